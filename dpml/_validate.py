@@ -1,0 +1,74 @@
+"""Checks at the public door: every message has the name, the value and what is allowed."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpml.exceptions import InvalidParameter
+
+RELATIONS = ("add-remove", "replace-one")
+ON_INVALID = ("raise", "clip")
+
+
+def check_number(
+    value: Any, name: str, lower: float = -math.inf, upper: float = math.inf, *, open_lower=False, open_upper=False
+) -> float:
+    """Return a finite float inside the stated interval, or raise `InvalidParameter`."""
+    left, right = "([)"[not open_lower], "])"[open_upper]
+    allowed = f"a finite number in {left if lower > -math.inf else '('}{lower:g}, {upper:g}"
+    allowed += right if upper < math.inf else ")"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InvalidParameter(name, value, allowed)
+    number = float(value)
+    too_low = number < lower or (open_lower and number == lower)
+    too_high = number > upper or (open_upper and number == upper)
+    if not math.isfinite(number) or too_low or too_high:
+        raise InvalidParameter(name, value, allowed)
+    return number
+
+
+def check_epsilon(value: Any, name: str = "epsilon") -> float:
+    """Return a finite ε > 0."""
+    return check_number(value, name, 0.0, open_lower=True)
+
+
+def check_integer(value: Any, name: str, lower: int = 0, upper: int | None = None) -> int:
+    """Return an int in [lower, upper]."""
+    allowed = f"an integer >= {lower}" if upper is None else f"an integer from {lower} to {upper}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise InvalidParameter(name, value, allowed)
+    number = int(value)
+    if number < lower or (upper is not None and number > upper):
+        raise InvalidParameter(name, value, allowed)
+    return number
+
+
+def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Return the value if it is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidParameter(name, value, "one of " + ", ".join(map(repr, choices)))
+    return value
+
+
+def check_relation(value: Any, name: str = "relation") -> str:
+    """Return one of the two neighbouring relations."""
+    return check_choice(value, name, RELATIONS)
+
+
+def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
+    """Return a numpy Generator; seeds are turned into one only at an estimator's door."""
+    if not isinstance(value, np.random.Generator):
+        raise InvalidParameter(name, value, "a numpy.random.Generator, for example numpy.random.default_rng(0)")
+    return value
+
+
+def as_generator(random_state: Any, name: str = "random_state") -> np.random.Generator:
+    """Turn an estimator's ``random_state`` (None, a seed or a Generator) into a Generator."""
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(check_integer(random_state, name, 0))

@@ -1,0 +1,5 @@
+"""Private classifiers with scikit-learn's interface."""
+
+from dpml.classifiers.naive_bayes import BernoulliNB
+
+__all__ = ["BernoulliNB"]

@@ -1,0 +1,85 @@
+"""A batch of linear models: what naive Bayes on binary features and logistic regression both come down to.
+
+Everything here is post-processing of released values and, in `accuracy` and `decision`, a look at test records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["LinearModels"]
+
+# Cells of one block of decision values; small enough to stay in the processor's cache between product and count.
+BLOCK_CELLS = 1 << 18
+
+
+@dataclass(frozen=True)
+class LinearModels:
+    """`draws` linear classifiers over the same features.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (draws, K, D)
+        K = 1 for two classes (the log-odds of class 1), else K = C class scores.
+    intercept : ndarray of shape (draws, K)
+    """
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+
+    @property
+    def draws(self) -> int:
+        """Number of models."""
+        return self.coef.shape[0]
+
+    def spread(self, features: NDArray[np.intp], n_total: int) -> LinearModels:
+        """Return models over `n_total` columns, 0 outside the columns (draws, T) that these models are about."""
+        coef = np.zeros((*self.coef.shape[:2], n_total))
+        np.put_along_axis(coef, np.broadcast_to(features[:, None, :], self.coef.shape), self.coef, axis=2)
+        return LinearModels(coef, self.intercept)
+
+    def decision(self, X: Any) -> NDArray[np.float64]:
+        """Return decision values of shape (draws, n, K)."""
+        draws, K, D = self.coef.shape
+        values = np.asarray(self.coef.reshape(draws * K, D) @ X.T)
+        return values.reshape(draws, K, -1).transpose(0, 2, 1) + self.intercept[:, None, :]
+
+    def accuracy(self, X: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return each model's share of records whose class it predicts, shape (draws,).
+
+        Works through blocks of records, so that a thousand models never hold all decision values at once.
+        """
+        if not len(codes):
+            raise ValueError("accuracy needs at least one record")
+        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        correct = np.zeros(self.draws)
+        rows = max(BLOCK_CELLS // max(self.coef.shape[0] * self.coef.shape[1], 1), 64)
+        if self.coef.shape[1] == 1:
+            coef, bound = np.ascontiguousarray(self.coef[:, 0]), -self.intercept
+            for cls in (0, 1):
+                mine = X[codes == cls]
+                for start in range(0, mine.shape[0], rows):
+                    block = mine[start : start + rows]
+                    positive = (coef @ block.T > bound).sum(axis=1)
+                    correct += positive if cls else block.shape[0] - positive
+        else:
+            for start in range(0, X.shape[0], rows):
+                predicted = self.decision(X[start : start + rows]).argmax(axis=2)
+                correct += (predicted == codes[start : start + rows]).sum(axis=1)
+        return correct / len(codes)
+
+    def auc(self, X: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return each model's area under the ROC curve (two classes), shape (draws,); NaN if a class is absent."""
+        from scipy.stats import rankdata
+
+        positives = int((codes == 1).sum())
+        negatives = len(codes) - positives
+        if not positives or not negatives:
+            return np.full(self.draws, np.nan)
+        ranks = rankdata(self.decision(X)[:, :, 0], axis=1)
+        return (ranks[:, codes == 1].sum(axis=1) - positives * (positives + 1) / 2) / (positives * negatives)

@@ -1,0 +1,176 @@
+"""The contingency counts that feature scores, naive Bayes and published histograms share, and their release.
+
+Statistics: `contingency`, exact counts of the private records. Release: `release_row_bounded` and `release_published`,
+the only functions here that see both counts and an ε; they return a whole batch of draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpml._validate import check_integer, check_number, check_relation, check_rng
+from dpml.encoding import cut_rows
+from dpml.mechanisms import Laplace
+
+__all__ = [
+    "Contingency",
+    "NoisyCounts",
+    "contingency",
+    "contingency_of_subsamples",
+    "release_published",
+    "release_row_bounded",
+]
+
+FloatArray = NDArray[np.float64]
+
+# A replaced record is one taken away and one added: every sensitivity doubles.
+FACTOR = {"add-remove": 1, "replace-one": 2}
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """Exact counts: private, never released as they are.
+
+    Parameters
+    ----------
+    on : ndarray of shape (C, D), or (S, C, D) for S subsamples
+        Records of each class whose feature is 1.
+    n : ndarray of shape (C,)
+        Records of each class.
+    """
+
+    on: FloatArray
+    n: FloatArray
+
+    @property
+    def off(self) -> FloatArray:
+        """Records of each class whose feature is 0."""
+        return self.n[:, None] - self.on
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """Released counts of a batch of draws: on (draws, C, D), and off (the same) or n (draws, C)."""
+
+    on: FloatArray
+    off: FloatArray | None = None
+    n: FloatArray | None = None
+
+
+def contingency(X: Any, codes: NDArray[np.intp], n_classes: int) -> Contingency:
+    """Count records of each class, and those with each feature on; X is binary, dense or sparse."""
+    n = np.bincount(codes, minlength=n_classes).astype(float)
+    if sparse.issparse(X):
+        members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), (n_classes, len(codes)))
+        return Contingency((members @ X).toarray(), n)
+    members = np.zeros((n_classes, len(codes)))
+    members[codes, np.arange(len(codes))] = 1.0
+    return Contingency(members @ np.asarray(X, dtype=float), n)
+
+
+def contingency_of_subsamples(
+    X: Any, codes: NDArray[np.intp], n_classes: int, row_bound: int, subsamples: int, *, rng: np.random.Generator
+) -> Contingency:
+    """Count after cutting every record down to `row_bound` ones, once for each of `subsamples` independent cuts.
+
+    The result's `on` has shape (S, C, D); S is 1 if no record has to be cut. A fit uses one subsample; a study spreads
+    its draws over several, so that its band includes the spread of the cutting.
+    """
+    check_integer(subsamples, "subsamples", 1)
+    tables: list[FloatArray] = []
+    for _ in range(subsamples):
+        cut = cut_rows(X, row_bound, rng=check_rng(rng))
+        tables.append(contingency(cut, codes, n_classes).on)
+        if cut is X:
+            break
+    return Contingency(np.stack(tables), np.bincount(codes, minlength=n_classes).astype(float))
+
+
+def release_row_bounded(
+    counts: Contingency,
+    epsilon: float,
+    row_bound: int,
+    *,
+    relation: str = "add-remove",
+    class_share: float = 0.1,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> NoisyCounts:
+    """Release on-counts and class counts of records that have at most `row_bound` ones.
+
+    Privacy: ε per draw. A record adds 1 to at most r on-counts of one class and 1 to one class count. With noise of
+    scale r/((1-w)ε) on the former and 1/(wε) on the latter, w = `class_share`, adding or removing it costs
+    r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double (docs/errata.md).
+
+    Parameters
+    ----------
+    counts : Contingency
+        Of records already cut to `row_bound` ones; `on` may hold S subsamples, which the draws take in turn.
+    epsilon : float
+    row_bound : int
+        Most ones r of a record, enforced by cutting.
+    relation : {"add-remove", "replace-one"}
+    class_share : float
+        Share w of ε for the class counts, in (0, 1).
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    NoisyCounts
+        `on` of shape (draws, C, D), `n` of shape (draws, C).
+    """
+    share = check_number(class_share, "class_share", 0.0, 1.0, open_lower=True, open_upper=True)
+    factor = FACTOR[check_relation(relation)]
+    draws = check_integer(draws, "draws", 1)
+    on_noise = Laplace(epsilon * (1 - share), factor * check_integer(row_bound, "row_bound", 1))
+    class_noise = Laplace(epsilon * share, factor)
+    n = class_noise.release(counts.n, draws=draws, rng=rng)
+    exact = counts.on if counts.on.ndim == 2 else counts.on[np.arange(draws) % len(counts.on)]
+    on = on_noise.release(np.broadcast_to(exact, (draws, *exact.shape[-2:])), rng=rng)
+    return NoisyCounts(on, n=n)
+
+
+def release_published(
+    counts: Contingency,
+    epsilon: float,
+    *,
+    relation: str = "add-remove",
+    features: NDArray[np.intp] | None = None,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> NoisyCounts:
+    """Release on- and off-counts of every feature (000, Algorithm 1, lines 6 to 9 before the threshold).
+
+    Privacy: ε per draw. A record adds 1 to either the on- or the off-count of each of D features, in one class: the L1
+    sensitivity is D under add/remove (000 eq. 3.16) and 2D under replace-one.
+
+    Parameters
+    ----------
+    counts : Contingency
+    epsilon : float
+    relation : {"add-remove", "replace-one"}
+    features : ndarray of int, shape (draws, T), optional
+        Each draw releases the counts of these features only, which were chosen publicly or by a release that has been
+        paid for; D above is then T.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    NoisyCounts
+        `on` and `off` of shape (draws, C, D), or (draws, C, T).
+    """
+    draws = check_integer(draws, "draws", 1)
+    on, off = counts.on, counts.off
+    if features is None:
+        on, off = np.broadcast_to(on, (draws, *on.shape)), np.broadcast_to(off, (draws, *off.shape))
+    else:
+        on, off = on[:, features].swapaxes(0, 1), off[:, features].swapaxes(0, 1)
+    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * on.shape[-1])
+    return NoisyCounts(noise.release(on, rng=rng), off=noise.release(off, rng=rng))

@@ -1,0 +1,232 @@
+"""Data sets: the papers' real ones in their original files, and two that are generated.
+
+Every set follows one rule. ``X_train`` and ``X_test`` are binary, zeros and ones, with one column for each category
+of a categorical attribute and for each interval between the public cut points of a numeric one; ``frame`` is the raw
+table. Domains, categories, cut points and row bounds are stated in the set's card, in ``data/``, and are never taken
+from the data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from dpml._validate import check_choice
+from dpml.datasets import _parse, _synthetic
+from dpml.datasets._cards import NAMES, card, encoding_of, row_facts, shipped
+from dpml.datasets._files import data_folder
+from dpml.datasets._parse import Raw
+from dpml.encoding import BinaryEncoding
+from dpml.exceptions import DataDamaged, InvalidData, InvalidParameter
+from dpml.schema import Schema
+
+__all__ = ["NAMES", "Dataset", "card", "data_folder", "load", "shipped"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """One data set, encoded, with its public facts and its raw table.
+
+    Attributes
+    ----------
+    name : str
+        As given to `load`.
+    X_train, X_test : ndarray of float or csr_array of float, shape (n, D)
+        Zeros and ones.
+    y_train, y_test : ndarray of int, shape (n,)
+        Classes as 0..C-1.
+    schema : Schema
+        Public facts of the encoded data: binary columns, and as classes the codes (0, ..., C-1), so that it can be
+        given to every estimator together with ``X_train`` and ``y_train``. A one-hot column's block is its attribute,
+        so ``row_bound`` is the number of attributes. ``n_rows`` is the number of training rows and ``n_lower`` that
+        number rounded down to one digit.
+    class_names : tuple of str
+        The name of each class, in the order of the codes.
+    frame_schema : Schema or None
+        Public facts of the raw table: attributes with bounds, categories and what stands for a missing value, and as
+        classes the labels in ``frame``, in the order of the codes. None where the raw table is text.
+    encoding : BinaryEncoding or None
+        What turns ``frame`` into X. None where the raw table is text.
+    card : dict
+        Source, licence, citation, domains and encoding; see `dpml.datasets.card`.
+    X_validation, y_validation : ndarray or None
+        A third part that the toy data have; None for all others. It is not in ``frame``.
+    """
+
+    name: str
+    X_train: Any
+    y_train: np.ndarray
+    X_test: Any
+    y_test: np.ndarray
+    schema: Schema
+    class_names: tuple[str, ...]
+    frame_schema: Schema | None
+    encoding: BinaryEncoding | None
+    card: dict[str, Any]
+    X_validation: np.ndarray | None = None
+    y_validation: np.ndarray | None = None
+    _raw: Raw = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        kind = "sparse " if sparse.issparse(self.X_train) else ""
+        rows = f"{self.X_train.shape[0]} + {self.X_test.shape[0]} rows"
+        return f"<Dataset {self.name}: {rows}, {self.schema.n_features} {kind}columns, {len(self.class_names)} classes>"
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns of X."""
+        return self.schema.feature_names
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The raw table, made when first asked for: training rows, then test rows, in the order of X; label last.
+
+        The index has two levels: ``split`` ("train" or "test") and ``row``, the row's number in its original file.
+        """
+        raw = self._raw
+        order = np.concatenate([raw.train, raw.test])
+        split = np.repeat(["train", "test"], [len(raw.train), len(raw.test)])
+        rows = np.arange(len(raw.table)) if raw.row is None else raw.row
+        index = pd.MultiIndex.from_arrays([split, rows[order]], names=["split", "row"])
+        labels = np.array([c.get("label", c["value"]) for c in self.card["label"]["classes"]], dtype=object)
+        label = {self.card["label"]["name"]: labels[np.concatenate([self.y_train, self.y_test])]}
+        return raw.table.iloc[order].set_axis(index).assign(**label)
+
+
+def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) -> Dataset:
+    """Load a data set with its pinned split and encoding.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    data_home : path, optional
+        The folder with the data files in their original formats. Default: the environment variable ``DPML_DATA``,
+        else the user's cache. A file that the folder does not have is downloaded into it from its public source.
+        Sets ``toy``, ``census`` and ``breast_cancer`` need no file.
+    **options
+        ``n_train`` (sets without a published split): the number of training rows, from the same permutation.
+        ``label="poutcome"`` (bank): the three-class version. ``n``, ``dimension``, ``seed`` (toy): rows of each of the
+        three parts, number of attributes, seed. ``n``, ``seed`` (census): training rows (half as many test rows), seed.
+
+    Returns
+    -------
+    Dataset
+        Arrays, schema, card and, when asked for, the raw table.
+
+    Raises
+    ------
+    InvalidParameter
+        No such set or option, or a value that is not allowed.
+    DataNotFound
+        A data file is missing and cannot be downloaded; names the file, where it comes from and the folder.
+    DataDamaged
+        A data file is not the published one.
+
+    Examples
+    --------
+    >>> dataset = load("toy", n=100, dimension=3)
+    >>> dataset
+    <Dataset toy: 100 + 100 rows, 12 columns, 2 classes>
+    >>> dataset.schema.row_bound, dataset.class_names
+    (3, ('centred', 'shifted'))
+    >>> dataset.frame.loc["train"].shape
+    (100, 4)
+    """
+    check_choice(name, "name", NAMES)
+    read, allowed = _READERS[name]
+    unknown = sorted(set(options) - set(allowed))
+    if unknown:
+        known = f"one of {', '.join(allowed)}" if allowed else f"left out, for {name!r} has no options"
+        raise InvalidParameter("option", unknown[0], known)
+    facts = card(name)
+    if name in ("toy", "census"):
+        return _tabular(name, facts, read(facts, **options))
+    raw = read(facts, data_home, **options)
+    return _text(name, facts, raw) if name == "sms" else _tabular(name, facts, raw)
+
+
+_SPLIT = ("n_train",)
+_READERS: dict[str, tuple[Callable[..., Raw], tuple[str, ...]]] = {
+    "xwindows": (_parse.xwindows, ()),
+    "mushrooms": (_parse.mushrooms, _SPLIT),
+    "adult": (_parse.adult, ()),
+    "newsgroup1": (_parse.newsgroup, _SPLIT),
+    "newsgroup2": (_parse.newsgroup, _SPLIT),
+    "newsgroup3": (_parse.newsgroup, _SPLIT),
+    "sms": (_parse.sms, _SPLIT),
+    "bank": (_parse.bank, (*_SPLIT, "label")),
+    "skin": (_parse.skin, _SPLIT),
+    "seeds": (_parse.seeds, _SPLIT),
+    "glass": (_parse.glass, _SPLIT),
+    "breast_cancer": (_parse.breast_cancer, _SPLIT),
+    "toy": (_synthetic.toy, ("n", "dimension", "seed")),
+    "census": (_synthetic.census, ("n", "seed")),
+}
+
+
+def _codes(facts: dict[str, Any], labels: np.ndarray) -> np.ndarray:
+    """Return the classes as 0..C-1, in the order in which the card states them."""
+    values = [c["value"] for c in facts["label"]["classes"]]
+    codes = pd.Index(values, dtype=object).get_indexer(pd.Index(labels, dtype=object))
+    if (codes < 0).any():
+        value = labels[codes < 0][0]
+        raise DataDamaged(f"the label {facts['label']['name']!r} has the value {value!r}: it must be one of {values}")
+    return codes.astype(np.int64)
+
+
+def _common(name: str, facts: dict[str, Any], raw: Raw) -> dict[str, Any]:
+    codes, classes = _codes(facts, raw.labels), facts["label"]["classes"]
+    names = tuple(c.get("name", c.get("label", c["value"])) for c in classes)
+    return {"name": name, "y_train": codes[raw.train], "y_test": codes[raw.test], "class_names": names, "_raw": raw}
+
+
+def _tabular(name: str, facts: dict[str, Any], raw: Raw) -> Dataset:
+    common = _common(name, facts, raw)
+    labels = tuple(c.get("label", c["value"]) for c in facts["label"]["classes"])
+    encoding = encoding_of(facts, labels, len(raw.train))
+    parts = [raw.train, raw.test] if raw.validation is None else [raw.train, raw.test, raw.validation]
+    try:
+        X = encoding.transform(raw.table.iloc[np.concatenate(parts)])
+    except InvalidData as error:
+        raise DataDamaged(f"data set {name!r}: {error}") from error
+    X_parts = np.split(X, np.cumsum([len(part) for part in parts])[:-1])
+    codes = tuple(range(len(labels)))
+    binary = encoding.binary_schema
+    schema = Schema(binary.features, codes, binary.row_bound, binary.n_rows, binary.n_lower)
+    more: dict[str, Any] = {}
+    if raw.validation is not None:
+        more = {"X_validation": X_parts[2], "y_validation": _codes(facts, raw.labels)[raw.validation]}
+    return Dataset(
+        X_train=X_parts[0],
+        X_test=X_parts[1],
+        schema=schema,
+        frame_schema=encoding.schema,
+        encoding=encoding,
+        card=facts,
+        **common,
+        **more,
+    )
+
+
+def _text(name: str, facts: dict[str, Any], raw: Raw) -> Dataset:
+    common = _common(name, facts, raw)
+    X, words = _parse.word_columns(raw.table["text"])
+    codes = tuple(range(len(facts["label"]["classes"])))
+    schema = Schema.binary(len(words), words, classes=codes, **row_facts(len(raw.train)))
+    return Dataset(
+        X_train=X[raw.train],
+        X_test=X[raw.test],
+        schema=schema,
+        frame_schema=None,
+        encoding=None,
+        card=facts,
+        **common,
+    )

@@ -1,0 +1,106 @@
+"""Data cards: the public facts of each data set, shipped with the library as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dpml._validate import check_choice
+from dpml.encoding import BinaryEncoding
+from dpml.schema import Feature, Schema
+
+NAMES = (
+    "xwindows",
+    "mushrooms",
+    "adult",
+    "newsgroup1",
+    "newsgroup2",
+    "newsgroup3",
+    "sms",
+    "bank",
+    "skin",
+    "seeds",
+    "glass",
+    "toy",
+    "breast_cancer",
+    "census",
+)
+
+
+def shipped(name: str) -> Path:
+    """Return the path of a file that is shipped with the library, a card or a taxonomy.
+
+    Parameters
+    ----------
+    name : str
+        File name, for example ``"adult.json"``.
+
+    Raises
+    ------
+    FileNotFoundError
+        The installation is incomplete.
+
+    Examples
+    --------
+    >>> shipped("adult.json").name
+    'adult.json'
+    """
+    package = Path(__file__).resolve().parents[1]
+    # in an installed wheel beside the modules, in a checkout at the root of the project
+    for folder in (package / "data", package.parent / "data"):
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(f"the file {name!r} that is shipped with dpml is missing: install dpml again")
+
+
+def card(name: str) -> dict[str, Any]:
+    """Return the card of a data set; no data file is needed for that.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+
+    Returns
+    -------
+    dict
+        ``title``, ``summary``, ``source``, ``files``, ``licence``, ``citation``, ``split``, ``label``, ``domains``
+        (in words), ``attributes`` (the public domain and cut points of each), ``encoding``, ``row_bound`` (the most
+        ones that a record can have), ``row_bound_reason`` and ``notes``.
+
+    Raises
+    ------
+    InvalidParameter
+        There is no data set of that name.
+
+    Examples
+    --------
+    >>> card("adult")["row_bound"]
+    14
+    """
+    check_choice(name, "name", NAMES)
+    return json.loads(shipped(f"{name}.json").read_text(encoding="utf-8"))
+
+
+def encoding_of(facts: dict[str, Any], classes: tuple, n_rows: int) -> BinaryEncoding:
+    """Return the binary encoding that a card's attributes state."""
+    features, cuts = [], {}
+    for item in facts["attributes"]:
+        known = {k: item[k] for k in ("name", "kind", "categories", "lower", "upper", "missing") if k in item}
+        features.append(Feature(**known))
+        if "cuts" in item:
+            cuts[item["name"]] = item["cuts"]
+    return BinaryEncoding(Schema(tuple(features), classes, **row_facts(n_rows)), cuts)
+
+
+def row_facts(n_rows: int) -> dict[str, int]:
+    """Return the number of training rows, public for a published set, and that number rounded down to one digit.
+
+    Examples
+    --------
+    >>> row_facts(5687)
+    {'n_rows': 5687, 'n_lower': 5000}
+    """
+    unit = 10 ** (len(str(n_rows)) - 1)
+    return {"n_rows": n_rows, "n_lower": n_rows // unit * unit}

@@ -1,0 +1,166 @@
+"""Where data files come from: the table of published files, finding them, downloading them, checking them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pooch
+
+from dpml.exceptions import DataDamaged, DataNotFound
+
+ENVIRONMENT = "DPML_DATA"
+
+_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+_UCI_NEW = "https://archive.ics.uci.edu/static/public"
+_PMTK = "https://github.com/probml/pmtkdata/raw/master"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One published file: its checksum and the addresses that offer it, itself or inside a zip archive."""
+
+    sha256: str
+    urls: tuple[str, ...]
+
+
+FILES = {
+    "20news_w100.mat": SourceFile(
+        "6667c5459e22eb544a854bff1443edaaea71735cf1af7b12cc5d986e74af7064",
+        (
+            "https://cs.nyu.edu/~roweis/data/20news_w100.mat",
+            f"{_PMTK}/20news_w100/20news_w100.zip",
+        ),
+    ),
+    "SMSSpamCollection": SourceFile(
+        "7d039a24a6083ed9ef0f806ebad56bbb976e3aeb8de05669173bfdc4996c239d",
+        (f"{_UCI}/00228/smsspamcollection.zip", f"{_UCI_NEW}/228/sms+spam+collection.zip"),
+    ),
+    "Skin_NonSkin.txt": SourceFile(
+        "46d139322371d47b9673e6189a290fd72a882fced0b28034b2e582eb1708c7c5",
+        (f"{_UCI}/00229/Skin_NonSkin.txt", f"{_UCI_NEW}/229/skin+segmentation.zip"),
+    ),
+    "XwindowsDocData.mat": SourceFile(
+        "b78ddcafda5c885795e3c28f48c6003e50308ba6043135fde8d327e89f7dc7d1",
+        (
+            f"{_PMTK}/XwindowsDocData/XwindowsDocData.zip",
+            "https://github.com/probml/probml-data/raw/main/data/XwindowsDocData.mat",
+        ),
+    ),
+    "adult.data": SourceFile(
+        "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+        (f"{_UCI}/adult/adult.data", f"{_UCI_NEW}/2/adult.zip"),
+    ),
+    "adult.test": SourceFile(
+        "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
+        (f"{_UCI}/adult/adult.test", f"{_UCI_NEW}/2/adult.zip"),
+    ),
+    "agaricus-lepiota.data": SourceFile(
+        "e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e",
+        (f"{_UCI}/mushroom/agaricus-lepiota.data", f"{_UCI_NEW}/73/mushroom.zip"),
+    ),
+    "bank-additional-full.csv": SourceFile(
+        "74adfc578bf77a7ff4bb1ba4a9f8709d9e3c6907342959c2c8416847e0afb4d8",
+        (f"{_UCI}/00222/bank-additional.zip",),
+    ),
+    "glass.data": SourceFile(
+        "dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
+        (f"{_UCI}/glass/glass.data", f"{_UCI_NEW}/42/glass+identification.zip"),
+    ),
+    "seeds_dataset.txt": SourceFile(
+        "1f3f83c0d8485ae9148061389d19628607e3f5660e3d6f40ec9102fb398bb12f",
+        (f"{_UCI}/00236/seeds_dataset.txt", f"{_UCI_NEW}/236/seeds.zip"),
+    ),
+}
+
+
+def data_folder(data_home: str | os.PathLike | None = None) -> Path:
+    """Return the folder of the data files: the one given, else `DPML_DATA`, else the user's cache."""
+    return Path(data_home or os.environ.get(ENVIRONMENT) or pooch.os_cache("dpml")).expanduser()
+
+
+def find(name: str, data_home: str | os.PathLike | None = None) -> Path:
+    """Return the path of a published file, downloaded if it is missing, its checksum checked.
+
+    Raises
+    ------
+    DataNotFound
+        The file is missing and cannot be downloaded; names file, addresses and folder.
+    DataDamaged
+        The file, as found or as downloaded, is empty or is not the one that was published.
+    """
+    folder = data_folder(data_home)
+    path = folder / name
+    if path.is_file():
+        problem = _problem(path, FILES[name].sha256)
+        if problem:
+            raise DataDamaged(
+                f"the data file {name!r} in {folder} is damaged: {problem}. Delete it to have it downloaded "
+                f"again from {FILES[name].urls[0]}"
+            )
+        return path
+    _fetch(name, folder)
+    return path
+
+
+def _problem(path: Path, sha256: str) -> str:
+    if not path.stat().st_size:
+        return f"it is empty (expected sha256 {sha256})"
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    return "" if found == sha256 else f"expected sha256 {sha256}, found {found}"
+
+
+def _fetch(name: str, folder: Path) -> None:
+    """Try each address in turn; the file appears in the folder whole and checked, or not at all."""
+    failures: list[str] = []
+    damaged = False
+    source = FILES[name]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
+            for url in source.urls:
+                part = Path(scratch) / "part"
+                try:
+                    _download(url, part)
+                    if url.endswith(".zip"):
+                        _extract(part, name)
+                    problem = _problem(part, source.sha256)
+                except zipfile.BadZipFile as error:
+                    problem = str(error)
+                except OSError as error:
+                    failures.append(f"{url} ({type(error).__name__})")
+                    continue
+                if not problem:
+                    os.replace(part, folder / name)
+                    return
+                damaged = True
+                failures.append(f"{url} ({problem})")
+    except OSError as error:
+        failures.append(f"{source.urls[0]} (the folder cannot be written: {type(error).__name__})")
+    tried = "; ".join(failures)
+    if damaged:
+        raise DataDamaged(f"the data file {name!r} was downloaded damaged, so {folder} does not have it: {tried}")
+    raise DataNotFound(
+        f"the data file {name!r} is not in {folder} and could not be downloaded: {tried}. Put the file into that "
+        f"folder, or name a folder that has it with data_home or the environment variable {ENVIRONMENT}"
+    )
+
+
+def _download(url: str, path: Path) -> None:
+    """Download one address with a progress bar; every failure is an OSError (those of requests are)."""
+    pooch.HTTPDownloader(progressbar=True)(url, str(path), None)
+
+
+def _extract(archive: Path, name: str) -> None:
+    """Replace an archive by its member of that name, wherever in the archive it is."""
+    with zipfile.ZipFile(archive) as zipped:
+        members = [m for m in zipped.namelist() if m.rsplit("/", 1)[-1] == name and not m.startswith("__MACOSX/")]
+        if not members:
+            raise zipfile.BadZipFile(f"the archive has no file {name!r}")
+        content = zipped.read(members[0])
+    archive.write_bytes(content)

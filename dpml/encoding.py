@@ -1,0 +1,289 @@
+"""Public transforms of records: one-hot columns, cut points, fewer ones a record, unit length.
+
+Everything here depends on public facts only (a `Schema`, cut points, a row bound) and treats each record by itself, so
+a release that follows keeps its ε per record. Nothing is scaled, binned or clipped by what the data happen to hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
+from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.schema import Feature, Schema
+
+__all__ = ["BinaryEncoding", "cut_rows", "interval_names", "unit_scale"]
+
+# cells of one block of random keys in `cut_rows`: 32 MB
+_CELLS = 1 << 22
+
+
+def interval_names(name: str, cuts: Sequence[float]) -> list[str]:
+    """Return the column names of a numeric attribute that is cut at some points.
+
+    Parameters
+    ----------
+    name : str
+        The attribute.
+    cuts : sequence of float
+        Increasing cut points; a value equal to a cut point belongs to the interval above it.
+
+    Returns
+    -------
+    list of str
+        One name for each of the ``len(cuts) + 1`` intervals, lowest first.
+
+    Examples
+    --------
+    >>> interval_names("age", [25, 40])
+    ['age<25', '25<=age<40', 'age>=40']
+    """
+    points = [f"{cut:.12g}" for cut in cuts]
+    middle = [f"{low}<={name}<{high}" for low, high in pairwise(points)]
+    return [f"{name}<{points[0]}", *middle, f"{name}>={points[-1]}"]
+
+
+@dataclass(frozen=True)
+class BinaryEncoding:
+    """A table of categories and numbers as 0/1 columns: one column a category or interval.
+
+    A categorical attribute gets a column for each category of its public domain, present in the data or not; a
+    numeric one a column for each interval between its public cut points (`numpy.digitize`); a binary one stays as it
+    is. So a record has exactly one 1 for each categorical or numeric attribute.
+
+    Parameters
+    ----------
+    schema : Schema
+        The raw table's public facts.
+    cuts : mapping of str to sequence of float
+        Cut points of each numeric attribute, increasing.
+
+    Raises
+    ------
+    InvalidSchema
+        A numeric attribute has no cut points, they do not increase, or they name no numeric attribute.
+
+    Examples
+    --------
+    >>> raw = Schema((Feature("age", "numeric", lower=0, upper=100), Feature("sex", "categorical", ("f", "m"))))
+    >>> encoding = BinaryEncoding(raw, {"age": [18, 65]})
+    >>> encoding.binary_schema.feature_names
+    ['age<18', '18<=age<65', 'age>=65', 'sex=f', 'sex=m']
+    >>> encoding.binary_schema.row_bound
+    2
+    >>> encoding.transform(pd.DataFrame({"age": [65, 17], "sex": ["f", "m"]}))
+    array([[0., 0., 1., 1., 0.],
+           [1., 0., 0., 0., 1.]])
+    """
+
+    schema: Schema
+    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def __post_init__(self):
+        numeric = {f.name for f in self.schema.features if f.kind == "numeric"}
+        cuts = {name: tuple(check_number(c, f"cuts of {name!r}") for c in points) for name, points in self.cuts.items()}
+        for name in [*(set(cuts) - numeric), *(numeric - set(cuts))]:
+            raise InvalidSchema("cuts", name, "given for each numeric attribute, and for no other")
+        for name, points in cuts.items():
+            if not points or any(low >= high for low, high in pairwise(points)):
+                raise InvalidSchema(f"cuts of {name!r}", points, "one or more increasing numbers")
+        object.__setattr__(self, "cuts", cuts)
+
+    @cached_property
+    def binary_schema(self) -> Schema:
+        """The public facts of the encoded table; classes and numbers of rows are those of the raw one."""
+        features: list[Feature] = []
+        for f in self.schema.features:
+            if f.kind == "binary":
+                features.append(f)
+            else:
+                features += [Feature(name, block=f.name) for name in self._column_names(f)]
+        return replace(self.schema, features=tuple(features), row_bound=len(features))
+
+    def _column_names(self, feature: Feature) -> list[str]:
+        if feature.kind == "numeric":
+            return interval_names(feature.name, self.cuts[feature.name])
+        return [f"{feature.name}={category}" for category in feature.categories or ()]
+
+    def transform(self, frame: pd.DataFrame, on_invalid: str = "raise") -> np.ndarray:
+        """Encode a raw table.
+
+        Parameters
+        ----------
+        frame : DataFrame, shape (n, number of attributes or more)
+            Columns are looked up by name; others (a label, say) are not used.
+        on_invalid : {"raise", "clip"}
+            What to do with a value outside its domain.
+
+        Returns
+        -------
+        ndarray of float, shape (n, D)
+            Zeros and ones.
+
+        Raises
+        ------
+        InvalidData
+            A column is missing, or (``on_invalid="raise"``) a value is outside its domain; names column and value.
+        """
+        check_choice(on_invalid, "on_invalid", ON_INVALID)
+        X = np.zeros((len(frame), self.binary_schema.n_features))
+        rows, start = np.arange(len(frame)), 0
+        for f in self.schema.features:
+            if f.name not in frame.columns:
+                raise InvalidData(f"column {f.name!r} is missing: the table must have it, with {f.domain}")
+            values = frame[f.name].to_numpy()
+            if f.kind == "binary":
+                X[:, start] = f.clean(values, on_invalid)
+                start += 1
+                continue
+            X[rows, start + self._codes(f, values, on_invalid)] = 1
+            start += len(f.categories or ()) if f.kind == "categorical" else len(self.cuts[f.name]) + 1
+        return X
+
+    def _codes(self, f: Feature, values: np.ndarray, on_invalid: str) -> np.ndarray:
+        if f.kind == "numeric":
+            return np.digitize(f.clean(values, on_invalid), self.cuts[f.name])
+        categories = pd.Index(f.categories, dtype=object)
+        codes = categories.get_indexer(values)
+        if (codes < 0).any():
+            codes = categories.get_indexer(f.clean(values, on_invalid))
+        return codes
+
+
+def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
+    """Keep at most `row_bound` ones of each record, chosen uniformly at random and independently for each record.
+
+    Privacy: none is spent. Each record is cut by itself, so records and cut records are neighbours together, and
+    what follows may rely on `row_bound` ones at most.
+
+    Parameters
+    ----------
+    X : array or CSR matrix, shape (n, D)
+        Records; what is not zero counts as a one.
+    row_bound : int
+        The most ones that a record keeps, at least 1.
+    rng : numpy.random.Generator
+        Used only when some record has more than `row_bound` ones.
+
+    Returns
+    -------
+    array or CSR matrix, shape (n, D)
+        The same kind as `X`; `X` itself when no record has more than `row_bound` ones. A record with at most that
+        many is never changed.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 1, 0], [0, 0, 0, 1]])
+    >>> cut_rows(X, 2, rng=np.random.default_rng(0)).sum(axis=1)
+    array([2, 1])
+    """
+    row_bound = check_integer(row_bound, "row_bound", 1)
+    check_rng(rng)
+    if sparse.issparse(X):
+        return _cut_sparse(X, row_bound, rng)
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
+    ones = X != 0
+    counts = np.count_nonzero(ones, axis=1)
+    if counts.max(initial=0) <= row_bound:
+        return X
+    where = np.flatnonzero(ones)
+    where = where[_kept(counts, row_bound, rng)]
+    cut = np.zeros(X.shape, X.dtype)
+    cut.ravel()[where] = X.ravel()[where]
+    return cut
+
+
+def _cut_sparse(X: Any, row_bound: int, rng: np.random.Generator) -> Any:
+    values = X if X.format == "csr" else X.tocsr()
+    if not values.has_canonical_format or not values.data.all():
+        values = values.copy()
+        values.sum_duplicates()
+        values.eliminate_zeros()
+    counts = np.diff(values.indptr)
+    if counts.max(initial=0) <= row_bound:
+        return X
+    keep = _kept(counts, row_bound, rng)
+    indptr = np.concatenate([[0], np.cumsum(np.minimum(counts, row_bound))]).astype(values.indptr.dtype)
+    return type(values)((values.data[keep], values.indices[keep], indptr), shape=values.shape)
+
+
+def _kept(counts: np.ndarray, row_bound: int, rng: np.random.Generator) -> np.ndarray:
+    """Return which ones are kept, True or False for each in row order.
+
+    Every one of a record that has too many gets a random key, and the record keeps its `row_bound` smallest.
+    """
+    keep = np.ones(int(counts.sum()), dtype=bool)
+    long = counts > row_bound
+    kept = np.ones(0, dtype=bool)
+    lengths = counts[long]
+    keys = rng.random(int(lengths.sum()))
+    step = max(_CELLS // int(lengths.max()), 1)
+    parts, start = [kept], 0
+    for first in range(0, len(lengths), step):
+        some = lengths[first : first + step]
+        inside = np.arange(some.max()) < some[:, None]
+        # shorter records are padded with infinite keys, which are never among the smallest
+        padded = np.full(inside.shape, np.inf)
+        padded[inside] = keys[start : start + some.sum()]
+        start += int(some.sum())
+        chosen = np.zeros(inside.shape, dtype=bool)
+        smallest = np.argpartition(padded, row_bound - 1, axis=1)[:, :row_bound]
+        np.put_along_axis(chosen, smallest, True, axis=1)
+        parts.append(chosen[inside])
+    keep[np.repeat(long, counts)] = np.concatenate(parts)
+    return keep
+
+
+def unit_scale(X: Any, row_bound: int, *, intercept: bool = True) -> Any:
+    """Scale binary records so that each with at most `row_bound` ones lies in the unit ball.
+
+    The divisor is public: sqrt(row_bound + 1) with an intercept, which adds one more 1 to each record, else
+    sqrt(row_bound). A record with more ones than that is not touched here; `cut_rows` is what cuts it.
+
+    Parameters
+    ----------
+    X : array or sparse matrix, shape (n, D)
+        Zeros and ones.
+    row_bound : int
+        The most ones that a record can have, a public fact.
+    intercept : bool
+        Append a constant column, the last one.
+
+    Returns
+    -------
+    ndarray of float, or CSR matrix of float, shape (n, D + intercept)
+        The scaled records; sparse where `X` is.
+
+    Examples
+    --------
+    >>> unit_scale(np.array([[1, 1, 1, 0], [0, 0, 0, 1]]), 3)
+    array([[0.5, 0.5, 0.5, 0. , 0.5],
+           [0. , 0. , 0. , 0.5, 0.5]])
+    """
+    row_bound = check_integer(row_bound, "row_bound", 1)
+    unit = 1 / math.sqrt(row_bound + bool(intercept))
+    if sparse.issparse(X):
+        scaled = X.tocsr().astype(float) * unit
+        if not intercept:
+            return scaled
+        column = sparse.csr_array(np.full((X.shape[0], 1), unit))
+        return type(scaled)(sparse.hstack([scaled, column], format="csr"))
+    X = np.asarray(X, dtype=float)
+    if X.ndim != 2:
+        raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
+    scaled = np.empty((X.shape[0], X.shape[1] + bool(intercept)))
+    np.multiply(X, unit, out=scaled[:, : X.shape[1]])
+    if intercept:
+        scaled[:, -1] = unit
+    return scaled

@@ -1,0 +1,184 @@
+"""Studies of accuracy: a method's exact statistics once, then any number of draws at any setting.
+
+Each study is a callable for `dpml.sweep.sweep`. Test records are held out and their labels are taken as known: the
+accuracies tell a reader of a study what a method can do; they are not released privately.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer, check_number, check_relation
+from dpml.classifiers.models import LinearModels
+from dpml.classifiers.naive_bayes import (
+    default_row_bound,
+    models_from_published,
+    models_from_row_bounded,
+    published_threshold,
+)
+from dpml.counts import (
+    Contingency,
+    NoisyCounts,
+    contingency,
+    contingency_of_subsamples,
+    release_published,
+    release_row_bounded,
+)
+from dpml.datasets import Dataset
+from dpml.selection import mask_weight, public_n_rows, sample_masks, scores_from_counts
+
+__all__ = [
+    "AccuracyStudy",
+    "PublishedNBStudy",
+    "RowBoundedNBStudy",
+    "SelectedNBStudy",
+    "majority_accuracy",
+    "non_private_nb",
+]
+
+
+def majority_accuracy(dataset: Dataset) -> float:
+    """Return the test accuracy of always predicting the class that is larger in training: the floor to beat."""
+    largest = np.bincount(dataset.y_train, minlength=dataset.schema.n_classes).argmax()
+    return float((dataset.y_test == largest).mean())
+
+
+class AccuracyStudy(ABC):
+    """A method on one data set, ready to be drawn at any ε.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its training records give the exact statistics, its test records the accuracy.
+    relation : {"add-remove", "replace-one"}
+        The relation for which each ε holds.
+    """
+
+    def __init__(self, dataset: Dataset, *, relation: str = "add-remove"):
+        self.relation = check_relation(relation)
+        self.schema = dataset.schema
+        self.X_test, self.y_test = dataset.X_test, dataset.y_test
+        self.counts = contingency(dataset.X_train, dataset.y_train, self.schema.n_classes)
+
+    @abstractmethod
+    def models(self, *args: Any, **kwargs: Any) -> LinearModels:
+        """Return `draws` private models: ``models(epsilon, draws=..., rng=..., **setting)``."""
+
+    def __call__(
+        self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, **setting: Any
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs as well."""
+        models = self.models(epsilon, draws=draws, rng=rng, **setting)
+        result = {"accuracy": models.accuracy(self.X_test, self.y_test)}
+        if auc:
+            result["auc"] = models.auc(self.X_test, self.y_test)
+        return result
+
+
+class PublishedNBStudy(AccuracyStudy):
+    """000's Algorithm 1 with all features."""
+
+    def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
+        """Return the models; settings: `threshold_percentile`, `pseudocount`."""
+        noisy = release_published(self.counts, epsilon, relation=self.relation, draws=draws, rng=rng)
+        threshold = published_threshold(epsilon, self.schema.n_features, threshold_percentile, self.relation)
+        return models_from_published(noisy, threshold, pseudocount)
+
+
+class RowBoundedNBStudy(AccuracyStudy):
+    """The row-bounded release; its draws share a stated number of subsamples.
+
+    Parameters
+    ----------
+    dataset, relation
+        As for `AccuracyStudy`.
+    row_bound : int, optional
+        Ones that a record keeps; None: the public rule at each ε.
+    subsamples : int
+        Independent cuts that the draws take in turn.
+    seed : int
+        Seed of the cutting.
+    """
+
+    def __init__(self, dataset, *, relation="add-remove", row_bound=None, subsamples=10, seed=0):
+        super().__init__(dataset, relation=relation)
+        self.row_bound = row_bound if row_bound is None else check_integer(row_bound, "row_bound", 1)
+        self.subsamples, self.seed = subsamples, seed
+        self._train = dataset.X_train, dataset.y_train, self.schema.n_classes
+        self._tables: dict[int, Contingency] = {}
+
+    def tables(self, row_bound: int) -> Contingency:
+        """Return the exact counts of the cut records, one table a subsample; kept once made."""
+        if row_bound not in self._tables:
+            rng = np.random.default_rng([self.seed, row_bound])
+            self._tables[row_bound] = contingency_of_subsamples(*self._train, row_bound, self.subsamples, rng=rng)
+        return self._tables[row_bound]
+
+    def models(self, epsilon, *, draws, rng, class_share=0.1, pseudocount=1.0):
+        """Return the models; settings: `class_share`, `pseudocount`."""
+        r = self.row_bound if self.row_bound is not None else default_row_bound(self.schema, epsilon)
+        r = min(r, self.schema.row_bound)
+        noisy = release_row_bounded(
+            self.tables(r), epsilon, r, relation=self.relation, class_share=class_share, draws=draws, rng=rng
+        )
+        return models_from_row_bounded(noisy, pseudocount)
+
+
+class SelectedNBStudy(AccuracyStudy):
+    """Select T features by the exponential mechanism over masks (000, Alg. 5), then Algorithm 1 on those.
+
+    Parameters
+    ----------
+    dataset, relation
+        As for `AccuracyStudy`.
+    score : str
+        A kind of `dpml.selection.scores`.
+    """
+
+    def __init__(self, dataset, score="count", *, relation="add-remove"):
+        super().__init__(dataset, relation=relation)
+        self.score = score
+        self.scores = scores_from_counts(self.counts, score)
+
+    def weight(self, epsilon: float, n_features: int) -> float:
+        """Return the log weight of one unit of score when selection alone may cost `epsilon`."""
+        return mask_weight(
+            self.score,
+            self.relation,
+            epsilon,
+            n_features,
+            self.schema.n_features,
+            self.schema.row_bound,
+            n_rows=public_n_rows(self.schema, self.relation),
+            n_classes=self.schema.n_classes,
+        )
+
+    def models(
+        self, epsilon, *, draws, rng, n_features, selection_share=0.5, threshold_percentile=65.0, pseudocount=1.0
+    ):
+        """Return the models; settings: `n_features` T, `selection_share` of ε for choosing them, and Alg. 1's.
+
+        With T = D nothing is chosen, and all of ε goes to training.
+        """
+        epsilon = check_epsilon(epsilon)
+        D = self.schema.n_features
+        T = check_integer(n_features, "n_features", 1, D)
+        share = check_number(selection_share, "selection_share", 0.0, 1.0, open_lower=True, open_upper=True)
+        share = share if T < D else 0.0
+        weight = self.weight(epsilon * share, T) if share else 0.0
+        masks = sample_masks(weight * self.scores, T, draws, rng=rng)
+        features = np.nonzero(masks)[1].reshape(draws, T)
+        rest = epsilon * (1 - share)
+        noisy = release_published(self.counts, rest, relation=self.relation, features=features, draws=draws, rng=rng)
+        threshold = published_threshold(rest, T, threshold_percentile, self.relation)
+        return models_from_published(noisy, threshold, pseudocount).spread(features, D)
+
+
+def non_private_nb(dataset: Dataset, pseudocount: float = 1.0) -> LinearModels:
+    """Return naive Bayes on the exact counts: what no noise would give."""
+    exact = contingency(dataset.X_train, dataset.y_train, dataset.schema.n_classes)
+    return models_from_row_bounded(NoisyCounts(exact.on[None], n=exact.n[None]), pseudocount)

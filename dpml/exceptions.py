@@ -1,0 +1,78 @@
+"""Named errors. Each message carries the offending name, its value and what is allowed."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetExceeded",
+    "DataDamaged",
+    "DataNotFound",
+    "DpmlError",
+    "InvalidData",
+    "InvalidParameter",
+    "InvalidSchema",
+    "MissingExtra",
+    "NoSecureSampler",
+    "NotPrivate",
+    "RelationMismatch",
+]
+
+
+class DpmlError(Exception):
+    """Base of all errors that dpml raises on purpose."""
+
+
+class InvalidParameter(DpmlError, ValueError):
+    """A parameter has a value that is not allowed.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name as the caller wrote it.
+    value : object
+        The value that was given.
+    allowed : str
+        What would be accepted, in words.
+    """
+
+    def __init__(self, name: str, value: object, allowed: str):
+        self.name, self.value, self.allowed = name, value, allowed
+        super().__init__(f"{name} = {value!r} is not allowed: it must be {allowed}")
+
+    def __reduce__(self):
+        return type(self), (self.name, self.value, self.allowed)
+
+
+class InvalidData(DpmlError, ValueError):
+    """The data do not fit their schema (demonstration only: in release mode they are clipped instead)."""
+
+
+class InvalidSchema(InvalidParameter):
+    """A public fact in a schema is missing or contradicts another."""
+
+
+class BudgetExceeded(DpmlError):
+    """A charge would spend more than is left; nothing was released and nothing was charged."""
+
+
+class RelationMismatch(DpmlError, ValueError):
+    """A mechanism and its budget disagree about the neighbouring relation."""
+
+
+class NotPrivate(DpmlError):
+    """A method that does not hold its published claim was asked to make a release."""
+
+
+class NoSecureSampler(DpmlError, NotImplementedError):
+    """Release mode was asked for a method whose noise cannot be sampled securely."""
+
+
+class MissingExtra(DpmlError, ImportError):
+    """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class DataNotFound(DpmlError, FileNotFoundError):
+    """A data file is neither on this machine nor can it be downloaded."""
+
+
+class DataDamaged(DpmlError, ValueError):
+    """A data file is there but is not the file that was published."""

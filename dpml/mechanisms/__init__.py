@@ -1,0 +1,6 @@
+"""Noise and private choice: one small class a mechanism, each with its density or probabilities."""
+
+from dpml.mechanisms.additive import Laplace
+from dpml.mechanisms.choice import ExponentialMechanism
+
+__all__ = ["ExponentialMechanism", "Laplace"]

@@ -1,0 +1,383 @@
+"""Public facts about a table: what its columns, classes and records can be, stated and never read off private data.
+
+A method that needs a domain, a bound, the classes or the number of records takes it from here. A data set that
+contradicts its schema is an error in demonstration (``on_invalid="raise"``) and is clipped in release
+(``on_invalid="clip"``), for an exception is a release too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from dpml._validate import ON_INVALID, check_choice, check_integer, check_number
+from dpml.exceptions import InvalidData, InvalidSchema
+
+__all__ = ["Feature", "Schema", "resolve_schema"]
+
+KINDS = ("binary", "categorical", "numeric")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column and its public domain.
+
+    Parameters
+    ----------
+    name : str
+        Column name.
+    kind : {"binary", "categorical", "numeric"}
+        Binary values are 0 and 1.
+    categories : tuple, optional
+        All values a categorical column can have, present in the data or not.
+    lower, upper : float, optional
+        Bounds of a numeric column, in the column's own units.
+    block : str, optional
+        The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
+    missing : object, optional
+        The value of the domain that stands for a missing one; None: a missing value is invalid.
+
+    Examples
+    --------
+    >>> Feature("age", "numeric", lower=17, upper=90).domain
+    'a number from 17 to 90'
+    """
+
+    name: str
+    kind: str = "binary"
+    categories: tuple | None = None
+    lower: float | None = None
+    upper: float | None = None
+    block: str | None = None
+    missing: Any = None
+
+    def __post_init__(self):
+        check_choice(self.kind, "kind", KINDS)
+        if self.kind == "categorical":
+            if not self.categories or len(set(self.categories)) != len(self.categories):
+                raise InvalidSchema(f"categories of {self.name!r}", self.categories, "at least one, all different")
+            object.__setattr__(self, "categories", tuple(self.categories))
+        if self.kind == "numeric":
+            lower = check_number(self.lower, f"lower of {self.name!r}")
+            upper = check_number(self.upper, f"upper of {self.name!r}")
+            if not lower < upper:
+                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), "two numbers, lower < upper")
+
+    @property
+    def domain(self) -> str:
+        """The allowed values in words."""
+        if self.kind == "binary":
+            return "0 or 1"
+        if self.kind == "numeric":
+            return f"a number from {self.lower:g} to {self.upper:g}"
+        values = ", ".join(map(repr, (self.categories or ())[:8]))
+        return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
+
+    def clean(self, values: Any, on_invalid: str) -> np.ndarray:
+        """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).
+
+        Clipping sends a number to the nearest end (NaN to `missing`, else to the middle), an unknown category to
+        `missing`, else to the first category.
+        """
+        if self.kind == "categorical":
+            column = np.asarray(values, dtype=object)
+            known = np.asarray(pd.Index(self.categories).get_indexer(column) >= 0)
+            fallback = self.missing if self.missing is not None else (self.categories or (None,))[0]
+        else:
+            column = np.asarray(pd.to_numeric(pd.Series(np.asarray(values).ravel()), errors="coerce"), dtype=float)
+            if self.kind == "binary":
+                known = (column == 0) | (column == 1)
+            else:
+                known = (column >= self.lower) & (column <= self.upper)
+            middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
+            fallback = self.missing if self.missing is not None else middle
+        is_missing = pd.isna(column)
+        if self.missing is not None:
+            known |= is_missing
+        if on_invalid == "raise" and not known.all():
+            value = np.asarray(values).ravel()[~known][0]
+            raise InvalidData(f"column {self.name!r} has the value {_show(value)}: it must be {self.domain}")
+        column = np.where(is_missing, fallback, column)
+        if self.kind == "binary":
+            return (column > 0.5).astype(float)
+        if self.kind == "numeric":
+            return np.clip(column.astype(float), self.lower, self.upper)
+        return np.where(known, column, fallback)
+
+
+def _show(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All public facts about a table.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        The columns in order; names are unique.
+    classes : tuple
+        All labels a record can have, at least two. Which of them occur is private.
+    row_bound : int, optional
+        The most ones that a record of binary features can have. Default: the number of one-hot blocks plus the
+        binary features outside any block.
+    n_rows : int, optional
+        The number of records, where it is public (replace-one).
+    n_lower : int, optional
+        A public lower bound on the number of records; default `n_rows`, else 1. Mutual information under
+        add/remove takes its sensitivity there.
+
+    Examples
+    --------
+    >>> schema = Schema.binary(3, row_bound=2)
+    >>> schema.n_features, schema.classes, schema.row_bound
+    (3, (0, 1), 2)
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple = (0, 1)
+    row_bound: int = None  # type: ignore[assignment]  # an int once made
+    n_rows: int | None = None
+    n_lower: int = None  # type: ignore[assignment]
+    _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        set_ = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731  frozen dataclass
+        set_("features", tuple(self.features))
+        set_("classes", tuple(_plain(c) for c in self.classes))
+        if len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
+            raise InvalidSchema("classes", self.classes, "at least two different labels")
+        if not self.features:
+            raise InvalidSchema("features", (), "at least one feature")
+        set_("_position", {f.name: i for i, f in enumerate(self.features)})
+        if len(self._position) < len(self.features):
+            seen = [f.name for f in self.features]
+            twice = next(name for name in seen if seen.count(name) > 1)
+            raise InvalidSchema("feature name", twice, "given to one feature only")
+        most = self._most_ones()
+        if self.row_bound is None:
+            set_("row_bound", most)
+        else:
+            set_("row_bound", min(check_integer(self.row_bound, "row_bound", 1), most))
+        if self.n_rows is not None:
+            set_("n_rows", check_integer(self.n_rows, "n_rows", 1))
+        lower = self.n_lower if self.n_lower is not None else (self.n_rows or 1)
+        set_("n_lower", check_integer(lower, "n_lower", 1, self.n_rows))
+
+    def _most_ones(self) -> int:
+        binary = [f for f in self.features if f.kind == "binary"]
+        return max(len({f.block for f in binary if f.block}) + sum(f.block is None for f in binary), 1)
+
+    @classmethod
+    def binary(
+        cls,
+        n_features: int,
+        names: Sequence[str] | None = None,
+        *,
+        classes: Sequence = (0, 1),
+        row_bound: int | None = None,
+        n_rows: int | None = None,
+        n_lower: int | None = None,
+    ) -> Schema:
+        """Return the canonical binary schema: values {0, 1}, classes (0, 1), row bound D."""
+        n_features = check_integer(n_features, "n_features", 1)
+        names = [f"x{i}" for i in range(n_features)] if names is None else list(names)
+        if len(names) != n_features:
+            raise InvalidSchema("names", f"{len(names)} names", f"{n_features}, one for each feature")
+        features = tuple(Feature(str(name)) for name in names)
+        return cls(features, tuple(classes), row_bound, n_rows, n_lower)  # type: ignore[arg-type]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, D."""
+        return len(self.features)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, C."""
+        return len(self.classes)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Column names in order."""
+        return [f.name for f in self.features]
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every feature is binary."""
+        return all(f.kind == "binary" for f in self.features)
+
+    @property
+    def blocks(self) -> list[str | None]:
+        """The attribute of each one-hot column; None where a column stands alone."""
+        return [f.block for f in self.features]
+
+    def subset(self, columns: Iterable[str | int]) -> Schema:
+        """Return the schema of some columns, given by name or position, in that order."""
+        chosen = [self._position[c] if isinstance(c, str) else int(c) for c in columns]
+        return replace(self, features=tuple(self.features[i] for i in chosen))
+
+    # ---- checks of data against the schema --------------------------------------------------------------------
+
+    def check_features(self, X: Any, on_invalid: str = "raise") -> tuple[Any, Schema]:
+        """Check a table against the schema.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, D)
+            A DataFrame's columns are looked up by name, so it may hold some of the features only.
+        on_invalid : {"raise", "clip"}
+            What to do with a value outside its domain.
+
+        Returns
+        -------
+        X : ndarray of float, csr_array or (if a feature is not binary) DataFrame
+            The values inside their domains.
+        schema : Schema
+            The schema of the columns that X has.
+
+        Raises
+        ------
+        InvalidData
+            With ``on_invalid="raise"``: names the column, the value and the domain. The number of columns and
+            their names are public, so a wrong shape is always an error.
+        """
+        check_choice(on_invalid, "on_invalid", ON_INVALID)
+        schema: Schema = self
+        if isinstance(X, pd.DataFrame):
+            unknown = [c for c in X.columns if str(c) not in self._position]
+            if unknown:
+                raise InvalidData(f"column {unknown[0]!r} is not in the schema; it has {_few(self.feature_names)}")
+            names = [str(c) for c in X.columns]
+            if names != self.feature_names:
+                schema = self.subset(names)
+        elif not sparse.issparse(X):
+            X = np.asarray(X)
+            if X.ndim != 2:
+                raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
+        if X.shape[1] != schema.n_features:
+            raise InvalidData(f"X has {X.shape[1]} columns: the schema has {schema.n_features} features")
+        if not schema.is_binary:
+            columns = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=schema.feature_names)
+            clean = {f.name: f.clean(columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
+            return pd.DataFrame(clean, index=columns.index), schema
+        if sparse.issparse(X):
+            return schema._check_sparse(X, on_invalid), schema
+        return schema._check_dense(X, on_invalid), schema
+
+    def _check_dense(self, X: Any, on_invalid: str) -> np.ndarray:
+        try:
+            values = np.asarray(X, dtype=float)
+        except (TypeError, ValueError):
+            frame = pd.DataFrame(X)
+            columns = [f.clean(frame.iloc[:, i], on_invalid) for i, f in enumerate(self.features)]
+            return np.column_stack(columns)
+        if not values.size or not ((values == 0) | (values == 1)).all():
+            bad = np.flatnonzero(~((values == 0) | (values == 1)).all(axis=0))
+            values = values.copy()
+            for i in bad:
+                values[:, i] = self.features[i].clean(values[:, i], on_invalid)
+        return values
+
+    def _check_sparse(self, X: Any, on_invalid: str) -> sparse.csr_array:
+        values = sparse.csr_array(X, dtype=float, copy=False)
+        if not values.has_canonical_format:
+            values = values.copy()
+            values.sum_duplicates()
+        bad = (values.data != 1) & (values.data != 0)
+        if bad.any():
+            if on_invalid == "raise":
+                first = int(np.flatnonzero(bad)[0])
+                self.features[values.indices[first]].clean(values.data[[first]], "raise")
+            # one missing value is allowed or clipped per column's own rule; the rest go to the nearest of 0 and 1
+            values = values.copy()
+            for i in np.unique(values.indices[bad]):
+                cells = bad & (values.indices == i)
+                values.data[cells] = self.features[i].clean(values.data[cells], on_invalid)
+        if values.nnz and not values.data.all():
+            values = values.copy()
+            values.eliminate_zeros()
+        return values
+
+    def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
+        """Return class positions 0..C-1, and -1 for a label that is no class (``on_invalid="clip"`` only)."""
+        labels = np.asarray(y)
+        if labels.ndim != 1:
+            raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
+        if labels.dtype == bool and not any(isinstance(c, bool) for c in self.classes):
+            labels = labels.astype(int)
+        if (
+            labels.dtype.kind in "iu"
+            and self.classes == (0, 1)
+            and labels.size
+            and 0 <= labels.min() <= labels.max() <= 1
+        ):
+            return labels.astype(np.intp)
+        codes = np.asarray(pd.Index(self.classes).get_indexer(pd.Index(labels)), dtype=np.intp)
+        if on_invalid == "raise" and (codes < 0).any():
+            value = _show(labels[codes < 0][0])
+            raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}")
+        return codes
+
+    def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
+        """Check records and labels together; a record whose label is no class is dropped when clipping."""
+        X, schema = self.check_features(X, on_invalid)
+        codes = self.check_labels(y, on_invalid)
+        if X.shape[0] != len(codes):
+            raise InvalidData(f"X has {X.shape[0]} records and y has {len(codes)} labels: they must be as many")
+        if (codes < 0).any():
+            keep = codes >= 0
+            X, codes = X[keep], codes[keep]
+        return X, codes, schema
+
+    # ---- text form --------------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Return the schema as JSON text that `from_json` reads back."""
+        features = [{k: v for k, v in asdict(f).items() if v is not None} for f in self.features]
+        facts = {"classes": self.classes, "row_bound": self.row_bound, "n_rows": self.n_rows, "n_lower": self.n_lower}
+        return json.dumps({"features": features, **facts}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Schema:
+        """Read a schema written by `to_json`."""
+        facts: Mapping = json.loads(text)
+        features = []
+        for item in facts["features"]:
+            if item.get("categories") is not None:
+                item = {**item, "categories": tuple(item["categories"])}
+            features.append(Feature(**item))
+        rest = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
+        return cls(tuple(features), tuple(facts["classes"]), **rest)  # type: ignore[arg-type]
+
+
+def _few(values: list) -> str:
+    text = ", ".join(map(repr, values[:6]))
+    return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def resolve_schema(schema: Schema | None, X: Any) -> Schema:
+    """Return the schema that was given, else the canonical binary one for X's columns (their number is public)."""
+    if schema is not None:
+        if not isinstance(schema, Schema):
+            raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
+        return schema
+    if isinstance(X, pd.DataFrame):
+        return Schema.binary(X.shape[1], [str(c) for c in X.columns])
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    if len(shape) != 2:
+        raise InvalidData(f"X has {len(shape)} dimensions: it must have 2, records and features")
+    if shape[1] < 1:
+        raise InvalidData("X has 0 columns: it must have at least 1")
+    return Schema.binary(shape[1])

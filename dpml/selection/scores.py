@@ -1,0 +1,275 @@
+"""Scores of binary features against the class, and how much one record can change them.
+
+With n_cv the number of records of class c whose feature is v:
+
+===================  =========================================================  =======================
+kind                 score                                                      unit
+===================  =========================================================  =======================
+total_count          n_01 + n_11 + ... (records with the feature on)            records
+difference_count     max over pairs of classes of |n_c1 - n_c'1|              records
+count                max of that and of |n_c0 - n_c'0|                        records
+mutual_information   I(feature; class)                                          bits
+===================  =========================================================  =======================
+
+``count`` is the count heuristic of 000 (eq. 3.22), which 002 calls the purity index (eq. 4); ``difference_count`` is
+002's eq. 3. For more than two classes both take the largest pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
+from dpml.counts import Contingency, contingency
+from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema, resolve_schema
+
+__all__ = [
+    "KINDS",
+    "features_touched",
+    "mask_change_range",
+    "mask_weight",
+    "scores",
+    "scores_from_counts",
+    "sensitivity",
+]
+
+KINDS = ("total_count", "difference_count", "count", "mutual_information")
+FloatArray = NDArray[np.float64]
+
+
+def _largest_gap(counts: FloatArray) -> FloatArray:
+    # The largest difference over pairs of classes is the largest count less the smallest.
+    return counts.max(axis=-2) - counts.min(axis=-2)
+
+
+def _entropy_terms(counts: FloatArray) -> FloatArray:
+    """Return k·log2(k), with 0 for k = 0."""
+    return counts * np.log2(np.where(counts > 0, counts, 1.0))
+
+
+def _mutual_information(counts: Contingency) -> FloatArray:
+    on, off, n = counts.on, counts.off, counts.n.astype(float)
+    total = n.sum()
+    if total == 0:
+        return np.zeros(on.shape[-1])
+    joint = (_entropy_terms(on) + _entropy_terms(off)).sum(axis=-2)
+    feature = _entropy_terms(on.sum(axis=-2)) + _entropy_terms(off.sum(axis=-2))
+    # N·I = Σ g(n_cv) - Σ g(n_c) - Σ g(n_v) + g(N) with g(k) = k log2 k; rounding may leave -1e-16
+    return np.maximum((joint - feature - _entropy_terms(n).sum() + total * np.log2(total)) / total, 0.0)
+
+
+_SCORES: dict[str, Callable[[Contingency], FloatArray]] = {
+    "total_count": lambda counts: counts.on.sum(axis=-2),
+    "difference_count": lambda counts: _largest_gap(counts.on),
+    "count": lambda counts: np.maximum(_largest_gap(counts.on), _largest_gap(counts.off)),
+    "mutual_information": _mutual_information,
+}
+
+
+def scores_from_counts(counts: Contingency, kind: str) -> FloatArray:
+    """Return the score of each feature from exact counts, shape (D,) (or (S, D) for S subsamples)."""
+    return _SCORES[check_choice(kind, "kind", KINDS)](counts)
+
+
+def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> FloatArray:
+    """Return the exact score of each feature. A statistic of private data: nothing is released by it safely.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of shape (n, D)
+        Binary features.
+    y : array of shape (n,)
+        Labels.
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+    schema : Schema, optional
+        Classes and domains. Default: the canonical binary schema, where integer labels 0..C-1 may pass two.
+
+    Returns
+    -------
+    ndarray of shape (D,)
+        In records, or in bits for mutual information.
+
+    Raises
+    ------
+    InvalidData
+        For a value or a label outside its domain.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+    >>> scores(X, [1, 1, 0, 0], "mutual_information").tolist()
+    [1.0, 0.0]
+    """
+    check_choice(kind, "kind", KINDS)
+    if schema is None:
+        labels = np.asarray(y)
+        C = int(labels.max()) + 1 if labels.dtype.kind in "iu" and labels.size and labels.max() > 1 else 2
+        canonical = resolve_schema(None, X)
+        schema = Schema(canonical.features, tuple(range(C)))
+    X, codes, schema = schema.check_table(X, y)
+    return scores_from_counts(contingency(X, codes, schema.n_classes), kind)
+
+
+def _mutual_information_step(n: int) -> float:
+    """Return the largest change of mutual information that one record makes, in bits (errata: exact, enumerated)."""
+    return np.log2(n) / n + (n - 1) / n * np.log2(n / (n - 1)) if n > 1 else 1.0
+
+
+def _check_n(n_rows: Any) -> int:
+    if n_rows is None:
+        allowed = "the public number of records (replace-one) or a public lower bound on it (add-remove)"
+        raise InvalidParameter("n_rows", n_rows, f"{allowed}, for mutual information depends on it")
+    return check_integer(n_rows, "n_rows", 1)
+
+
+def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None = None) -> float:
+    """Return the largest change of one feature's score between neighbours.
+
+    Parameters
+    ----------
+    kind : str
+        Any of `KINDS`.
+    relation : {"add-remove", "replace-one"}
+    n_rows : int, optional
+        For mutual information: N where it is public (replace-one), or a public lower bound on it (add/remove, where
+        the value holds between N-1 and N and falls with N).
+
+    Returns
+    -------
+    float
+        In records, or in bits.
+
+    Notes
+    -----
+    Counts: a record sits in one cell of the table. Adding it moves one count by 1; replacing it moves two, and a
+    record whose label moves while the feature stays on shifts a difference by 2. Mutual information:
+    log2(N)/N + (N-1)/N·log2(N/(N-1)) bits for a binary feature and any number of classes. All are checked by
+    enumeration in the tests (docs/errata.md).
+
+    Examples
+    --------
+    >>> sensitivity("count", "replace-one")
+    2.0
+    """
+    check_choice(kind, "kind", KINDS)
+    check_relation(relation)
+    if kind == "mutual_information":
+        return float(_mutual_information_step(_check_n(n_rows)))
+    return 2.0 if relation == "replace-one" and kind in ("difference_count", "count") else 1.0
+
+
+def features_touched(kind: str, relation: str, n_total: int, row_bound: int | None = None) -> int:
+    """Return how many features' scores one record can change.
+
+    Total and difference counts change only where a record has a one: at most `row_bound` features, twice that when a
+    record is replaced. The count heuristic and mutual information change everywhere, under both relations
+    (002's footnote 1 is false when the label changes; docs/errata.md).
+    """
+    check_choice(kind, "kind", KINDS)
+    n_total = check_integer(n_total, "n_total", 1)
+    r = n_total if row_bound is None else check_integer(row_bound, "row_bound", 1)
+    if kind in ("count", "mutual_information"):
+        return n_total
+    return min(n_total, r if check_relation(relation) == "add-remove" else 2 * r)
+
+
+def mask_change_range(
+    kind: str,
+    relation: str,
+    n_features: int,
+    n_total: int,
+    row_bound: int | None = None,
+    *,
+    n_rows: int | None = None,
+    n_classes: int = 2,
+) -> float:
+    """Return the range b - a of the change of a mask's score, the sum of the scores of its T features.
+
+    Parameters
+    ----------
+    kind, relation : str
+        The score and the neighbouring relation.
+    n_features, n_total : int
+        T of D features, 1 <= T <= D.
+    row_bound : int, optional
+        Most ones a record has, after cutting; default D.
+    n_rows : int, optional
+        For mutual information, as in `sensitivity`.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    float
+        In the score's units; 0 if T = D, for then there is one mask only.
+
+    Notes
+    -----
+    Two masks differ in at most K = min(T, D - T) features on each side, so the range is at most the K largest changes
+    less the K smallest.
+
+    - total_count, add/remove: a change is 0 or +1, at most r of them: min(K, r). Replace-one: at most r of -1 and r
+      of +1: 2·min(K, r).
+    - difference_count, add/remove: at most r changes of -1 or +1: min(2K, r). Replace-one: the sizes of all changes
+      add up to at most 2r and each is at most 2: min(4K, 2r).
+    - count, two classes: with a = n_11 - n_01 and b = n_10 - n_00, a + b = n_1 - n_0 =: m is the same for every
+      feature, and max(|a|, |b|) = (|a - b| + |m|)/2. The second term shifts all features alike; |a - b|
+      moves by at most 1 when a record is added and by at most 2 when one is replaced: the ranges are K and 2K, half of
+      what two-sided sensitivities give. More than two classes: 2·sensitivity·K.
+    - mutual_information, add/remove: I = H(class) - H(class | feature), and only the second term differs between
+      features. With h(k) = (k+1)·log2(k+1) - k·log2(k), adding a record to cell (c, v) turns it from H into
+      (N·H + u)/(N+1) with u = h(n_v) - h(n_cv), a change of (u - H)/(N+1). As u is in [0, h(N)] and H in [0, log2 C],
+      the range is at most h(N)/(N+1) + log2(C)/(N+1), the sensitivity at N+1 plus log2(C)/(N+1). Replace-one:
+      2·sensitivity·K, attained.
+
+    All are compared with brute force in the tests.
+    """
+    check_choice(kind, "kind", KINDS)
+    check_relation(relation)
+    D = check_integer(n_total, "n_total", 1)
+    T = check_integer(n_features, "n_features", 1, D)
+    r = D if row_bound is None else min(check_integer(row_bound, "row_bound", 1), D)
+    C = check_integer(n_classes, "n_classes", 2)
+    K = min(T, D - T)
+    replace = relation == "replace-one"
+    if kind == "total_count":
+        return float((2 if replace else 1) * min(K, r))
+    if kind == "difference_count":
+        return float(min(4 * K, 2 * r) if replace else min(2 * K, r))
+    if kind == "count":
+        if C == 2:
+            return float(2 * K if replace else K)
+        return 2 * K * sensitivity(kind, relation)
+    step = sensitivity(kind, relation, n_rows=n_rows)
+    return K * (2 * step if replace else min(2 * step, step + np.log2(C) / _check_n(n_rows)))
+
+
+def mask_weight(
+    kind: str,
+    relation: str,
+    epsilon: float,
+    n_features: int,
+    n_total: int,
+    row_bound: int | None = None,
+    *,
+    n_rows: int | None = None,
+    n_classes: int = 2,
+) -> float:
+    """Return the log weight of one unit of score that makes the mask distribution ε-differentially private.
+
+    ε divided by `mask_change_range`, which has the parameters and the derivation. With T = D there is only one mask,
+    nothing depends on the data, and the weight is 0.
+
+    Examples
+    --------
+    >>> mask_weight("count", "add-remove", 1.0, n_features=5, n_total=100)
+    0.2
+    """
+    epsilon = check_epsilon(epsilon)
+    span = mask_change_range(kind, relation, n_features, n_total, row_bound, n_rows=n_rows, n_classes=n_classes)
+    return epsilon / span if span else 0.0

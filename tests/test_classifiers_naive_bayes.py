@@ -1,0 +1,257 @@
+"""Bernoulli naive Bayes: limits, formulas, privacy on the door and in the pickle, accuracy on the real sets."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn import naive_bayes
+from sklearn.base import clone
+
+from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB
+from dpml.classifiers.models import LinearModels
+from dpml.classifiers.naive_bayes import models_from_published, published_threshold
+from dpml.counts import NoisyCounts
+from dpml.datasets import load
+from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, NoSecureSampler, RelationMismatch
+from dpml.schema import Schema
+from dpml.sweep import sweep
+
+
+def table(n=400, D=8, C=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(C, size=n)
+    p = rng.uniform(0.1, 0.9, size=(C, D))
+    return (rng.random((n, D)) < p[y]).astype(float), y
+
+
+@pytest.mark.parametrize("C", [2, 3])
+def test_without_noise_the_row_bounded_model_is_scikit_learns(C):
+    X, y = table(C=C)
+    schema = Schema.binary(8, classes=tuple(range(C)))
+    ours = BernoulliNB(1e9, row_bound=8, schema=schema, random_state=0).fit(X, y)
+    theirs = naive_bayes.BernoulliNB(alpha=1.0).fit(X, y)
+    np.testing.assert_allclose(ours.feature_log_prob_, theirs.feature_log_prob_, atol=1e-5)
+    # ours adds the pseudo-count to the class counts too
+    np.testing.assert_allclose(np.exp(ours.class_log_prior_), (np.bincount(y) + 1) / (len(y) + C), atol=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=0.01)
+    assert (ours.predict(X) == theirs.predict(X)).mean() > 0.98
+
+
+def test_without_noise_the_published_model_is_scikit_learns():
+    X, y = table()
+    ours = BernoulliNB(1e9, method="published", random_state=0).fit(X, y)
+    theirs = naive_bayes.BernoulliNB(alpha=1.0).fit(X, y)
+    np.testing.assert_allclose(ours.feature_log_prob_, theirs.feature_log_prob_, atol=1e-5)
+
+
+def test_published_model_by_hand():
+    """Two classes, one feature; threshold 4, pseudo-count 1: 000, Algorithm 1, lines 7 to 10."""
+    counts = NoisyCounts(on=np.array([[[10.0], [1.0]]]), off=np.array([[[2.0], [30.0]]]))
+    models = models_from_published(counts, threshold=4.0, pseudocount=1.0)
+    on, off = np.array([11 / 16, 5 / 36]), np.array([5 / 16, 31 / 36])
+    prior = np.array([13, 32]) / 45
+    log_odds = np.log(on[1] / off[1]) - np.log(on[0] / off[0])
+    assert models.coef[0, 0, 0] == pytest.approx(log_odds)
+    assert models.intercept[0, 0] == pytest.approx(np.log(prior[1] / prior[0]) + np.log(off[1] / off[0]))
+
+
+def test_published_threshold_is_the_papers_example():
+    """000 after eq. 3.15: about 214 at ε = 1 and 2140 at ε = 0.1, for D = 600."""
+    assert published_threshold(1.0, 600, 65) == pytest.approx(214, abs=0.5)
+    assert published_threshold(0.1, 600, 65) == pytest.approx(2140, abs=0.5)
+    assert published_threshold(1.0, 600, 65, "replace-one") == pytest.approx(428, abs=0.5)
+
+
+def test_a_higher_percentile_silences_more_features():
+    X, y = table(n=400)
+    silenced = []
+    for percentile in (50, 65, 80, 99):
+        model = BernoulliNB(0.05, method="published", threshold_percentile=percentile, random_state=0).fit(X, y)
+        silenced.append((np.ptp(model.feature_log_prob_, axis=0) == 0).sum())
+    assert silenced == sorted(silenced)
+    assert silenced[0] < silenced[-1]
+
+
+@pytest.mark.parametrize("method", ["row-bounded", "published"])
+def test_batch_and_estimator_agree(method):
+    data = load("census", n=600, seed=1)
+    X, y, Xt, yt = data.X_train, data.y_train, data.X_test, data.y_test
+    model = BernoulliNB(1.0, method=method, schema=data.schema, random_state=3, row_bound=data.schema.row_bound).fit(
+        X, y
+    )
+    study = (
+        PublishedNBStudy(data) if method == "published" else RowBoundedNBStudy(data, row_bound=data.schema.row_bound)
+    )
+    accuracy = study(1.0, draws=1, rng=np.random.default_rng(3))["accuracy"][0]
+    assert (model.predict(Xt) == yt).mean() == pytest.approx(accuracy, abs=1e-12)
+
+
+def test_predictions_from_every_kind_of_table():
+    X, y = table()
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(8)])
+    model = BernoulliNB(1.0, random_state=0).fit(X, y)
+    expected = model.predict_proba(X)
+    np.testing.assert_allclose(expected.sum(axis=1), 1, atol=1e-12)
+    for same in (sparse.csr_array(X), sparse.csr_matrix(X), sparse.coo_array(X), frame, X.astype(bool), X.tolist()):
+        np.testing.assert_allclose(model.predict_proba(same), expected, atol=1e-12)
+        again = BernoulliNB(1.0, random_state=0).fit(same, y)
+        np.testing.assert_allclose(again.feature_log_prob_, model.feature_log_prob_)
+
+
+def test_a_subset_of_the_columns_is_looked_up_by_name():
+    X, y = table()
+    schema = Schema.binary(8, list("abcdefgh"))
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))[["f", "b"]]
+    model = BernoulliNB(1.0, schema=schema, random_state=0).fit(frame, y)
+    assert model.n_features_in_ == 2
+    assert model.feature_names_in_.tolist() == ["f", "b"]
+    with pytest.raises(InvalidData, match="column 'z' is not in the schema"):
+        BernoulliNB(1.0, schema=schema).fit(frame.rename(columns={"f": "z"}), y)
+
+
+@pytest.mark.parametrize("method", ["row-bounded", "published"])
+@pytest.mark.parametrize("y", [[0] * 20, [1] * 20, []])
+def test_one_class_or_no_record_still_fits(method, y):
+    X = np.ones((len(y), 3))
+    model = BernoulliNB(1.0, method=method, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == [0, 1]
+    assert np.isfinite(model.feature_log_prob_).all()
+    assert np.isfinite(model.predict_proba(np.eye(3))).all()
+
+
+def test_string_classes_come_from_the_schema():
+    X, y = table()
+    names = np.array(["no", "yes"])[y]
+    schema = Schema.binary(8, classes=("yes", "no", "never seen"))
+    model = BernoulliNB(5.0, schema=schema, random_state=0).fit(X, names)
+    assert model.classes_.tolist() == ["yes", "no", "never seen"]
+    assert set(model.predict(X)) <= {"yes", "no", "never seen"}
+    assert (model.predict(X) == names).mean() > 0.7
+
+
+def test_invalid_data_raise_or_are_clipped():
+    X, y = table()
+    bad = X.copy()
+    bad[3, 2] = 7.5
+    with pytest.raises(InvalidData, match=r"column 'x2' has the value 7\.5: it must be 0 or 1"):
+        BernoulliNB(1.0).fit(bad, y)
+    label = y.copy()
+    label[5] = 9
+    with pytest.raises(InvalidData, match="label 9: it must be one of 0, 1"):
+        BernoulliNB(1.0).fit(X, label)
+    clipped = BernoulliNB(1.0, on_invalid="clip", random_state=0).fit(bad, label)
+    fixed = X.copy()
+    fixed[3, 2] = 1
+    expected = BernoulliNB(1.0, random_state=0).fit(np.delete(fixed, 5, axis=0), np.delete(y, 5))
+    np.testing.assert_allclose(clipped.feature_log_prob_, expected.feature_log_prob_)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("epsilon", 0, "finite number"),
+        ("epsilon", float("nan"), "finite number"),
+        ("method", "best", "'row-bounded', 'published'"),
+        ("row_bound", 0, "integer >= 1"),
+        ("pseudocount", 0.0, "finite number in"),
+        ("threshold_percentile", 100, r"finite number in \[50, 100\)"),
+        ("class_share", 1.0, r"finite number in \(0, 1\)"),
+        ("relation", "swap", "'add-remove', 'replace-one'"),
+        ("on_invalid", "drop", "'raise', 'clip'"),
+        ("random_state", -1, "integer >= 0"),
+        ("schema", "adult", "Schema or None"),
+    ],
+)
+def test_bad_parameters_are_named(parameter, value, allowed):
+    X, y = table()
+    model = BernoulliNB(1.0).set_params(**{parameter: value})
+    with pytest.raises(InvalidParameter, match=rf"{parameter} = .*{allowed}"):
+        model.fit(X, y)
+
+
+def test_release_mode_refuses_before_looking_at_the_data():
+    with pytest.raises(NoSecureSampler):
+        BernoulliNB(1.0, release=True).fit([[9]], ["no label"])
+
+
+def test_every_fit_is_charged_and_a_refused_one_releases_nothing():
+    X, y = table()
+    budget = Budget(1.0)
+    model = BernoulliNB(0.6, budget=budget, random_state=0)
+    model.fit(X, y)
+    with pytest.raises(BudgetExceeded, match=r"0\.4 of 1 left"):
+        clone(model).fit(X, y)
+    refused = clone(model)
+    with pytest.raises(BudgetExceeded):
+        refused.fit(X, y)
+    assert not hasattr(refused, "feature_log_prob_")
+    assert budget.ledger["epsilon"].tolist() == [0.6]
+    with pytest.raises(RelationMismatch):
+        BernoulliNB(0.1, budget=budget, relation="replace-one").fit(X, y)
+
+
+def test_the_model_and_its_pickle_hold_no_private_statistic():
+    X, y = table(n=377)
+    model = BernoulliNB(0.5, random_state=0).fit(X, y)
+    restored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(restored.predict(X), model.predict(X))
+    exact = {377.0, *np.bincount(y).astype(float), *X.sum(axis=0), *X[y == 1].sum(axis=0), *X[y == 0].sum(axis=0)}
+    learned = {k: v for k, v in vars(restored).items() if k not in model.get_params()}
+    assert learned
+    for name, value in learned.items():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            assert not exact & set(np.exp(value).ravel() * 377), name
+            assert not exact & set(value.ravel()), name
+            assert value.shape[0] != 377, name
+        assert not isinstance(value, (int, float)) or value in (model.row_bound_, model.n_features_in_), name
+
+
+def test_a_seed_gives_the_same_numbers_and_no_seed_others():
+    X, y = table()
+    one, two = (BernoulliNB(1.0, random_state=5).fit(X, y).feature_log_prob_ for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+    assert (BernoulliNB(1.0).fit(X, y).feature_log_prob_ != one).any()
+
+
+def test_accuracy_and_auc_of_a_batch_equal_one_by_one():
+    from sklearn.metrics import accuracy_score, roc_auc_score
+
+    rng = np.random.default_rng(0)
+    X, y = table(n=3000)
+    for K, C in ((1, 2), (3, 3)):
+        y_many = y if C == 2 else rng.integers(3, size=len(y))
+        models = LinearModels(rng.normal(size=(5, K, 8)), rng.normal(size=(5, K)))
+        for matrix in (X, sparse.csr_array(X)):
+            accuracies = models.accuracy(matrix, y_many)
+            for k in range(5):
+                values = X @ models.coef[k].T + models.intercept[k]
+                predicted = values.argmax(axis=1) if C == 3 else (values[:, 0] > 0).astype(int)
+                assert accuracies[k] == pytest.approx(accuracy_score(y_many, predicted))
+        if C == 2:
+            expected = [roc_auc_score(y, X @ models.coef[k, 0]) for k in range(5)]
+            np.testing.assert_allclose(models.auc(X, y), expected)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "row_bound", "goal", "published"),
+    [
+        ("newsgroup1", 1, 0.885, 0.57),
+        ("newsgroup2", 2, 0.845, 0.81),
+        ("newsgroup3", 2, 0.845, 0.81),
+        ("mushrooms", 21, 0.885, 0.84),
+        ("adult", 14, 0.805, 0.797),
+    ],
+)
+def test_accuracy_at_a_tenth(name, row_bound, goal, published, data_home):
+    """Mean of 50 draws at ε = 0.1, add/remove; Algorithm 1 is within 1.5 points of what was measured before."""
+    data = load(name, data_home=data_home)
+    ours = sweep(RowBoundedNBStudy(data, row_bound=row_bound), {"epsilon": [0.1]}, draws=50, seed=0)["accuracy"]
+    theirs = sweep(PublishedNBStudy(data), {"epsilon": [0.1]}, draws=50, seed=0)["accuracy"]
+    assert ours.mean() >= goal
+    assert theirs.mean() == pytest.approx(published, abs=0.015)
+    assert ours.mean() > theirs.mean()

@@ -1,0 +1,136 @@
+"""The mask distribution against enumeration; its privacy by exact ratio; its samples by chi-square."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import ExponentialMechanism
+from dpml.selection import (
+    KINDS,
+    inclusion_probabilities,
+    log_normaliser,
+    mask_log_probability,
+    mask_weight,
+    published_mask_weight,
+    sample_masks,
+    scores,
+)
+
+
+def enumerate_masks(w, T):
+    masks = np.array([m for m in itertools.product((0, 1), repeat=len(w)) if sum(m) == T])
+    log = masks @ np.asarray(w, float)
+    p = np.exp(log - log.max())
+    return masks, p / p.sum(), log.max() + np.log(p.sum())
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 30.0, 1e3, 1e6])
+def test_inclusion_equals_enumeration(scale):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        w = rng.normal(size=8) * scale
+        masks, p, log_z = enumerate_masks(w, 3)
+        inclusion = inclusion_probabilities(w, 3)
+        np.testing.assert_allclose(inclusion, p @ masks, rtol=0, atol=1e-12)
+        assert inclusion.sum() == pytest.approx(3, abs=1e-12)
+        assert log_normaliser(w, 3) == pytest.approx(log_z, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("D", "T"), [(1, 0), (1, 1), (5, 0), (5, 1), (5, 4), (5, 5), (600, 50), (600, 599)])
+def test_sums_to_the_number_of_ones_and_is_finite_far_apart(D, T):
+    w = np.linspace(-5e5, 5e5, D) if D > 1 else np.array([1e6])
+    inclusion = inclusion_probabilities(w, T)
+    assert np.isfinite(inclusion).all()
+    assert inclusion.sum() == pytest.approx(T, abs=1e-9)
+    assert (sample_masks(w, T, 3, rng=np.random.default_rng(0)).sum(axis=1) == T).all()
+
+
+def test_a_gap_of_a_million_picks_the_largest():
+    w = np.array([0.0, 1e6, 1e6, -1e6, 0.0])
+    np.testing.assert_allclose(inclusion_probabilities(w, 3), [0.5, 1, 1, 0, 0.5], atol=1e-12)
+
+
+def test_one_feature_is_the_exponential_mechanism():
+    q = np.random.default_rng(3).normal(size=40) * 4
+    mechanism = ExponentialMechanism(epsilon=0.7, change_range=1.3)
+    np.testing.assert_allclose(inclusion_probabilities(mechanism.weight * q, 1), mechanism.probabilities(q), rtol=1e-10)
+
+
+def test_sampled_masks_follow_the_distribution():
+    w = np.random.default_rng(4).normal(size=6)
+    masks, p, _ = enumerate_masks(w, 2)
+    drawn = sample_masks(w, 2, 40_000, rng=np.random.default_rng(5))
+    keys = masks @ (1 << np.arange(6))
+    counts = np.bincount(drawn @ (1 << np.arange(6)), minlength=64)[keys]
+    assert counts.sum() == 40_000
+    assert stats.chisquare(counts, p * 40_000).pvalue > 0.001
+    # the test has power: the same counts do not fit the uniform distribution
+    assert stats.chisquare(counts).pvalue < 1e-6
+
+
+def test_sampled_frequencies_agree_with_inclusion_in_many_dimensions():
+    w = np.random.default_rng(6).normal(size=300) * 2
+    drawn = sample_masks(w, 40, 5_000, rng=np.random.default_rng(7))
+    exact = inclusion_probabilities(w, 40)
+    z = (drawn.mean(axis=0) - exact) / np.sqrt(exact * (1 - exact) / 5_000)
+    usual = exact * 5_000 > 25
+    assert usual.sum() > 100
+    assert np.abs(z[usual]).max() < 4.5
+
+
+def test_log_probability_of_a_mask():
+    w = np.random.default_rng(8).normal(size=7)
+    masks, p, _ = enumerate_masks(w, 4)
+    np.testing.assert_allclose(np.exp(mask_log_probability(w, masks)), p, rtol=1e-12)
+    with pytest.raises(InvalidParameter, match="same number of ones"):
+        mask_log_probability(w, [[1, 0, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_mask_costs_epsilon_and_no_more(kind, relation):
+    """Exact log-ratios over all neighbours of many small tables; at least one pair comes near the claim."""
+    rng = np.random.default_rng(9)
+    D, T, epsilon, n_rows = 4, 2, 1.0, 3
+    records = [(x, c) for x in itertools.product((0, 1), repeat=D) for c in (0, 1)]
+    masks = np.array([m for m in itertools.product((0, 1), repeat=D) if sum(m) == T])
+    weight = mask_weight(kind, relation, epsilon, T, D, n_rows=n_rows + (relation == "add-remove"))
+    published = published_mask_weight(kind, relation, epsilon, T, n_rows=n_rows + (relation == "add-remove"))
+    worst = worst_published = 0.0
+    for _ in range(150):
+        rows = [records[i] for i in rng.integers(len(records), size=n_rows)]
+        before = log_probabilities(rows, kind, weight, masks), log_probabilities(rows, kind, published, masks)
+        for new in records:
+            after_rows = [*rows, new] if relation == "add-remove" else [*rows[1:], new]
+            after = log_probabilities(after_rows, kind, weight, masks)
+            worst = max(worst, np.abs(after - before[0]).max())
+            after = log_probabilities(after_rows, kind, published, masks)
+            worst_published = max(worst_published, np.abs(after - before[1]).max())
+    assert worst <= epsilon + 1e-9
+    assert worst_published <= worst + 1e-9
+    assert worst > 0.3 * epsilon
+
+
+def log_probabilities(rows, kind, weight, masks):
+    X, y = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
+    return mask_log_probability(weight * scores(X, y, kind), masks)
+
+
+@pytest.mark.parametrize(
+    ("weights", "T", "message"),
+    [
+        ([0.0, np.nan], 1, "log_weights = nan"),
+        ([0.0, np.inf], 1, "log_weights = inf"),
+        ([[0.0]], 1, "shape"),
+        ([], 0, "not empty"),
+        ([0.0, 1.0], 3, "n_features = 3 is not allowed: it must be an integer from 0 to 2"),
+        ([0.0, 1.0], -1, "n_features = -1"),
+        ([0.0, 1.0], 1.5, "n_features = 1.5"),
+    ],
+)
+def test_bad_weights_are_named(weights, T, message):
+    with pytest.raises(InvalidParameter, match=message):
+        inclusion_probabilities(weights, T)
