@@ -24,7 +24,10 @@ def check_number(
     allowed += right if upper < math.inf else ")"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidParameter(name, value, allowed)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     too_low = number < lower or (open_lower and number == lower)
     too_high = number > upper or (open_upper and number == upper)
     if not math.isfinite(number) or too_low or too_high:

@@ -8,111 +8,20 @@ contradicts its schema is an error in demonstration (``on_invalid="raise"``) and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from dpml._validate import ON_INVALID, check_choice, check_integer, check_number
+from dpml._feature import Feature, plain_value, show_value
+from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema
 
 __all__ = ["Feature", "Schema", "resolve_schema"]
-
-KINDS = ("binary", "categorical", "numeric")
-
-
-@dataclass(frozen=True)
-class Feature:
-    """One column and its public domain.
-
-    Parameters
-    ----------
-    name : str
-        Column name.
-    kind : {"binary", "categorical", "numeric"}
-        Binary values are 0 and 1.
-    categories : tuple, optional
-        All values a categorical column can have, present in the data or not.
-    lower, upper : float, optional
-        Bounds of a numeric column, in the column's own units.
-    block : str, optional
-        The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
-    missing : object, optional
-        The value of the domain that stands for a missing one; None: a missing value is invalid.
-
-    Examples
-    --------
-    >>> Feature("age", "numeric", lower=17, upper=90).domain
-    'a number from 17 to 90'
-    """
-
-    name: str
-    kind: str = "binary"
-    categories: tuple | None = None
-    lower: float | None = None
-    upper: float | None = None
-    block: str | None = None
-    missing: Any = None
-
-    def __post_init__(self):
-        check_choice(self.kind, "kind", KINDS)
-        if self.kind == "categorical":
-            if not self.categories or len(set(self.categories)) != len(self.categories):
-                raise InvalidSchema(f"categories of {self.name!r}", self.categories, "at least one, all different")
-            object.__setattr__(self, "categories", tuple(self.categories))
-        if self.kind == "numeric":
-            lower = check_number(self.lower, f"lower of {self.name!r}")
-            upper = check_number(self.upper, f"upper of {self.name!r}")
-            if not lower < upper:
-                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), "two numbers, lower < upper")
-
-    @property
-    def domain(self) -> str:
-        """The allowed values in words."""
-        if self.kind == "binary":
-            return "0 or 1"
-        if self.kind == "numeric":
-            return f"a number from {self.lower:g} to {self.upper:g}"
-        values = ", ".join(map(repr, (self.categories or ())[:8]))
-        return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
-
-    def clean(self, values: Any, on_invalid: str) -> np.ndarray:
-        """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).
-
-        Clipping sends a number to the nearest end (NaN to `missing`, else to the middle), an unknown category to
-        `missing`, else to the first category.
-        """
-        if self.kind == "categorical":
-            column = np.asarray(values, dtype=object)
-            known = np.asarray(pd.Index(self.categories).get_indexer(column) >= 0)
-            fallback = self.missing if self.missing is not None else (self.categories or (None,))[0]
-        else:
-            column = np.asarray(pd.to_numeric(pd.Series(np.asarray(values).ravel()), errors="coerce"), dtype=float)
-            if self.kind == "binary":
-                known = (column == 0) | (column == 1)
-            else:
-                known = (column >= self.lower) & (column <= self.upper)
-            middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
-            fallback = self.missing if self.missing is not None else middle
-        is_missing = pd.isna(column)
-        if self.missing is not None:
-            known |= is_missing
-        if on_invalid == "raise" and not known.all():
-            value = np.asarray(values).ravel()[~known][0]
-            raise InvalidData(f"column {self.name!r} has the value {_show(value)}: it must be {self.domain}")
-        column = np.where(is_missing, fallback, column)
-        if self.kind == "binary":
-            return (column > 0.5).astype(float)
-        if self.kind == "numeric":
-            return np.clip(column.astype(float), self.lower, self.upper)
-        return np.where(known, column, fallback)
-
-
-def _show(value: Any) -> str:
-    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 @dataclass(frozen=True)
@@ -149,9 +58,9 @@ class Schema:
     _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self):
-        set_ = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731  frozen dataclass
+        set_ = partial(object.__setattr__, self)  # frozen dataclass
         set_("features", tuple(self.features))
-        set_("classes", tuple(_plain(c) for c in self.classes))
+        set_("classes", tuple(plain_value(c) for c in self.classes))
         if len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
             raise InvalidSchema("classes", self.classes, "at least two different labels")
         if not self.features:
@@ -220,8 +129,19 @@ class Schema:
         return [f.block for f in self.features]
 
     def subset(self, columns: Iterable[str | int]) -> Schema:
-        """Return the schema of some columns, given by name or position, in that order."""
-        chosen = [self._position[c] if isinstance(c, str) else int(c) for c in columns]
+        """Return the schema of some columns, given by name, by position or by a boolean mask, in that order."""
+        wanted = np.asarray(list(columns))
+        if wanted.dtype == bool and wanted.shape == (self.n_features,):
+            wanted = np.flatnonzero(wanted)
+        if wanted.dtype.kind in "iu" and wanted.size:
+            for position in wanted:
+                check_integer(position, "column", 0, self.n_features - 1)
+            chosen = wanted.tolist()
+        else:
+            unknown = [c for c in wanted.tolist() if c not in self._position]
+            if unknown:
+                raise InvalidSchema("column", unknown[0], f"one of {_few(self.feature_names)}")
+            chosen = [self._position[c] for c in wanted.tolist()]
         return replace(self, features=tuple(self.features[i] for i in chosen))
 
     # ---- checks of data against the schema --------------------------------------------------------------------
@@ -265,6 +185,8 @@ class Schema:
         if X.shape[1] != schema.n_features:
             raise InvalidData(f"X has {X.shape[1]} columns: the schema has {schema.n_features} features")
         if not schema.is_binary:
+            if sparse.issparse(X):
+                X = X.toarray()
             columns = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=schema.feature_names)
             clean = {f.name: f.clean(columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
             return pd.DataFrame(clean, index=columns.index), schema
@@ -273,9 +195,10 @@ class Schema:
         return schema._check_dense(X, on_invalid), schema
 
     def _check_dense(self, X: Any, on_invalid: str) -> np.ndarray:
-        try:
-            values = np.asarray(X, dtype=float)
-        except (TypeError, ValueError):
+        cells = X.to_numpy() if isinstance(X, pd.DataFrame) else X
+        if cells.dtype.kind in "biuf":
+            values = cells.astype(float, copy=False)
+        else:
             frame = pd.DataFrame(X)
             columns = [f.clean(frame.iloc[:, i], on_invalid) for i, f in enumerate(self.features)]
             return np.column_stack(columns)
@@ -308,7 +231,8 @@ class Schema:
 
     def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
         """Return class positions 0..C-1, and -1 for a label that is no class (``on_invalid="clip"`` only)."""
-        labels = np.asarray(y)
+        check_choice(on_invalid, "on_invalid", ON_INVALID)
+        labels = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
         if labels.ndim != 1:
             raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
         if labels.dtype == bool and not any(isinstance(c, bool) for c in self.classes):
@@ -320,9 +244,14 @@ class Schema:
             and 0 <= labels.min() <= labels.max() <= 1
         ):
             return labels.astype(np.intp)
-        codes = np.asarray(pd.Index(self.classes).get_indexer(pd.Index(labels)), dtype=np.intp)
+        position = {c: k for k, c in enumerate(self.classes)}
+        if labels.dtype.kind == "O":
+            codes = np.array([position.get(v, -1) if isinstance(v, Hashable) else -1 for v in labels], dtype=np.intp)
+        else:
+            distinct, where = np.unique(labels, return_inverse=True)
+            codes = np.array([position.get(v, -1) for v in distinct.tolist()], dtype=np.intp)[where.ravel()]
         if on_invalid == "raise" and (codes < 0).any():
-            value = _show(labels[codes < 0][0])
+            value = show_value(labels[codes < 0][0])
             raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}")
         return codes
 
@@ -361,10 +290,6 @@ class Schema:
 def _few(values: list) -> str:
     text = ", ".join(map(repr, values[:6]))
     return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:

@@ -9,8 +9,6 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import pooch
-
 from dpml.exceptions import DataDamaged, DataNotFound
 
 ENVIRONMENT = "DPML_DATA"
@@ -80,7 +78,12 @@ FILES = {
 
 def data_folder(data_home: str | os.PathLike | None = None) -> Path:
     """Return the folder of the data files: the one given, else `DPML_DATA`, else the user's cache."""
-    return Path(data_home or os.environ.get(ENVIRONMENT) or pooch.os_cache("dpml")).expanduser()
+    folder = data_home or os.environ.get(ENVIRONMENT)
+    if not folder:
+        import pooch  # here and below: imported where it is used, for it is slow and only downloads need it
+
+        folder = pooch.os_cache("dpml")
+    return Path(folder).expanduser()
 
 
 def find(name: str, data_home: str | os.PathLike | None = None) -> Path:
@@ -153,6 +156,8 @@ def _fetch(name: str, folder: Path) -> None:
 
 def _download(url: str, path: Path) -> None:
     """Download one address with a progress bar; every failure is an OSError (those of requests are)."""
+    import pooch
+
     pooch.HTTPDownloader(progressbar=True)(url, str(path), None)
 
 

@@ -86,7 +86,7 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
 
     Examples
     --------
-    >>> inclusion_probabilities([0.0, 0.0, 0.0, 0.0], 2).tolist()
+    >>> inclusion_probabilities([0.0, 0.0, 0.0, 0.0], 2).round(12).tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
     w, T = _check_weights(log_weights, n_features)

@@ -1,0 +1,156 @@
+"""One column of a table and its public domain."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpml._validate import check_choice, check_number
+from dpml.exceptions import InvalidData, InvalidSchema
+
+KINDS = ("binary", "categorical", "numeric")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column and its public domain.
+
+    Parameters
+    ----------
+    name : str
+        Column name.
+    kind : {"binary", "categorical", "numeric"}
+        Binary values are 0 and 1.
+    categories : tuple, optional
+        All values a categorical column can have, present in the data or not.
+    lower, upper : float, optional
+        Bounds of a numeric column, in the column's own units.
+    block : str, optional
+        The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
+    missing : object, optional
+        The value of the domain that stands for a missing one; None: a missing value is invalid.
+
+    Examples
+    --------
+    >>> Feature("age", "numeric", lower=17, upper=90).domain
+    'a number from 17 to 90'
+    """
+
+    name: str
+    kind: str = "binary"
+    categories: tuple | None = None
+    lower: float | None = None
+    upper: float | None = None
+    block: str | None = None
+    missing: Any = None
+
+    def __post_init__(self):
+        set_ = partial(object.__setattr__, self)  # frozen dataclass
+        if not isinstance(self.name, str):
+            raise InvalidSchema("feature name", self.name, "text")
+        check_choice(self.kind, "kind", KINDS)
+        if self.kind == "categorical":
+            values = tuple(plain_value(c) for c in self.categories or ())
+            if not values or len(set(values)) != len(values) or any(isinstance(v, tuple) for v in values):
+                raise InvalidSchema(f"categories of {self.name!r}", self.categories, "at least one, all different")
+            set_("categories", values)
+        if self.kind == "numeric":
+            lower = check_number(plain_value(self.lower), f"lower of {self.name!r}")
+            upper = check_number(plain_value(self.upper), f"upper of {self.name!r}")
+            if not lower < upper:
+                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), "two numbers, lower < upper")
+            set_("lower", lower)
+            set_("upper", upper)
+        if self.missing is not None:
+            set_("missing", plain_value(self.missing))
+            if not self._knows(np.array([self.missing], dtype=object))[0]:
+                raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
+
+    def _knows(self, column: np.ndarray) -> np.ndarray:
+        """Return which of some cells, of any type, lie in the domain."""
+        if self.kind == "categorical":
+            known = set(self.categories or ())
+            return np.array([isinstance(v, Hashable) and v in known for v in column], dtype=bool)
+        values = _as_numbers(column)
+        if self.kind == "binary":
+            return (values == 0) | (values == 1)
+        return (values >= self.lower) & (values <= self.upper)
+
+    @property
+    def domain(self) -> str:
+        """The allowed values in words."""
+        if self.kind == "binary":
+            return "0 or 1"
+        if self.kind == "numeric":
+            return f"a number from {self.lower:g} to {self.upper:g}"
+        values = ", ".join(map(repr, (self.categories or ())[:8]))
+        return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
+
+    def clean(self, values: Any, on_invalid: str) -> np.ndarray:
+        """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).
+
+        Clipping sends a number to the nearest end (NaN to `missing`, else to the middle), an unknown category to
+        `missing`, else to the first category.
+        """
+        column = _cells(values)
+        known = self._knows(column)
+        if self.kind == "categorical":
+            fallback = self.missing if self.missing is not None else (self.categories or (None,))[0]
+            is_missing = np.array([v is None or (isinstance(v, float) and v != v) or v is pd.NA for v in column], bool)
+        else:
+            middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
+            fallback = self.missing if self.missing is not None else middle
+            numbers = _as_numbers(column)
+            is_missing = np.isnan(numbers)
+        if on_invalid == "raise":
+            bad = ~known & ~is_missing if self.missing is not None else ~known
+            if bad.any():
+                raise InvalidData(
+                    f"column {self.name!r} has the value {show_value(column[bad][0])}: it must be {self.domain}"
+                )
+        if self.kind == "categorical":
+            return np.array([v if ok else fallback for v, ok in zip(column, known, strict=True)], dtype=object)
+        numbers = np.where(is_missing, fallback, numbers)
+        return (numbers > 0.5).astype(float) if self.kind == "binary" else np.clip(numbers, self.lower, self.upper)
+
+
+def _cells(values: Any) -> np.ndarray:
+    """Return a column as a one-dimensional array; cells that are sequences stay single cells."""
+    column = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if isinstance(column, np.ndarray) and column.ndim == 1:
+        return column
+    cells = np.empty(len(column), dtype=object)
+    for i, value in enumerate(column):
+        cells[i] = value
+    return cells
+
+
+def _as_numbers(column: np.ndarray) -> np.ndarray:
+    """Return cells as floats, NaN for what is no real number; too large an integer becomes infinite."""
+    if column.dtype.kind in "biuf":
+        return column.astype(float)
+
+    def number(value: Any) -> float:
+        try:
+            return (
+                float(value) if np.ndim(value) == 0 and not isinstance(value, (complex, np.complexfloating)) else np.nan
+            )
+        except OverflowError:
+            return np.inf if value > 0 else -np.inf
+        except (TypeError, ValueError):
+            return np.nan
+
+    return np.array([number(value) for value in column], dtype=float)
+
+
+def show_value(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def plain_value(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,384 @@
+"""Audits: what a mechanism really costs on two neighbours, exactly where that is known and from draws elsewhere.
+
+For neighbours D and D', an ε-differentially private mechanism gives every event E at most
+P(E | D) <= e^ε P(E | D') + δ, both ways (000 eq. 2.1 and 2.5). An exact audit takes the largest ratio over outputs. A
+sampled one plays the attacker: it chooses an event on one half of the draws, counts it on the other half, and turns the
+two counts into a lower bound on ε by Clopper-Pearson intervals, so that an honest mechanism is accused with probability
+at most 1 - confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.exceptions import InvalidParameter
+
+__all__ = [
+    "AuditResult",
+    "HasPrivacyLoss",
+    "HasProbabilities",
+    "attacker_roc",
+    "audit",
+    "audit_outputs",
+    "exact_epsilon",
+    "hockey_stick",
+]
+
+FloatArray = NDArray[np.float64]
+Sampler = Callable[..., Any]
+Score = Callable[[Any], Any]
+
+# An exact audit forgives rounding of this size.
+TOLERANCE = 1e-9
+# A frequency table of outputs is an attacker only where outputs repeat.
+MOST_DISTINCT = 4096
+# Coordinates that the linear attacker weighs.
+MOST_COORDINATES = 200
+
+
+@runtime_checkable
+class HasPrivacyLoss(Protocol):
+    """A mechanism that knows the largest log density ratio between two data sets."""
+
+    def privacy_loss(self, data: Any, neighbour: Any) -> float:
+        """Return the supremum over outputs of |log p(output | data) - log p(output | neighbour)|."""
+        ...
+
+
+@runtime_checkable
+class HasProbabilities(Protocol):
+    """A mechanism with finitely many outputs whose probabilities are known."""
+
+    def log_probabilities(self, data: Any) -> Mapping[Any, float] | FloatArray:
+        """Return the log probability of each output: a mapping, or an array in a fixed order of outputs."""
+        ...
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit found.
+
+    Attributes
+    ----------
+    epsilon : float
+        The claim.
+    delta : float
+        The δ of the claim.
+    epsilon_lower : float
+        The true ε of these neighbours if `exact`, else a lower bound on it.
+    exact : bool
+        Whether it was computed by ratio and not from draws.
+    passed : bool
+        Whether the claim stands: `epsilon_lower` does not pass `epsilon`.
+    confidence : float
+        Probability with which a sampled bound is a true lower bound; 1 if exact.
+    draws : int
+        Draws of each of the two data sets; 0 if exact.
+    event : str
+        The event that separates the two best, in words.
+    fpr, tpr : ndarray or None
+        The attacker's ROC curve on the held-out draws: probability of saying "data" when it was the neighbour, and
+        when it was the data. A claim of ε bounds it by tpr <= e^ε fpr + δ and 1 - fpr <= e^ε (1 - tpr) + δ.
+    """
+
+    epsilon: float
+    delta: float
+    epsilon_lower: float
+    exact: bool
+    passed: bool
+    confidence: float = 1.0
+    draws: int = 0
+    event: str = ""
+    fpr: FloatArray | None = None
+    tpr: FloatArray | None = None
+
+    def __repr__(self) -> str:
+        how = "exactly" if self.exact else f"at least, {self.confidence:.0%} confidence, {self.draws:,} draws"
+        verdict = "passed" if self.passed else "FAILED"
+        return f"<audit {verdict}: claim ε = {self.epsilon:g}, true ε = {self.epsilon_lower:.6g} ({how})>"
+
+
+def audit(
+    mechanism: Any,
+    data: Any,
+    neighbour: Any,
+    epsilon: float,
+    *,
+    delta: float = 0.0,
+    draws: int = 20_000,
+    confidence: float = 0.95,
+    rng: np.random.Generator | None = None,
+    score: Score | None = None,
+) -> AuditResult:
+    """Measure what a mechanism costs on two neighbouring data sets, and compare it with its claim.
+
+    Parameters
+    ----------
+    mechanism : object or callable
+        With a method ``privacy_loss(data, neighbour)`` or ``log_probabilities(data)`` the true ε is computed by
+        ratio. Otherwise ``mechanism(data, draws=..., rng=...)`` returns that many outputs, and ε is bounded from them.
+    data, neighbour : object
+        Two data sets that differ by one record, in the form the mechanism takes.
+    epsilon, delta : float
+        The claim.
+    draws : int
+        Draws of each data set; half choose the event, half test it. Unused if exact.
+    confidence : float
+        Of the lower bound, in (0, 1).
+    rng : numpy.random.Generator, optional
+        Needed for a sampled audit.
+    score : callable, optional
+        The attacker's score of an array of outputs, larger where `data` is likelier. Default: several are tried on
+        the first half of the draws.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    InvalidParameter
+        For a bad claim, or a sampled audit without `rng`.
+
+    Notes
+    -----
+    000 section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute a claim;
+    it cannot prove one.
+
+    Examples
+    --------
+    >>> from dpml.mechanisms import ExponentialMechanism
+    >>> class Choice(ExponentialMechanism):
+    ...     def log_probabilities(self, data):
+    ...         return np.log(self.probabilities(data))
+    >>> audit(Choice(1.0, change_range=1.0), [0, 5], [1, 5], epsilon=1.0).passed
+    True
+    """
+    epsilon = check_epsilon(epsilon)
+    delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
+    if isinstance(mechanism, HasPrivacyLoss):
+        if delta:
+            raise InvalidParameter("delta", delta, "0 for a mechanism that gives its largest log ratio")
+        worst, event = float(mechanism.privacy_loss(data, neighbour)), "largest log density ratio"
+    elif isinstance(mechanism, HasProbabilities):
+        worst, event = exact_epsilon(
+            mechanism.log_probabilities(data), mechanism.log_probabilities(neighbour), delta=delta
+        )
+    else:
+        draws = check_integer(draws, "draws", 4)
+        rng = check_rng(rng)
+        first = mechanism(data, draws=draws, rng=rng)
+        second = mechanism(neighbour, draws=draws, rng=rng)
+        return audit_outputs(first, second, epsilon, delta=delta, confidence=confidence, score=score)
+    return AuditResult(epsilon, delta, worst, True, worst <= epsilon + TOLERANCE, event=event)
+
+
+def _aligned(first: Any, second: Any) -> tuple[FloatArray, FloatArray, list]:
+    if isinstance(first, Mapping):
+        keys = list(dict.fromkeys([*first, *second]))
+        sides = [np.array([side.get(k, -np.inf) for k in keys], dtype=float) for side in (first, second)]
+        return sides[0], sides[1], keys
+    p, q = np.asarray(first, float).ravel(), np.asarray(second, float).ravel()
+    if p.shape != q.shape:
+        raise InvalidParameter("log_probabilities", f"{p.size} and {q.size} outputs", "the same outputs for both")
+    return p, q, list(range(p.size))
+
+
+def hockey_stick(first: Any, second: Any, epsilon: float) -> float:
+    """Return the smallest δ for which two output distributions are (ε, δ)-indistinguishable, both ways.
+
+    The arguments are log probabilities, as mappings or arrays over the same outputs.
+    """
+    p, q, _ = _aligned(first, second)
+    p, q = np.exp(p), np.exp(q)
+    bound = np.exp(epsilon)
+    return float(max(np.maximum(p - bound * q, 0).sum(), np.maximum(q - bound * p, 0).sum()))
+
+
+def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float, str]:
+    """Return the smallest ε of two known output distributions, and the output that decides it.
+
+    Parameters
+    ----------
+    first, second : mapping of output to log probability, or array
+        An output that is missing, or has log probability -inf, cannot occur.
+    delta : float
+        0: the largest log ratio, infinite where an output is possible on one side only.
+
+    Returns
+    -------
+    epsilon : float
+    event : str
+
+    Examples
+    --------
+    >>> exact_epsilon({"a": np.log(0.5), "b": np.log(0.5)}, {"a": 0.0})
+    (inf, "output 'b'")
+    """
+    p, q, outputs = _aligned(first, second)
+    with np.errstate(invalid="ignore"):
+        loss = np.where((p == -np.inf) & (q == -np.inf), 0.0, np.abs(p - q))
+    worst = int(loss.argmax())
+    event = f"output {outputs[worst]!r}"
+    if delta == 0.0 or hockey_stick(p, q, 0.0) <= delta:
+        return (float(loss[worst]) if delta == 0.0 else 0.0), event
+    if hockey_stick(p, q, 700.0) > delta:
+        return np.inf, event
+    low, high = 0.0, 700.0
+    while high - low > 1e-12 * max(high, 1.0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if hockey_stick(p, q, middle) > delta else (low, middle)
+    return high, event
+
+
+def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
+    """Score an output by how much oftener it came from the first data set; None if outputs hardly repeat."""
+    rows = np.concatenate([first, second])
+    distinct, where = np.unique(rows, axis=0, return_inverse=True)
+    where = where.ravel()
+    if len(distinct) > min(MOST_DISTINCT, len(rows) // 8):
+        return None
+    ones = np.bincount(where[: len(first)], minlength=len(distinct))
+    twos = np.bincount(where[len(first) :], minlength=len(distinct))
+    table = {row.tobytes(): value for row, value in zip(distinct, np.log((ones + 0.5) / (twos + 0.5)), strict=True)}
+    return lambda x: np.array([table.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(_flat(x))])
+
+
+def _direction(first: FloatArray, second: FloatArray) -> Score:
+    """Score an output by Fisher's linear discriminant, on coordinates clipped against heavy tails."""
+    both = np.concatenate([first, second])
+    centre = np.median(both, axis=0)
+    spread = np.median(np.abs(both - centre), axis=0)
+    spread[spread == 0] = 1.0
+    # the coordinates that differ most; more would make the covariance costly
+    gap = np.abs(first.mean(axis=0) - second.mean(axis=0)) / spread
+    chosen = np.sort(np.argsort(-gap, kind="stable")[:MOST_COORDINATES])
+
+    def standard(x: Any) -> FloatArray:
+        return np.clip((_flat(x)[:, chosen] - centre[chosen]) / spread[chosen], -20, 20)
+
+    one, two = standard(first), standard(second)
+    covariance = np.atleast_2d(np.cov(one, rowvar=False) + np.cov(two, rowvar=False))
+    ridge = 1e-6 * np.trace(covariance) / len(covariance) + 1e-12
+    weights = np.linalg.solve(covariance + ridge * np.eye(len(covariance)), one.mean(axis=0) - two.mean(axis=0))
+    return lambda x: standard(x) @ weights
+
+
+def _coordinate(k: int, centre: float | None) -> Score:
+    if centre is None:
+        return lambda x: _flat(x)[:, k]
+    return lambda x: np.abs(_flat(x)[:, k] - centre)
+
+
+def _flat(outputs: Any) -> FloatArray:
+    array = np.asarray(outputs, dtype=float)
+    return array.reshape(len(array), -1)
+
+
+def _attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Score]]:
+    frequencies = _frequencies(first, second)
+    if frequencies is not None:
+        yield "frequency of the output", frequencies
+    if first.shape[1] > 1:
+        yield "linear discriminant of the output", _direction(first, second)
+    gap = np.abs(np.median(first, axis=0) - np.median(second, axis=0))
+    for k in np.argsort(-gap, kind="stable")[:16]:
+        yield f"coordinate {k}", _coordinate(k, None)
+        yield f"distance of coordinate {k}", _coordinate(k, float(np.median(second[:, k])))
+
+
+def _bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
+    """Return the lower bound on ε from `hits` of n under one data set and `misses` of n under the other."""
+    hits, misses = np.asarray(hits, float), np.asarray(misses, float)
+    # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are set apart
+    low = np.where(hits > 0, beta.ppf(alpha / 2, np.maximum(hits, 1), n - hits + 1), 0.0)
+    high = np.where(misses < n, beta.ppf(1 - alpha / 2, misses + 1, np.maximum(n - misses, 1)), 1.0)
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(np.maximum(low - delta, 0.0) / high), 0.0)
+
+
+# An event: scores above or not above a threshold; which data set it speaks for.
+@dataclass(frozen=True)
+class _Event:
+    threshold: float
+    above: bool
+    for_first: bool
+
+    def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
+        hits = [int((side >= self.threshold).sum()) for side in (first, second)]
+        if not self.above:
+            hits = [len(first) - hits[0], len(second) - hits[1]]
+        return (hits[0], hits[1]) if self.for_first else (hits[1], hits[0])
+
+
+def _best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, _Event]:
+    n = len(first)
+    values = np.unique(np.concatenate([first, second]))
+    if len(values) > 1000:
+        values = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0, 1, 1001)))
+    one = n - np.searchsorted(np.sort(first), values, side="left")
+    two = n - np.searchsorted(np.sort(second), values, side="left")
+    best = (-1.0, _Event(0.0, True, True))
+    for above, a, b in ((True, one, two), (False, n - one, n - two)):
+        for for_first, hits, misses in ((True, a, b), (False, b, a)):
+            bounds = _bounds(hits, misses, n, delta, alpha)
+            k = int(bounds.argmax())
+            if bounds[k] > best[0]:
+                best = (float(bounds[k]), _Event(float(values[k]), above, for_first))
+    return best
+
+
+def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:
+    """Return (fpr, tpr) of telling `first` from `second` by a score, thinned to at most `points` thresholds."""
+    first, second = np.asarray(first, float), np.asarray(second, float)
+    values = np.unique(np.concatenate([first, second]))
+    if len(values) > points:
+        values = np.unique(np.quantile(values, np.linspace(0, 1, points)))
+    tpr = 1 - np.searchsorted(np.sort(first), values, side="left") / len(first)
+    fpr = 1 - np.searchsorted(np.sort(second), values, side="left") / len(second)
+    return np.concatenate([[0.0], fpr[::-1], [1.0]]), np.concatenate([[0.0], tpr[::-1], [1.0]])
+
+
+def audit_outputs(
+    outputs: Any,
+    neighbour_outputs: Any,
+    epsilon: float,
+    *,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    score: Score | None = None,
+) -> AuditResult:
+    """Bound ε from outputs already drawn: as many from the data as from the neighbour.
+
+    Parameters are those of `audit`. The first half of each chooses the attacker's score and event, the second half
+    counts it once, so that the bound needs no correction for the search.
+    """
+    epsilon = check_epsilon(epsilon)
+    delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
+    confidence = check_number(confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
+    outputs, neighbour_outputs = np.asarray(outputs), np.asarray(neighbour_outputs)
+    if len(outputs) != len(neighbour_outputs) or len(outputs) < 4:
+        raise InvalidParameter("outputs", (len(outputs), len(neighbour_outputs)), "as many of each, at least 4")
+    alpha, half = 1 - confidence, len(outputs) // 2
+    first, second = _flat(outputs[:half]), _flat(neighbour_outputs[:half])
+    attackers = [("score given", score)] if score is not None else list(_attackers(first, second))
+    found = (-1.0, "", attackers[0][1], _Event(0.0, True, True))
+    for name, attacker in attackers:
+        ours, theirs = (np.asarray(attacker(side[:half]), float) for side in (outputs, neighbour_outputs))
+        bound, event = _best_event(ours, theirs, delta, alpha)
+        if bound > found[0]:
+            found = (bound, name, attacker, event)
+    _, name, attacker, event = found
+    ours, theirs = (np.asarray(attacker(side[half:]), float) for side in (outputs, neighbour_outputs))
+    hits, misses = event.counts(ours, theirs)
+    lower = float(_bounds(hits, misses, len(ours), delta, alpha))
+    fpr, tpr = attacker_roc(ours, theirs)
+    text = f"{name} {'>=' if event.above else '<'} {event.threshold:.6g}"
+    return AuditResult(epsilon, delta, lower, False, lower <= epsilon, confidence, len(outputs), text, fpr, tpr)

@@ -1,0 +1,467 @@
+"""The private ROC curve: exact statistics, exact privacy, valid curves for every input."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from dpml.budget import Budget
+from dpml.evaluation import (
+    area_between,
+    private_roc_auc,
+    private_roc_curve,
+    release_histogram,
+    roc_from_histogram,
+    roc_histogram,
+    roc_thresholds,
+)
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
+from dpml.mechanisms.additive import Laplace
+
+SENSITIVITY = {"add-remove": 1, "replace-one": 2}
+
+
+def scores(n=600, seed=3, gap=2.0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return y, rng.normal(gap * (y - 0.5), 1.5)
+
+
+def assert_valid(fpr, tpr):
+    for rate in (fpr, tpr):
+        assert np.isfinite(rate).all()
+        assert (np.diff(rate, axis=-1) >= 0).all()
+        assert (rate[..., 0] == 0).all()
+        assert (rate[..., -1] == 1).all()
+
+
+# ---- statistics -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("score_scale", ["probability", "log-odds"])
+@pytest.mark.parametrize("n_bins", [2, 3, 16, 10_000])
+def test_thresholds_decrease_strictly_and_are_symmetric(n_bins, score_scale):
+    thresholds = roc_thresholds(n_bins, score_scale)
+    assert thresholds.shape == (n_bins + 1,)
+    assert thresholds[0] == np.inf
+    assert (thresholds[1:] < thresholds[:-1]).all()
+    inner = thresholds[1:-1] if score_scale == "log-odds" else thresholds[1:-1] - 0.5
+    np.testing.assert_allclose(inner, -inner[::-1], atol=1e-12)
+    assert thresholds[-1] == (0 if score_scale == "probability" else -np.inf)
+
+
+def test_histogram_by_hand():
+    # cells from the top: [0.8, 1], [0.3, 0.8), [0, 0.3); a score on a threshold belongs to the bin above it
+    y = [1, 1, 0, 1, 0, 0]
+    s = [1.0, 0.8, 0.79, 0.3, 0.0, 0.29]
+    counts = roc_histogram(y, s, [np.inf, 0.8, 0.3, 0])
+    np.testing.assert_array_equal(counts, [[0, 1, 2], [2, 1, 0]])
+    fpr, tpr = roc_from_histogram(counts)
+    np.testing.assert_allclose(fpr, [0, 0, 1 / 3, 1])
+    np.testing.assert_allclose(tpr, [0, 2 / 3, 1, 1])
+
+
+def test_histogram_cumulates_to_the_counts_above_each_threshold():
+    y, log_odds = scores()
+    p = expit(log_odds)
+    thresholds = roc_thresholds(16)
+    cumulated = np.cumsum(roc_histogram(y, p), axis=1)
+    for k, threshold in enumerate(thresholds[1:]):
+        assert cumulated[0, k] == ((p >= threshold) & (y == 0)).sum()
+        assert cumulated[1, k] == ((p >= threshold) & (y == 1)).sum()
+
+
+def test_the_positive_label_is_chosen_among_the_stated_classes():
+    y, log_odds = scores()
+    expected = roc_histogram(y, expit(log_odds))
+    words = np.array(["spam", "ham"])[y]
+    for classes in (("spam", "ham"), ("ham", "spam")):
+        counts = roc_histogram(words, expit(log_odds), classes=classes, pos_label="ham")
+        np.testing.assert_array_equal(counts, expected)
+    np.testing.assert_array_equal(roc_histogram(y, expit(log_odds), pos_label=0), expected[::-1])
+
+
+def test_log_odds_and_probabilities_give_the_same_curve_where_not_saturated():
+    y, log_odds = scores()
+    a = private_roc_curve(y, expit(log_odds), 0.5, rng=np.random.default_rng(0), draws=3)
+    b = private_roc_curve(y, log_odds, 0.5, rng=np.random.default_rng(0), draws=3, score_scale="log-odds")
+    np.testing.assert_array_equal(a[0], b[0])
+    np.testing.assert_array_equal(a[1], b[1])
+    np.testing.assert_allclose(logit(a[2][1:-1]), b[2][1:-1], rtol=1e-9)
+
+
+def test_log_odds_tell_apart_what_probabilities_round_together():
+    y, log_odds = [0, 1], [40.0, 60.0]
+    thresholds = [np.inf, 50, -np.inf]
+    np.testing.assert_array_equal(expit(log_odds), [1, 1])
+    np.testing.assert_array_equal(roc_histogram(y, log_odds, thresholds, score_scale="log-odds"), [[0, 1], [1, 0]])
+
+
+def test_infinite_log_odds_are_the_ends():
+    counts = roc_histogram([0, 1], [-np.inf, np.inf], score_scale="log-odds")
+    assert counts[0, -1] == counts[1, 0] == counts.sum() - 1 == 1
+
+
+def test_clipping_drops_what_has_no_place_and_moves_the_rest():
+    y = [0, 1, 2, 1, 0, 1]
+    s = [-3.0, 7.0, 0.5, np.nan, np.inf, 0.5]
+    counts = roc_histogram(y, s, [np.inf, 0.6, 0.4, 0], on_invalid="clip")
+    np.testing.assert_array_equal(counts, [[1, 0, 1], [1, 1, 0]])
+    words = roc_histogram([0, 1], ["0.7", "high"], [np.inf, 0.6, 0.4, 0], on_invalid="clip")
+    np.testing.assert_array_equal(words, [[1, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_sensitivity_by_enumeration(relation):
+    # every kind of record, invalid ones too, in every data set of at most three
+    records = list(itertools.product([0, 1, 5], [0.0, 0.3, 0.5, 1.0, 1.7, np.nan]))
+
+    def count(rows):
+        y, s = ([r[i] for r in rows] for i in (0, 1))
+        return roc_histogram(np.array(y, dtype=int), np.array(s, dtype=float), [np.inf, 0.5, 0.2, 0], on_invalid="clip")
+
+    largest = 0
+    for size in range(3):
+        for rest in itertools.combinations_with_replacement(records, size):
+            base = count(rest)
+            tables = [count([*rest, record]) for record in records]
+            if relation == "add-remove":
+                distances = [np.abs(t - base).sum() for t in tables]
+            else:
+                distances = [np.abs(s - t).sum() for s, t in itertools.combinations(tables, 2)]
+            largest = max(largest, *distances)
+    assert largest == SENSITIVITY[relation]
+
+
+# ---- release --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_the_noise_is_laplace_of_the_stated_scale_on_every_cell(relation, epsilon):
+    counts = np.array([[3, 0, 50], [9, 1, 0]])
+    noise = release_histogram(counts, epsilon, rng=np.random.default_rng(1), relation=relation, draws=100_000) - counts
+    scale = SENSITIVITY[relation] / epsilon
+    # mean and standard deviation of |Laplace(b)| are both b: five standard errors are 1.6 %
+    np.testing.assert_allclose(np.abs(noise).mean(axis=0), scale, rtol=0.016)
+    for level in (0.05, 0.25, 0.75, 0.95):
+        share = (noise <= Laplace(1.0).quantile(level) * scale).mean(axis=0)
+        np.testing.assert_allclose(share, level, atol=5 * np.sqrt(level * (1 - level) / 100_000))
+    cells = noise.reshape(len(noise), -1)
+    correlation = np.corrcoef(cells.T) - np.eye(6)
+    assert np.abs(correlation).max() < 0.02
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("epsilon", [0.1, 2.0])
+def test_privacy_by_the_exact_density_ratio(relation, epsilon):
+    y, log_odds = scores(40)
+    s = expit(log_odds)
+    here = roc_histogram(y, s, roc_thresholds(6))
+    if relation == "add-remove":
+        neighbours = [(y[1:], s[1:]), (np.append(y, 1), np.append(s, 0.99))]
+    else:
+        moved, flipped = s.copy(), y.copy()
+        moved[0] = 1 - s[0]
+        flipped[0] = 1 - y[0]
+        neighbours = [(y, moved), (flipped, s), (flipped, moved)]
+    mechanism = Laplace(epsilon, SENSITIVITY[relation])
+    outputs = release_histogram(here, epsilon, rng=np.random.default_rng(0), relation=relation, draws=2000)
+    for labels, values in neighbours:
+        there = roc_histogram(labels, values, roc_thresholds(6))
+        assert np.abs(there - here).sum() == SENSITIVITY[relation]
+        ratios = (mechanism.log_density(outputs, here) - mechanism.log_density(outputs, there)).sum(axis=(1, 2))
+        # the largest ratio is attained wherever a draw lies beyond both counts in each cell that differs
+        assert np.abs(ratios).max() == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_draws_axis_and_seed():
+    y, log_odds = scores()
+    p = expit(log_odds)
+    one = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7))
+    many = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7), draws=5, n_bins=8)
+    again = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7), draws=5, n_bins=8)
+    assert [a.shape for a in one] == [(17,)] * 3
+    assert [a.shape for a in many] == [(5, 9), (5, 9), (9,)]
+    for a, b in zip(many, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert len(np.unique(many[1][:, 4])) == 5
+    area = private_roc_auc(y, p, 0.5, rng=np.random.default_rng(7))
+    assert isinstance(area, float)
+    assert area == pytest.approx(np.trapezoid(one[1], one[0]))
+    assert private_roc_auc(y, p, 0.5, rng=np.random.default_rng(7), draws=5).shape == (5,)
+
+
+def test_a_batch_equals_its_draws():
+    noisy = np.random.default_rng(0).laplace(5, 10, size=(50, 2, 16))
+    fpr, tpr = roc_from_histogram(noisy, 10.0)
+    for i in (0, 17, 49):
+        one = roc_from_histogram(noisy[i], 10.0)
+        np.testing.assert_array_equal(fpr[i], one[0])
+        np.testing.assert_array_equal(tpr[i], one[1])
+
+
+# ---- model ----------------------------------------------------------------------------------------------------------
+
+
+def test_soft_threshold_by_hand():
+    fpr, tpr = roc_from_histogram([[1.5, -4, 5, 3], [9.0, 3, 0.5, -1]], noise_scale=2.0)
+    np.testing.assert_allclose(fpr, [0, 0, 0, 0.75, 1])
+    np.testing.assert_allclose(tpr, [0, 7 / 8, 1, 1, 1])
+
+
+def test_a_class_of_which_nothing_is_left_is_spread_evenly():
+    fpr, tpr = roc_from_histogram([[-1.0, 0.5, 0, 1], [0, 0, 0, 9]], noise_scale=1.0)
+    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
+    np.testing.assert_allclose(tpr, [0, 0, 0, 0, 1])
+
+
+def test_huge_noise_still_gives_a_curve():
+    fpr, tpr = roc_from_histogram(np.full((2, 4), 1.5e308), 1e300)
+    assert_valid(fpr, tpr)
+    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("epsilon", [1e-280, 0.01, 0.5])
+def test_a_thousand_noisy_curves_are_valid(epsilon, relation):
+    y, log_odds = scores()
+    fpr, tpr, thresholds = private_roc_curve(
+        y, expit(log_odds), epsilon, rng=np.random.default_rng(0), relation=relation, draws=1000
+    )
+    assert_valid(fpr, tpr)
+    assert thresholds[0] == np.inf
+    assert (np.diff(thresholds) < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "s"),
+    [
+        ([], []),
+        ([0], [0.2]),
+        ([1] * 50, np.linspace(0, 1, 50)),
+        ([0] * 50, np.linspace(0, 1, 50)),
+        ([0, 1] * 25, [0.5] * 50),
+        ([0, 1] * 25, [1.0] * 50),
+    ],
+)
+@pytest.mark.parametrize("epsilon", [0.1, 1e9])
+def test_degenerate_data_give_valid_curves(y, s, epsilon):
+    fpr, tpr, _ = private_roc_curve(y, s, epsilon, rng=np.random.default_rng(0), draws=1000)
+    assert_valid(fpr, tpr)
+    areas = private_roc_auc(y, s, epsilon, rng=np.random.default_rng(0), draws=1000)
+    assert ((areas >= 0) & (areas <= 1)).all()
+    if epsilon == 1e9 and len(set(map(float, s))) == 1 and len(s) > 1:
+        np.testing.assert_allclose(areas, 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_bins", [4, 16, 200])
+def test_a_large_epsilon_gives_the_binned_true_curve(n_bins):
+    y, log_odds = scores()
+    p = expit(log_odds)
+    fpr, tpr, thresholds = private_roc_curve(y, p, 1e9, rng=np.random.default_rng(0), n_bins=n_bins)
+    for k, threshold in enumerate(thresholds):
+        assert fpr[k] == pytest.approx((p[y == 0] >= threshold).mean(), abs=1e-6)
+        assert tpr[k] == pytest.approx((p[y == 1] >= threshold).mean(), abs=1e-6)
+
+
+def test_the_error_of_the_bins_is_at_most_the_rectangles_that_the_curve_crosses():
+    y, log_odds = scores()
+    true_fpr, true_tpr, _ = roc_curve(y, log_odds)
+    errors = []
+    for n_bins in (8, 16, 200, 2000):
+        thresholds = roc_thresholds(n_bins, "log-odds")
+        fpr, tpr = roc_from_histogram(roc_histogram(y, log_odds, thresholds, score_scale="log-odds"))
+        errors.append(area_between(true_fpr, true_tpr, fpr, tpr))
+        # both curves are monotone between the same corners; the chord is at most half a rectangle away
+        assert errors[-1] <= np.sum(np.diff(fpr) * np.diff(tpr)) / 2 + 1e-12
+    assert errors[1] < 0.01
+    assert errors[3] < errors[1] / 10
+
+
+def test_auc_at_a_large_epsilon_is_that_of_scikit_learn():
+    y, log_odds = scores()
+    p = expit(log_odds)
+    binned = np.searchsorted(roc_thresholds(16)[-2:0:-1], p, side="right")
+    areas = private_roc_auc(y, p, 1e9, rng=np.random.default_rng(0), draws=20)
+    np.testing.assert_allclose(areas, roc_auc_score(y, binned), atol=1e-6)
+    fine = private_roc_auc(y, p, 1e9, rng=np.random.default_rng(0), n_bins=5000)
+    assert fine == pytest.approx(roc_auc_score(y, p), abs=1e-4)
+
+
+def test_auc_is_nearly_unbiased_on_many_records():
+    y, log_odds = scores(20_000)
+    areas = private_roc_auc(y, log_odds, 1.0, rng=np.random.default_rng(0), draws=400, score_scale="log-odds")
+    assert areas.mean() == pytest.approx(roc_auc_score(y, log_odds), abs=0.005)
+
+
+# ---- area -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "area"),
+    [
+        # perfect against diagonal; perfect against worst; a curve against itself with more points
+        (([0, 0, 1], [0, 1, 1]), ([0, 1], [0, 1]), 0.5),
+        (([0, 0, 1], [0, 1, 1]), ([0, 1, 1], [0, 0, 1]), 1.0),
+        (([0, 1], [0, 1]), ([0, 0.2, 0.2, 1], [0, 0.2, 0.2, 1]), 0.0),
+        # one step at 1/2 against the diagonal: a triangle of area 1/8 below it and one above
+        (([0, 0.5, 0.5, 1], [0, 0, 1, 1]), ([0, 1], [0, 1]), 0.25),
+        # crossing at 1/2: the difference runs from 1/2 to -1/2, two triangles of area 1/8
+        (([0, 0, 1, 1], [0, 0.5, 0.5, 1]), ([0, 1], [0, 1]), 0.25),
+        # steps at different places: the difference is 1 between 1/4 and 3/4
+        (([0, 0.25, 0.25, 1], [0, 0, 1, 1]), ([0, 0.75, 0.75, 1], [0, 0, 1, 1]), 0.5),
+    ],
+)
+def test_area_between_by_hand(first, second, area):
+    assert area_between(*first, *second) == pytest.approx(area, abs=1e-15)
+    assert area_between(*second, *first) == pytest.approx(area, abs=1e-15)
+
+
+def test_area_between_against_a_fine_integral():
+    rng = np.random.default_rng(0)
+    draws = 20
+    # steps on a coarse grid make many ties and vertical steps
+    f = np.sort(rng.integers(0, 12, (2, draws, 15)) / 11.0, axis=-1)
+    t = np.sort(rng.random((2, draws, 15)), axis=-1)
+    for a in (f, t):
+        a[..., 0], a[..., -1] = 0, 1
+    areas = area_between(f[0], t[0], f[1], t[1])
+    middle = (np.arange(110_000) + 0.5) / 110_000
+    for i in range(draws):
+        gap = np.interp(middle, f[0, i], t[0, i]) - np.interp(middle, f[1, i], t[1, i])
+        assert areas[i] == pytest.approx(np.abs(gap).mean(), abs=1e-7)
+        assert area_between(f[0, i], t[0, i], f[1, i], t[1, i]) == areas[i]
+    single = area_between(f[0, 3], t[0, 3], f[1], t[1])
+    assert single.shape == (draws,)
+    assert single[3] == areas[3]
+
+
+def test_area_between_in_blocks(monkeypatch):
+    noisy = np.random.default_rng(0).laplace(5, 10, size=(31, 2, 16))
+    fpr, tpr = roc_from_histogram(noisy)
+    whole = area_between([0, 1], [0, 1], fpr, tpr)
+    monkeypatch.setattr("dpml.evaluation.curves.BLOCK_CELLS", 100)
+    np.testing.assert_array_equal(area_between([0, 1], [0, 1], fpr, tpr), whole)
+
+
+@pytest.mark.parametrize(
+    ("curves", "name"),
+    [
+        (([0, 0.5], [0, 1], [0, 1], [0, 1]), "fpr1"),
+        (([0, 1], [0, 1], [0, 0.6, 0.5, 1], [0, 0, 1, 1]), "fpr2"),
+        (([0, 1], [0, np.nan], [0, 1], [0, 1]), "tpr1"),
+        (([0, 1], [0, 1], [0, 1], [0, 0.5, 1]), "shapes of fpr2 and tpr2"),
+        ((np.tile([0, 1], (2, 1)), np.tile([0, 1], (2, 1)), np.tile([0, 1], (3, 1)), np.tile([0, 1], (3, 1))), "draws"),
+    ],
+)
+def test_area_between_refuses_what_is_no_curve(curves, name):
+    with pytest.raises(InvalidParameter, match=name):
+        area_between(*curves)
+
+
+# ---- errors and budget ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("y", "s", "message"),
+    [
+        ([0, 1], [0.5, 1.25], "y_score has the value 1.25: it must be a number from 0 to 1"),
+        ([0, 1], [-0.5, 0.5], "y_score has the value -0.5: .* from 0 to 1"),
+        ([0, 1], [np.nan, 0.5], "y_score has the value nan"),
+        ([0, 3], [0.5, 0.5], "label 3: it must be one of 0, 1"),
+        ([0, 1], [0.5], "different lengths"),
+        ([0, 1], [[0.5, 0.5]], "y_score has 2 dimensions"),
+        ([[0, 1]], [0.5, 0.5], "2 dimensions"),
+    ],
+)
+def test_invalid_data_are_named(y, s, message):
+    with pytest.raises(InvalidData, match=message):
+        private_roc_curve(y, s, 1.0, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "allowed"),
+    [
+        ({"epsilon": 0}, "epsilon", "finite number"),
+        ({"epsilon": 1e-310}, "epsilon", "finite noise"),
+        ({"rng": 3}, "rng", "Generator"),
+        ({"relation": "swap"}, "relation", "'add-remove', 'replace-one'"),
+        ({"n_bins": 1}, "n_bins", "from 2 to 10000"),
+        ({"thresholds": [np.inf, 0.5, 0.6, 0]}, "thresholds", "decrease from inf to 0"),
+        ({"thresholds": [np.inf, 0.5, 0.5, 0]}, "thresholds", "decrease from inf to 0"),
+        ({"thresholds": [np.inf, 0.5, -np.inf]}, "thresholds", "decrease from inf to 0"),
+        ({"score_scale": "logit"}, "score_scale", "'probability', 'log-odds'"),
+        ({"classes": (0, 1, 2)}, "classes", "two different labels"),
+        ({"pos_label": 2}, "pos_label", "one of the classes"),
+        ({"draws": 0}, "draws", "integer >= 1"),
+        ({"on_invalid": "ignore"}, "on_invalid", "'raise', 'clip'"),
+    ],
+)
+def test_invalid_parameters_are_named_and_cost_nothing(options, name, allowed):
+    budget = Budget(1.0)
+    good = {"epsilon": 1.0, "rng": np.random.default_rng(0), "budget": budget}
+    with pytest.raises(InvalidParameter, match=rf"^{name} = .*{allowed}"):
+        private_roc_curve([0, 1], [0.2, 0.8], **good | options)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("counts", [[1, 2], [[1, 2], [3, np.nan]], np.zeros((3, 4)), np.zeros((2, 0))])
+def test_counts_that_are_no_histogram_are_refused(counts):
+    with pytest.raises(InvalidParameter, match="counts"):
+        roc_from_histogram(counts)
+
+
+def test_clipping_never_raises_on_data():
+    y = np.array([0, 1, 7, -1, 1])
+    s = np.array([np.nan, np.inf, 0.5, -np.inf, 1.5])
+    assert_valid(*private_roc_curve(y, s, 1.0, rng=np.random.default_rng(0), on_invalid="clip")[:2])
+    objects = np.array([None, "x", 0.5, 3, "0.1"], dtype=object)
+    assert_valid(*private_roc_curve(objects, objects, 1.0, rng=np.random.default_rng(0), on_invalid="clip")[:2])
+
+
+def test_budget_is_charged_before_the_noise_is_drawn():
+    y, log_odds = scores()
+    budget, rng = Budget(1.0), np.random.default_rng(0)
+    private_roc_curve(y, expit(log_odds), 0.25, rng=rng, budget=budget)
+    private_roc_auc(y, expit(log_odds), 0.125, rng=rng, budget=budget, draws=4)
+    assert budget.ledger["epsilon"].tolist() == [0.25, 0.5]
+    assert budget.ledger["label"].tolist() == ["ROC curve"] * 2
+    before = rng.bit_generator.state
+    with pytest.raises(BudgetExceeded):
+        private_roc_curve(y, expit(log_odds), 0.5, rng=rng, budget=budget)
+    with pytest.raises(RelationMismatch):
+        private_roc_curve(y, expit(log_odds), 0.1, rng=rng, budget=budget, relation="replace-one")
+    assert rng.bit_generator.state == before
+    assert budget.spent == 0.75
+
+
+def test_median_area_error_on_a_small_test_set():
+    # a stand-in for a real test set: 77 negatives and 481 positives, well apart
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [77, 481])
+    log_odds = np.where(y == 1, rng.normal(20, 6, 558), rng.normal(-20, 14, 558))
+    true_fpr, true_tpr, _ = roc_curve(y, log_odds)
+    for epsilon, bound in [(1.0, 0.025), (0.5, 0.03), (0.25, 0.03), (0.1, 0.04)]:
+        fpr, tpr, _ = private_roc_curve(y, log_odds, epsilon, rng=rng, score_scale="log-odds", draws=200)
+        assert np.median(area_between(true_fpr, true_tpr, fpr, tpr)) < bound
+
+
+@pytest.mark.data
+def test_median_area_error_on_sms_spam(data_home):
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import BernoulliNB
+
+    lines = (data_home / "SMSSpamCollection").read_text(encoding="utf-8").strip("\n").split("\n")
+    labels, texts = zip(*(line.split("\t", 1) for line in lines), strict=True)
+    y = np.array([label == "ham" for label in labels]).astype(int)
+    X = CountVectorizer(binary=True, stop_words="english").fit_transform(texts)
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[:5016], order[5016:]
+    p = BernoulliNB(alpha=1).fit(X[train], y[train]).predict_proba(X[test])[:, 1]
+    true_fpr, true_tpr, _ = roc_curve(y[test], p)
+    for epsilon, bound in [(1.0, 0.025), (0.5, 0.03), (0.25, 0.03), (0.1, 0.04)]:
+        fpr, tpr, _ = private_roc_curve(y[test], p, epsilon, rng=np.random.default_rng(0), draws=100)
+        assert np.median(area_between(true_fpr, true_tpr, fpr, tpr)) <= bound

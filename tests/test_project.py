@@ -1,0 +1,268 @@
+"""What holds for the project as a whole: names, dependencies, layers, and tests that test something."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dpml
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+README_COMMANDS = [
+    "python -m venv .venv && .venv/bin/pip install -e . && .venv/bin/panel serve app --show",
+    'python -m venv .venv && .venv/bin/pip install -e ".[test]" && .venv/bin/pytest',
+]
+DRAWING = ["bokeh", "holoviews", "panel", "panel_material_ui", "param"]
+# conda's name: the name everywhere else
+CONDA_NAMES = {"python-build": "build", "playwright-python": "playwright"}
+MOST_BYTES = 1_000_000
+TEST_FILES = sorted((ROOT / "tests").rglob("test_*.py"))
+
+
+def requirement(text):
+    """Return (name, lower bound) of a requirement such as ``numpy>=2.0``."""
+    match = re.fullmatch(r"([A-Za-z0-9_.-]+)\s*>=\s*([0-9.]+)", text.strip())
+    assert match, f"{text!r} is not of the form name>=version"
+    return match[1].lower().replace("_", "-"), match[2]
+
+
+def project_files():
+    """Return the files that git tracks or would add; without git, all but hidden folders and caches."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        listing = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        paths = [path.relative_to(ROOT) for path in ROOT.rglob("*")]
+        listing = [str(p) for p in paths if not any(part[0] == "." or part == "__pycache__" for part in p.parts)]
+    return [ROOT / name for name in listing if name and (ROOT / name).is_file()]
+
+
+# ---- names ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["app", "dpml", "notebooks", "data", "tests", "benchmarks", "docs"])
+def test_folder_exists_and_holds_something(name):
+    assert [path for path in project_files() if path.is_relative_to(ROOT / name) and path.stat().st_size] != []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "environment.yml",
+        "README.md",
+        "pyproject.toml",
+        ".ci/run",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "LICENSE",
+        "app/main.py",
+        "app/dpml_app/__init__.py",
+        "dpml/py.typed",
+        "docs/decisions.md",
+    ],
+)
+def test_file_exists(name):
+    assert (ROOT / name).is_file()
+
+
+def test_app_folder_is_no_package():
+    assert not (ROOT / "app" / "__init__.py").exists()
+
+
+def test_readme_has_exactly_the_two_commands():
+    lines = [line.strip() for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()]
+    assert [line for line in lines if "-m venv" in line or "pip install" in line] == README_COMMANDS
+
+
+def test_version_is_stated_alike():
+    assert PYPROJECT["project"]["version"] == dpml.__version__
+
+
+def test_changelog_has_unreleased_part_and_this_version_or_none():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## \[([^\]]+)\]", text, flags=re.M)
+    assert headings[0] == "Unreleased"
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", heading) for heading in headings[1:])
+    unreleased = re.split(r"^## ", text, flags=re.M)[1]
+    assert re.search(r"^### (Added|Changed|Fixed|Removed|Deprecated|Security)\n\n- \S", unreleased, flags=re.M)
+
+
+def test_no_file_is_over_a_megabyte():
+    files = project_files()
+    assert ROOT / "pyproject.toml" in files
+    assert {
+        str(path.relative_to(ROOT)): path.stat().st_size for path in files if path.stat().st_size > MOST_BYTES
+    } == {}
+
+
+# ---- dependencies -----------------------------------------------------------------------------------------------
+
+
+def test_environment_yml_has_the_dependencies_of_pyproject():
+    project = PYPROJECT["project"]
+    expected = sorted(map(requirement, project["dependencies"] + project["optional-dependencies"]["test"]))
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    assert environment["channels"] == ["conda-forge"]
+    entries = environment["dependencies"]
+    assert [entry["pip"] for entry in entries if isinstance(entry, dict)] == [["-e ."]]
+    names = [entry for entry in entries if isinstance(entry, str) and entry != "pip"]
+    assert f"python{project['requires-python']}" in names
+    found = [requirement(name) for name in names if not name.startswith("python>=")]
+    assert sorted((CONDA_NAMES.get(name, name), version) for name, version in found) == expected
+
+
+def explained(heading):
+    """Return {name: reason} of the bullets under one heading of CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = re.search(rf"^### {heading}\n(.*?)(?=^#|\Z)", text, flags=re.M | re.S)
+    assert section, f"CONTRIBUTING.md has no part {heading!r}"
+    return dict(re.findall(r"^- `([^`]+)`: (.+)$", section[1], flags=re.M))
+
+
+@pytest.mark.parametrize("heading", ["Run", *PYPROJECT["project"]["optional-dependencies"]])
+def test_every_dependency_is_explained(heading):
+    project = PYPROJECT["project"]
+    wanted = project["dependencies"] if heading == "Run" else project["optional-dependencies"][heading]
+    reasons = explained(heading.capitalize())
+    assert sorted(reasons) == sorted(requirement(text)[0] for text in wanted)
+    assert [name for name, reason in reasons.items() if len(reason.split()) < 3] == []
+
+
+# ---- layers -----------------------------------------------------------------------------------------------------
+
+
+def test_dpml_imports_nothing_that_draws():
+    program = f"""
+import importlib, json, pkgutil, sys
+import dpml
+names = [m.name for m in pkgutil.walk_packages(dpml.__path__, "dpml.")]
+for name in names:
+    importlib.import_module(name)
+print(json.dumps([names, sorted(set({DRAWING!r}) & set(sys.modules))]))
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    names, drawing = json.loads(run.stdout.splitlines()[-1])
+    assert {"dpml.budget", "dpml.schema", "dpml.mechanisms.additive"} <= set(names)
+    assert drawing == []
+
+
+def test_import_contracts_hold():
+    program = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", run.stdout)
+
+
+def test_import_contracts_cover_every_module_and_every_drawing_library():
+    layers, forbidden = PYPROJECT["tool"]["importlinter"]["contracts"]
+    assert layers["containers"] == ["dpml"]
+    assert layers["exhaustive"] is True
+    assert forbidden["source_modules"] == ["dpml"]
+    assert set(forbidden["forbidden_modules"]) == {"dpml_app", *DRAWING}
+
+
+# ---- packaging and checks ---------------------------------------------------------------------------------------
+
+
+def test_wheel_ships_both_packages_and_the_data():
+    wheel = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["packages"] == ["dpml", "app/dpml_app"]
+    assert wheel["force-include"] == {"data": "dpml/data"}
+    assert not (ROOT / "dpml" / "data").exists(), "the wheel would get two folders of that name"
+    assert [path for path in (ROOT / "data").rglob("*") if path.is_file() and not path.name.startswith(".")] != []
+
+
+def test_ci_script_is_valid_shell():
+    run = subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "set -euo pipefail",
+        '"$bin/ruff" check .',
+        "format --check .",
+        '"$bin/mypy"',
+        '"$bin/lint-imports"',
+        "--verify",
+        '-m "not browser"',
+        "-m browser",
+        "-m build --wheel",
+    ],
+)
+def test_ci_runs(command):
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert command in text
+
+
+# ---- tests ------------------------------------------------------------------------------------------------------
+
+
+def test_no_two_test_files_share_a_name():
+    counts = Counter(path.name for path in TEST_FILES)
+    assert counts["test_project.py"] == 1
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_no_test_folder_shadows_a_package():
+    assert [name for name in ("dpml", "dpml_app") if (ROOT / "tests" / name).exists()] == []
+
+
+def name_of(call):
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def vacuous_tests(path):
+    """Return the tests of a file that cannot fail: no assertion, no expected error and no check is called.
+
+    A call counts where it is pytest's raises, warns or fail, where its name begins with assert, check, expect or
+    audit, or where it names a function of the same file that counts itself.
+    """
+    functions = [
+        n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    can_fail = set()
+    while True:
+        more = {
+            f.name for f in functions if f.name not in can_fail and any(_can_fail(n, can_fail) for n in ast.walk(f))
+        }
+        if not more:
+            break
+        can_fail |= more
+    return [f.name for f in functions if f.name.startswith("test") and f.name not in can_fail]
+
+
+def _can_fail(node, known):
+    if isinstance(node, ast.Assert):
+        return not isinstance(node.test, ast.Constant)
+    if not isinstance(node, ast.Call):
+        return False
+    name = name_of(node)
+    return name in known | {"raises", "warns", "fail"} or name.startswith(("assert", "check", "expect", "audit"))
+
+
+@pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: path.stem)
+def test_test_file_has_tests_that_can_fail(path):
+    assert re.search(r"^(?:    )?(?:async )?def test", path.read_text("utf-8"), flags=re.M)
+    assert vacuous_tests(path) == []
+
+
+def test_vacuous_tests_are_found(tmp_path):
+    path = tmp_path / "test_sample.py"
+    path.write_text(
+        "def helper():\n    assert 1 + 1 == 2\n"
+        "def test_good():\n    helper()\n"
+        "def test_constant():\n    assert True\n"
+        "def test_empty():\n    print('nothing')\n"
+    )
+    assert vacuous_tests(path) == ["test_constant", "test_empty"]
