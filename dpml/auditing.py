@@ -379,6 +379,8 @@ def audit_outputs(
     ours, theirs = (np.asarray(attacker(side[half:]), float) for side in (outputs, neighbour_outputs))
     hits, misses = event.counts(ours, theirs)
     lower = float(_bounds(hits, misses, len(ours), delta, alpha))
-    fpr, tpr = attacker_roc(ours, theirs)
+    # the curve of an attacker who says "data" on the side where the event speaks for it
+    sign = 1.0 if event.above == event.for_first else -1.0
+    fpr, tpr = attacker_roc(sign * ours, sign * theirs)
     text = f"{name} {'>=' if event.above else '<'} {event.threshold:.6g}"
     return AuditResult(epsilon, delta, lower, False, lower <= epsilon, confidence, len(outputs), text, fpr, tpr)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_relation
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml.classifiers.linear import linear_models, minimiser, release_output, release_weights
 from dpml.classifiers.models import LinearModels
 from dpml.classifiers.naive_bayes import (
     default_row_bound,
@@ -29,6 +30,8 @@ from dpml.counts import (
     release_row_bounded,
 )
 from dpml.datasets import Dataset
+from dpml.encoding import cut_rows, unit_scale
+from dpml.exceptions import InvalidParameter
 from dpml.selection import mask_weight, public_n_rows, sample_masks, scores_from_counts
 
 __all__ = [
@@ -176,6 +179,55 @@ class SelectedNBStudy(AccuracyStudy):
         noisy = release_published(self.counts, rest, relation=self.relation, features=features, draws=draws, rng=rng)
         threshold = published_threshold(rest, T, threshold_percentile, self.relation)
         return models_from_published(noisy, threshold, pseudocount).spread(features, D)
+
+
+class LogisticStudy(AccuracyStudy):
+    """Logistic regression by output or objective perturbation (000, Alg. 6 and 7).
+
+    Parameters
+    ----------
+    dataset, relation
+        As for `AccuracyStudy`.
+    method : {"output", "objective"}
+        Output perturbation minimises once for each λ; objective perturbation once for each draw.
+    row_bound : int, optional
+        Ones that a record keeps; None: the schema's bound, so that no record is cut. One cut serves all draws.
+    seed : int
+        Seed of the cutting.
+    """
+
+    def __init__(self, dataset, *, relation="add-remove", method="output", row_bound=None, seed=0):
+        super().__init__(dataset, relation=relation)
+        self.method = check_choice(method, "method", ("output", "objective"))
+        most = self.schema.row_bound
+        self.row_bound = most if row_bound is None else min(check_integer(row_bound, "row_bound", 1), most)
+        cut = cut_rows(dataset.X_train, self.row_bound, rng=np.random.default_rng([seed, self.row_bound]))
+        self._X = unit_scale(cut, self.row_bound)
+        self._codes = dataset.y_train
+        self._minimisers: dict[float, NDArray[np.float64]] = {}
+
+    def _minimiser(self, reg_lambda: float) -> NDArray[np.float64]:
+        if reg_lambda not in self._minimisers:
+            self._minimisers[reg_lambda] = minimiser(self._X, 2.0 * self._codes - 1.0, reg_lambda)
+        return self._minimisers[reg_lambda]
+
+    def models(self, epsilon, *, draws, rng, reg_lambda=1.0):
+        """Return the models; setting: `reg_lambda`."""
+        options = {"relation": self.relation, "draws": draws, "rng": rng}
+        C = self.schema.n_classes
+        if self.method == "output" and C == 2:
+            theta = release_output(self._minimiser(reg_lambda), epsilon, reg_lambda, **options)
+        else:
+            theta = release_weights(self._X, self._codes, C, epsilon, reg_lambda, method=self.method, **options)
+        return linear_models(theta, self.row_bound)
+
+
+def non_private_logistic(dataset: Dataset, reg_lambda: float = 1.0) -> LinearModels:
+    """Return logistic regression without noise."""
+    study = LogisticStudy(dataset)
+    if study.schema.n_classes > 2:
+        raise InvalidParameter("dataset", dataset.name, "one of two classes")
+    return linear_models(study._minimiser(reg_lambda)[None], study.row_bound)
 
 
 def non_private_nb(dataset: Dataset, pseudocount: float = 1.0) -> LinearModels:

@@ -2,5 +2,6 @@
 
 from dpml.mechanisms.additive import Laplace
 from dpml.mechanisms.choice import ExponentialMechanism
+from dpml.mechanisms.norm import NormGamma
 
-__all__ = ["ExponentialMechanism", "Laplace"]
+__all__ = ["ExponentialMechanism", "Laplace", "NormGamma"]

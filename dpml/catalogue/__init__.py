@@ -1,0 +1,40 @@
+"""Every method with its claim, and the neighbours on which the claim is checked.
+
+The audit tests, the app's Audit page, the README's table and ``python -m dpml`` read it. A method that is published
+with a wrong claim stands here under its own name, marked ``private = False`` or with its true cost.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpml._validate import check_choice
+from dpml.catalogue import _classifiers, _evaluation, _mechanisms, _selection
+from dpml.catalogue._method import Case, Method
+
+__all__ = ["CATALOGUE", "Case", "Method", "as_table", "method"]
+
+CATALOGUE: dict[str, Method] = {
+    entry.name: entry for room in (_mechanisms, _selection, _classifiers, _evaluation) for entry in room.METHODS
+}
+
+
+def method(name: str) -> Method:
+    """Return the catalogue's entry of this name."""
+    return CATALOGUE[check_choice(name, "name", list(CATALOGUE))]
+
+
+def as_table() -> pd.DataFrame:
+    """Return the catalogue as a table: one row a method.
+
+    Examples
+    --------
+    >>> as_table().loc["laplace", ["title", "private"]].tolist()
+    ['Laplace mechanism', True]
+    """
+    columns = ("title", "family", "claim", "private", "cost", "source")
+    rows = {
+        name: {**{c: getattr(entry, c) for c in columns}, "relations": ", ".join(entry.relations)}
+        for name, entry in CATALOGUE.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")

@@ -1,0 +1,162 @@
+"""What the catalogue says of one method, and how its claim is audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon
+from dpml.auditing import AuditResult, audit
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["Case", "IndependentLaplace", "Method", "table_from_rows"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Neighbours on which a method costs the most that is known, and the method itself, ready for `audit`.
+
+    Attributes
+    ----------
+    data, neighbour : object
+        Two data sets that differ by one record.
+    sample : callable
+        ``sample(data, draws=..., rng=...)``: outputs of the method's own code.
+    exact : object, optional
+        Knows the method's probabilities or its largest log ratio (see `dpml.auditing`).
+    score : callable, optional
+        The attacker's score for these neighbours.
+    draws : int
+        Enough for a sampled audit to show what it has to show.
+    words : str
+        The neighbours in words.
+    """
+
+    data: Any
+    neighbour: Any
+    sample: Callable[..., Any]
+    exact: Any = None
+    score: Callable[[Any], Any] | None = None
+    draws: int = 20_000
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method with one claim.
+
+    Attributes
+    ----------
+    name : str
+        Key in the catalogue.
+    title : str
+        For people.
+    family : {"mechanism", "selection", "classifier", "evaluation", "publishing"}
+    covers : tuple of str
+        The public objects that this claim is about, as ``module.name`` or ``module.name[option]``.
+    source : str
+        Paper and place, or what it was derived from.
+    claim : str
+        What its source claims, in words.
+    private : bool
+        Whether it holds ε for every data set, at the cost that `true_epsilon` states.
+    relations : tuple of str
+        Neighbouring relations the claim is made for.
+    case : callable
+        ``case(epsilon, relation)`` returns a `Case` for a claim of ε.
+    cost : str
+        The true cost in words.
+    true_epsilon : callable
+        ``true_epsilon(epsilon)``: what a claim of ε really costs; infinity for none.
+    """
+
+    name: str
+    title: str
+    family: str
+    covers: tuple[str, ...]
+    source: str
+    claim: str
+    private: bool
+    case: Callable[[float, str], Case]
+    cost: str = "as claimed"
+    true_epsilon: Callable[[float], float] = field(default=float)
+    relations: tuple[str, ...] = ("add-remove", "replace-one")
+
+    def audit(
+        self,
+        epsilon: float = 1.0,
+        relation: str = "add-remove",
+        *,
+        sampled: bool = False,
+        draws: int | None = None,
+        rng: np.random.Generator | None = None,
+        confidence: float = 0.95,
+    ) -> AuditResult:
+        """Audit the claim of ε on the worst neighbours known, by ratio where that can be, else from draws.
+
+        Parameters
+        ----------
+        epsilon : float
+            The claim.
+        relation : str
+            One of `relations`.
+        sampled : bool
+            Draw even where the ratio is known.
+        draws : int, optional
+            Default: the case's own.
+        rng : numpy.random.Generator, optional
+            Needed from draws.
+        confidence : float
+
+        Returns
+        -------
+        AuditResult
+            Against the claim, not against the true cost: what is marked not private should fail.
+        """
+        epsilon = check_epsilon(epsilon)
+        check_choice(relation, "relation", self.relations)
+        case = self.case(epsilon, relation)
+        if case.exact is not None and not sampled:
+            return audit(case.exact, case.data, case.neighbour, epsilon)
+        if rng is None:
+            raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
+        return audit(
+            case.sample,
+            case.data,
+            case.neighbour,
+            epsilon,
+            draws=draws or case.draws,
+            rng=rng,
+            score=case.score,
+            confidence=confidence,
+        )
+
+
+@dataclass(frozen=True)
+class IndependentLaplace:
+    """The exact cost of statistics that get independent Laplace noise of stated scales.
+
+    Parameters
+    ----------
+    statistics : callable
+        ``statistics(data)`` returns a list of (array, scale).
+    """
+
+    statistics: Callable[[Any], list[tuple[NDArray[np.float64], float]]]
+
+    def privacy_loss(self, data: Any, neighbour: Any) -> float:
+        """Return the largest log density ratio: the sum of |difference| / scale, reached in a corner."""
+        pairs = zip(self.statistics(data), self.statistics(neighbour), strict=True)
+        return float(sum(np.abs(np.asarray(a) - np.asarray(b)).sum() / scale for (a, scale), (b, _) in pairs))
+
+
+def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return (X, codes) of a list of (ones' positions, class)."""
+    X = np.zeros((len(rows), D))
+    for i, (ones, _) in enumerate(rows):
+        X[i, ones] = 1.0
+    return X, np.array([c for _, c in rows], dtype=np.intp)
