@@ -182,7 +182,7 @@ def test_honest_methods_are_accused_no_oftener_than_stated():
         assert count <= stats.binom.ppf(1 - 1e-6, 100, 0.05), name
 
 
-# ---- a search for bad neighbours, small data sets first ---------------------------------------------------------------
+# ---- a search for bad neighbours, small data sets first ----
 
 RECORDS = [(x, c) for x in itertools.product((0, 1), repeat=3) for c in (0, 1)]
 

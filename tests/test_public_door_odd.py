@@ -21,6 +21,7 @@ def spend_all(budget, queue):
         queue.put("refused")
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_forked_process_cannot_spend_a_budget_in_memory_again():
     budget = Budget(1.0)
     context = multiprocessing.get_context("fork")
