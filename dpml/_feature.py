@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpml._plain import plain_numbers
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema
 
@@ -76,10 +77,10 @@ class Feature:
         if self.kind == "categorical":
             known = set(self.categories or ())
             return np.array([isinstance(v, Hashable) and v in known for v in column], dtype=bool)
-        values = _as_numbers(column)
+        values = plain_numbers(column)
         if self.kind == "binary":
             return (values == 0) | (values == 1)
-        return (values >= self.lower) & (values <= self.upper)
+        return (values >= self.lower) & (values <= self.upper)  # type: ignore[operator]
 
     @property
     def domain(self) -> str:
@@ -105,7 +106,7 @@ class Feature:
         else:
             middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
             fallback = self.missing if self.missing is not None else middle
-            numbers = _as_numbers(column)
+            numbers = plain_numbers(column)
             is_missing = np.isnan(numbers)
         if on_invalid == "raise":
             bad = ~known & ~is_missing if self.missing is not None else ~known
@@ -128,24 +129,6 @@ def _cells(values: Any) -> np.ndarray:
     for i, value in enumerate(column):
         cells[i] = value
     return cells
-
-
-def _as_numbers(column: np.ndarray) -> np.ndarray:
-    """Return cells as floats, NaN for what is no real number; too large an integer becomes infinite."""
-    if column.dtype.kind in "biuf":
-        return column.astype(float)
-
-    def number(value: Any) -> float:
-        try:
-            return (
-                float(value) if np.ndim(value) == 0 and not isinstance(value, (complex, np.complexfloating)) else np.nan
-            )
-        except OverflowError:
-            return np.inf if value > 0 else -np.inf
-        except (TypeError, ValueError):
-            return np.nan
-
-    return np.array([number(value) for value in column], dtype=float)
 
 
 def show_value(value: Any) -> str:

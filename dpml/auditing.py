@@ -23,6 +23,7 @@ from dpml.exceptions import InvalidParameter
 __all__ = [
     "AuditResult",
     "HasPrivacyLoss",
+    "HasPrivacyProfile",
     "HasProbabilities",
     "attacker_roc",
     "audit",
@@ -58,6 +59,15 @@ class HasProbabilities(Protocol):
 
     def log_probabilities(self, data: Any) -> Mapping[Any, float] | FloatArray:
         """Return the log probability of each output: a mapping, or an array in a fixed order of outputs."""
+        ...
+
+
+@runtime_checkable
+class HasPrivacyProfile(Protocol):
+    """A mechanism that knows its δ at every ε."""
+
+    def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
+        """Return the smallest δ for which the two data sets are (ε, δ)-indistinguishable, both ways."""
         ...
 
 
@@ -122,8 +132,9 @@ def audit(
     Parameters
     ----------
     mechanism : object or callable
-        With a method ``privacy_loss(data, neighbour)`` or ``log_probabilities(data)`` the true ε is computed by
-        ratio. Otherwise ``mechanism(data, draws=..., rng=...)`` returns that many outputs, and ε is bounded from them.
+        With a method ``privacy_loss(data, neighbour)``, ``privacy_profile(data, neighbour, epsilon)`` or
+        ``log_probabilities(data)`` the true ε is computed. Otherwise ``mechanism(data, draws=..., rng=...)`` returns
+        that many outputs, and ε is bounded from them.
     data, neighbour : object
         Two data sets that differ by one record, in the form the mechanism takes.
     epsilon, delta : float
@@ -167,6 +178,9 @@ def audit(
         if delta:
             raise InvalidParameter("delta", delta, "0 for a mechanism that gives its largest log ratio")
         worst, event = float(mechanism.privacy_loss(data, neighbour)), "largest log density ratio"
+    elif isinstance(mechanism, HasPrivacyProfile):
+        event = f"smallest ε at δ = {delta:g}"
+        worst = _smallest_epsilon(lambda e: mechanism.privacy_profile(data, neighbour, e), delta)
     elif isinstance(mechanism, HasProbabilities):
         worst, event = exact_epsilon(
             mechanism.log_probabilities(data), mechanism.log_probabilities(neighbour), delta=delta
@@ -227,15 +241,22 @@ def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float
         loss = np.where((p == -np.inf) & (q == -np.inf), 0.0, np.abs(p - q))
     worst = int(loss.argmax())
     event = f"output {outputs[worst]!r}"
-    if delta == 0.0 or hockey_stick(p, q, 0.0) <= delta:
-        return (float(loss[worst]) if delta == 0.0 else 0.0), event
-    if hockey_stick(p, q, 700.0) > delta:
-        return np.inf, event
+    if delta == 0.0:
+        return float(loss[worst]), event
+    return _smallest_epsilon(lambda e: hockey_stick(p, q, e), delta), event
+
+
+def _smallest_epsilon(profile: Callable[[float], float], delta: float) -> float:
+    """Return the smallest ε >= 0 at which a falling privacy profile is at most δ; infinity if it is not by 700."""
+    if profile(0.0) <= delta:
+        return 0.0
+    if profile(700.0) > delta:
+        return np.inf
     low, high = 0.0, 700.0
     while high - low > 1e-12 * max(high, 1.0):
         middle = (low + high) / 2
-        low, high = (middle, high) if hockey_stick(p, q, middle) > delta else (low, middle)
-    return high, event
+        low, high = (middle, high) if profile(middle) > delta else (low, middle)
+    return high
 
 
 def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:

@@ -257,7 +257,7 @@ class Budget:
 
     def _check(self, spent: tuple[float, float], cost: tuple[float, float], asked: dict[str, float]) -> None:
         for name, used, after, total in zip("εδ", spent, cost, (self._epsilon, self._delta), strict=True):
-            if after > total * (1 + ROUNDING):
+            if after - total > max(total * ROUNDING, 1e-300):
                 symbol = name if asked[name] else "ρ"
                 whose = f"{self._part!r} has" if self._part else "there is"
                 left = max(total - used, 0.0)

@@ -15,15 +15,19 @@ from scipy import sparse
 
 from dpml._validate import check_integer, check_number, check_relation, check_rng
 from dpml.encoding import cut_rows
+from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.secure import integer_laplace, integer_scale, split_epsilon
 
 __all__ = [
     "Contingency",
     "NoisyCounts",
     "contingency",
     "contingency_of_subsamples",
+    "published_scale",
     "release_published",
     "release_row_bounded",
+    "row_bounded_scales",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -55,7 +59,10 @@ class Contingency:
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Released counts of a batch of draws: on (draws, C, D), and off (the same) or n (draws, C)."""
+    """Released counts of a batch of draws: on (draws, C, D), and off (the same) or n (draws, C).
+
+    Securely released ones are whole numbers, held in floats as the exact counts are.
+    """
 
     on: FloatArray
     off: FloatArray | None = None
@@ -91,6 +98,37 @@ def contingency_of_subsamples(
     return Contingency(np.stack(tables), np.bincount(codes, minlength=n_classes).astype(float))
 
 
+def _noisy(values: FloatArray, noise: Laplace, rng: np.random.Generator | None, secure: bool) -> FloatArray:
+    """Add Laplace noise for study, from `rng`, or integer noise of that ε for a release, which has no seed."""
+    if secure:
+        if rng is not None:
+            raise InvalidParameter("rng", rng, "left out where secure=True")
+        scale = integer_scale(noise.epsilon, int(noise.sensitivity))
+        return integer_laplace(np.rint(values).astype(np.int64), scale).astype(float)
+    return noise.release(values, rng=check_rng(rng))
+
+
+def _row_bounded_noise(epsilon: float, row_bound: int, relation: str, class_share: float) -> tuple[Laplace, Laplace]:
+    share = check_number(class_share, "class_share", 0.0, 1.0, open_lower=True, open_upper=True)
+    factor = FACTOR[check_relation(relation)]
+    class_epsilon, on_epsilon = split_epsilon(epsilon, share)
+    on_noise = Laplace(on_epsilon, factor * check_integer(row_bound, "row_bound", 1))
+    return on_noise, Laplace(class_epsilon, factor)
+
+
+def row_bounded_scales(
+    epsilon: float, row_bound: int, *, relation: str = "add-remove", class_share: float = 0.1
+) -> tuple[float, float]:
+    """Return the Laplace scales of `release_row_bounded`: of on-counts and of class counts."""
+    on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
+    return on_noise.scale, class_noise.scale
+
+
+def published_scale(epsilon: float, n_features: int, *, relation: str = "add-remove") -> float:
+    """Return the Laplace scale of `release_published`."""
+    return Laplace(epsilon, FACTOR[check_relation(relation)] * n_features).scale
+
+
 def release_row_bounded(
     counts: Contingency,
     epsilon: float,
@@ -99,7 +137,8 @@ def release_row_bounded(
     relation: str = "add-remove",
     class_share: float = 0.1,
     draws: int = 1,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
 ) -> NoisyCounts:
     """Release on-counts and class counts of records that have at most `row_bound` ones.
 
@@ -119,21 +158,20 @@ def release_row_bounded(
         Share w of ε for the class counts, in (0, 1).
     draws : int
     rng : numpy.random.Generator
+        Source of the noise, for study.
+    secure : bool
+        Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
 
     Returns
     -------
     NoisyCounts
         `on` of shape (draws, C, D), `n` of shape (draws, C).
     """
-    share = check_number(class_share, "class_share", 0.0, 1.0, open_lower=True, open_upper=True)
-    factor = FACTOR[check_relation(relation)]
+    on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     draws = check_integer(draws, "draws", 1)
-    on_noise = Laplace(epsilon * (1 - share), factor * check_integer(row_bound, "row_bound", 1))
-    class_noise = Laplace(epsilon * share, factor)
-    n = class_noise.release(counts.n, draws=draws, rng=rng)
+    n = _noisy(np.broadcast_to(counts.n, (draws, *counts.n.shape)), class_noise, rng, secure)
     exact = counts.on if counts.on.ndim == 2 else counts.on[np.arange(draws) % len(counts.on)]
-    on = on_noise.release(np.broadcast_to(exact, (draws, *exact.shape[-2:])), rng=rng)
-    return NoisyCounts(on, n=n)
+    return NoisyCounts(_noisy(np.broadcast_to(exact, (draws, *exact.shape[-2:])), on_noise, rng, secure), n=n)
 
 
 def release_published(
@@ -143,7 +181,8 @@ def release_published(
     relation: str = "add-remove",
     features: NDArray[np.intp] | None = None,
     draws: int = 1,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
 ) -> NoisyCounts:
     """Release on- and off-counts of every feature (000, Algorithm 1, lines 6 to 9 before the threshold).
 
@@ -160,6 +199,9 @@ def release_published(
         paid for; D above is then T.
     draws : int
     rng : numpy.random.Generator
+        Source of the noise, for study.
+    secure : bool
+        Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
 
     Returns
     -------
@@ -173,4 +215,5 @@ def release_published(
     else:
         on, off = on[:, features].swapaxes(0, 1), off[:, features].swapaxes(0, 1)
     noise = Laplace(epsilon, FACTOR[check_relation(relation)] * on.shape[-1])
-    return NoisyCounts(noise.release(on, rng=rng), off=noise.release(off, rng=rng))
+    noisy_on = _noisy(on, noise, rng, secure)
+    return NoisyCounts(noisy_on, off=_noisy(off, noise, rng, secure))

@@ -8,7 +8,7 @@ contradicts its schema is an error in demonstration (``on_invalid="raise"``) and
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from dpml._feature import Feature, plain_value, show_value
+from dpml._plain import plain_features, plain_labels
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema
 
@@ -171,6 +172,8 @@ class Schema:
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         schema: Schema = self
+        if on_invalid == "clip" and self.is_binary:
+            X = plain_features(X, self.n_features)
         if isinstance(X, pd.DataFrame):
             unknown = [c for c in X.columns if str(c) not in self._position]
             if unknown:
@@ -232,34 +235,40 @@ class Schema:
     def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
         """Return class positions 0..C-1, and -1 for a label that is no class (``on_invalid="clip"`` only)."""
         check_choice(on_invalid, "on_invalid", ON_INVALID)
-        labels = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+        if isinstance(y, (list, tuple)):
+            # not through asarray: one text label would turn all others into text
+            if on_invalid == "raise" and any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
+                raise InvalidData("y has 2 dimensions: it must have 1")
+            labels: Any = y
+            codes = plain_labels(y, self.classes)
+        else:
+            labels = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+            codes = self._codes(labels)
+        if on_invalid == "raise" and (codes < 0).any():
+            value = show_value(labels[int((codes < 0).argmax())])
+            raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}")
+        return codes
+
+    def _codes(self, labels: np.ndarray) -> np.ndarray:
         if labels.ndim != 1:
             raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
         if labels.dtype == bool and not any(isinstance(c, bool) for c in self.classes):
             labels = labels.astype(int)
-        if (
-            labels.dtype.kind in "iu"
-            and self.classes == (0, 1)
-            and labels.size
-            and 0 <= labels.min() <= labels.max() <= 1
-        ):
+        integers = labels.dtype.kind in "iu"
+        if integers and labels.size and self.classes == (0, 1) and labels.min() >= 0 and labels.max() <= 1:
             return labels.astype(np.intp)
-        position = {c: k for k, c in enumerate(self.classes)}
         if labels.dtype.kind == "O":
-            codes = np.array([position.get(v, -1) if isinstance(v, Hashable) else -1 for v in labels], dtype=np.intp)
-        else:
-            distinct, where = np.unique(labels, return_inverse=True)
-            codes = np.array([position.get(v, -1) for v in distinct.tolist()], dtype=np.intp)[where.ravel()]
-        if on_invalid == "raise" and (codes < 0).any():
-            value = show_value(labels[codes < 0][0])
-            raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}")
-        return codes
+            return plain_labels(labels, self.classes)
+        distinct, where = np.unique(labels, return_inverse=True)
+        return plain_labels(distinct.tolist(), self.classes)[where.ravel()]
 
     def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
         """Check records and labels together; a record whose label is no class is dropped when clipping."""
         X, schema = self.check_features(X, on_invalid)
         codes = self.check_labels(y, on_invalid)
         if X.shape[0] != len(codes):
+            if on_invalid == "clip":
+                raise InvalidData("X and y must have as many records as each other")
             raise InvalidData(f"X has {X.shape[0]} records and y has {len(codes)} labels: they must be as many")
         if (codes < 0).any():
             keep = codes >= 0

@@ -16,7 +16,7 @@ from dpml.classifiers.naive_bayes import models_from_published, published_thresh
 from dpml.counts import NoisyCounts
 from dpml.datasets import load
 from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy
-from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, NoSecureSampler, RelationMismatch
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
 from dpml.schema import Schema
 from dpml.sweep import sweep
 
@@ -171,11 +171,6 @@ def test_bad_parameters_are_named(parameter, value, allowed):
     model = BernoulliNB(1.0).set_params(**{parameter: value})
     with pytest.raises(InvalidParameter, match=rf"{parameter} = .*{allowed}"):
         model.fit(X, y)
-
-
-def test_release_mode_refuses_before_looking_at_the_data():
-    with pytest.raises(NoSecureSampler):
-        BernoulliNB(1.0, release=True).fit([[9]], ["no label"])
 
 
 def test_every_fit_is_charged_and_a_refused_one_releases_nothing():

@@ -9,14 +9,13 @@ from __future__ import annotations
 import pandas as pd
 
 from dpml._validate import check_choice
-from dpml.catalogue import _classifiers, _evaluation, _mechanisms, _selection
+from dpml.catalogue import _classifiers, _evaluation, _mechanisms, _secure, _selection
 from dpml.catalogue._method import Case, Method
 
 __all__ = ["CATALOGUE", "Case", "Method", "as_table", "method"]
 
-CATALOGUE: dict[str, Method] = {
-    entry.name: entry for room in (_mechanisms, _selection, _classifiers, _evaluation) for entry in room.METHODS
-}
+ROOMS = (_mechanisms, _secure, _selection, _classifiers, _evaluation)
+CATALOGUE: dict[str, Method] = {entry.name: entry for room in ROOMS for entry in room.METHODS}
 
 
 def method(name: str) -> Method:

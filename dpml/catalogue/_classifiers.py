@@ -125,13 +125,17 @@ def _width(epsilon: float, relation: str) -> Case:
     values, codes = np.full(100, 100.5), np.arange(100) % 2
     moved = codes.copy()
     moved[0] = 1
-    return Case(
-        (values, codes),
-        (values, moved),
-        lambda data, draws, rng: class_sums_by_width(*data, 100.0, 101.0, epsilon, draws=draws, rng=rng),
-        IndependentLaplace(lambda data: [(np.bincount(data[1], weights=data[0], minlength=2), 1.0 / epsilon)]),
-        words="100 records in [100, 101], one label moves",
-    )
+
+    def statistics(data):
+        values, codes = data
+        return [(np.bincount(codes, weights=values, minlength=2), 1.0 / epsilon)]
+
+    def sample(data, draws, rng):
+        values, codes = data
+        return class_sums_by_width(values, codes, 100.0, 101.0, epsilon, draws=draws, rng=rng)
+
+    words = "100 records in [100, 101], one label moves"
+    return Case((values, codes), (values, moved), sample, IndependentLaplace(statistics), words=words)
 
 
 METHODS = (

@@ -66,6 +66,8 @@ class Method:
         Whether it holds ε for every data set, at the cost that `true_epsilon` states.
     relations : tuple of str
         Neighbouring relations the claim is made for.
+    delta : float
+        The δ at which `case` sets the method up; 0 for pure differential privacy.
     case : callable
         ``case(epsilon, relation)`` returns a `Case` for a claim of ε.
     cost : str
@@ -85,6 +87,7 @@ class Method:
     cost: str = "as claimed"
     true_epsilon: Callable[[float], float] = field(default=float)
     relations: tuple[str, ...] = ("add-remove", "replace-one")
+    delta: float = 0.0
 
     def audit(
         self,
@@ -121,7 +124,7 @@ class Method:
         check_choice(relation, "relation", self.relations)
         case = self.case(epsilon, relation)
         if case.exact is not None and not sampled:
-            return audit(case.exact, case.data, case.neighbour, epsilon)
+            return audit(case.exact, case.data, case.neighbour, epsilon, delta=self.delta)
         if rng is None:
             raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
         return audit(
@@ -129,6 +132,7 @@ class Method:
             case.data,
             case.neighbour,
             epsilon,
+            delta=self.delta,
             draws=draws or case.draws,
             rng=rng,
             score=case.score,

@@ -29,7 +29,8 @@ class _Masks:
         self.kind, self.weight = kind, weight
 
     def log_weights(self, data: Any) -> Any:
-        return self.weight * scores(*data, self.kind)
+        X, codes = data
+        return self.weight * scores(X, codes, self.kind)
 
     def log_probabilities(self, data: Any) -> Any:
         return mask_log_probability(self.log_weights(data), MASKS)

@@ -33,8 +33,9 @@ from dpml.counts import (
     release_published,
     release_row_bounded,
 )
-from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 
 __all__ = ["BernoulliNB", "default_row_bound", "models_from_published", "models_from_row_bounded"]
@@ -142,9 +143,11 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
     budget : Budget, optional
         Charged ε before the noise is drawn.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class.
+        What to do with a value outside its domain or a label that is no class. A release clips whatever this says,
+        and drops records whose label is no class: no data set of the right shape makes it raise.
     release : bool
-        Use secure noise; forbids `random_state`.
+        Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``); forbids
+        `random_state`. What is learned is then a function of whole noisy counts and public facts only.
     random_state : int, Generator or None
         Seed of the noise, for study.
     relation : {"add-remove", "replace-one"}
@@ -165,7 +168,7 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
 
     Raises
     ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----
@@ -228,19 +231,22 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         pseudocount = check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
         percentile = check_number(self.threshold_percentile, "threshold_percentile", 50.0, 100.0, open_upper=True)
         if self.release:
-            raise NoSecureSampler("BernoulliNB has no secure sampler in this version; use release=False for study")
+            check_release(self.random_state)
         schema = resolve_schema(self.schema, X)
         if not schema.is_binary:
             kinds = [f.name for f in schema.features if f.kind != "binary"]
             raise InvalidParameter("schema", f"feature {kinds[0]!r} that is not binary", "binary in every feature")
+        # A release has no seed. It still cuts records with this generator, which the system's entropy starts: cutting
+        # treats each record by itself and hides nothing, so it would be as private with numbers that all can see.
         rng = as_generator(self.random_state)
+        noise: Any = {"secure": True} if self.release else {"rng": rng}
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, self.on_invalid)
+        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
         D, C = schema.n_features, schema.n_classes
         if self.method == "published":
             exact = contingency(X, codes, C)
             charge(self.budget, relation, epsilon, label="BernoulliNB, published")
-            noisy = release_published(exact, epsilon, relation=relation, rng=rng)
+            noisy = release_published(exact, epsilon, relation=relation, **noise)
             threshold = published_threshold(epsilon, D, percentile, relation)
             log_on, log_off, log_prior = _log_probabilities_published(noisy, threshold, pseudocount)
         else:
@@ -250,7 +256,7 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
                 r = min(check_integer(self.row_bound, "row_bound", 1), D)
             exact = contingency_of_subsamples(X, codes, C, r, 1, rng=rng)
             charge(self.budget, relation, epsilon, label="BernoulliNB, row-bounded")
-            noisy = release_row_bounded(exact, epsilon, r, relation=relation, class_share=self.class_share, rng=rng)
+            noisy = release_row_bounded(exact, epsilon, r, relation=relation, class_share=self.class_share, **noise)
             log_on, log_off, log_prior = _log_probabilities_row_bounded(noisy, pseudocount)
             self.row_bound_ = r
         self._schema = schema
@@ -265,7 +271,7 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X, _ = self._schema.check_features(X, self.on_invalid)
+        X, _ = self._schema.check_features(X, "clip" if self.release else self.on_invalid)
         coef = self.feature_log_prob_ - self._feature_log_off
         return X @ coef.T + (self.class_log_prior_ + self._feature_log_off.sum(axis=1))
 

@@ -1,7 +1,26 @@
 """Noise and private choice: one small class a mechanism, each with its density or probabilities."""
 
 from dpml.mechanisms.additive import Laplace
-from dpml.mechanisms.choice import ExponentialMechanism
+from dpml.mechanisms.aggregate import SampleAndAggregate
+from dpml.mechanisms.choice import ClampedLikelihood, ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpml.mechanisms.discrete import Geometric, Staircase
+from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.threshold import SparseVector, above_threshold
 
-__all__ = ["ExponentialMechanism", "Laplace", "NormGamma"]
+__all__ = [
+    "ClampedLikelihood",
+    "ExponentialMechanism",
+    "Gaussian",
+    "Geometric",
+    "Laplace",
+    "NormGamma",
+    "PermuteAndFlip",
+    "ReportNoisyMax",
+    "SampleAndAggregate",
+    "SparseVector",
+    "Staircase",
+    "above_threshold",
+    "gaussian_delta",
+    "gaussian_sigma",
+]

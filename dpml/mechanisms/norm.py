@@ -1,4 +1,4 @@
-"""Noise for a vector whose L2 norm is what one record can move: a uniform direction times a gamma norm."""
+"""Noise for a vector whose p-norm is what one record can move: a direction times a gamma norm."""
 
 from __future__ import annotations
 
@@ -17,24 +17,29 @@ __all__ = ["NormGamma"]
 
 @dataclass(frozen=True)
 class NormGamma:
-    """The norm-gamma mechanism: a noise vector with density proportional to exp(-β‖b‖₂), β = ε/Δ.
+    """The norm mechanism: a noise vector with density proportional to exp(-β‖b‖_p), β = ε/Δ.
 
-    Released: the vector statistic plus noise. In D dimensions the noise has a uniform direction and a norm that is
-    Gamma(D, 1/β), so its mean norm D/β grows with D while the L2 sensitivity does not.
+    Released: the vector statistic plus noise. In D dimensions the noise's norm is Gamma(D, 1/β), so its mean norm D/β
+    grows with D while the sensitivity does not. Its direction is a point of the unit sphere of the p-norm: uniform
+    for p = 2, and for any p a vector of independent coordinates with density proportional to exp(-|g|^p), divided
+    by its p-norm. (A direction uniform on the Euclidean sphere, as 000 below eq. 2.24 can be read, would give that
+    density for p = 2 only; docs/errata.md.)
 
-    Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest L2 distance between
+    Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest p-norm distance between
     the statistics of two neighbours. Derivation: the log density ratio of two neighbours at b is
-    β·(‖b - v'‖ - ‖b - v‖), which is at most β‖v - v'‖ <= ε by the triangle inequality (000 Alg. 6 line 2 and
-    eq. 4.9; Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1).
+    β·(‖b - v'‖ - ‖b - v‖), which is at most β‖v - v'‖ <= ε by the triangle inequality (000 eq. 2.24; for p = 2 Alg. 6
+    line 2 and eq. 4.9, and Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1). p = 1 is the Laplace mechanism.
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter, finite and > 0.
     sensitivity : float
-        L2 sensitivity Δ > 0, in the statistic's units.
+        Sensitivity Δ > 0 in the p-norm, in the statistic's units.
     dimension : int
         Number of coordinates D of the statistic.
+    p : float
+        The norm, from 1 to infinity.
 
     Examples
     --------
@@ -48,11 +53,14 @@ class NormGamma:
     epsilon: float
     sensitivity: float
     dimension: int
+    p: float = 2.0
 
     def __post_init__(self):
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "sensitivity", check_number(self.sensitivity, "sensitivity", 0.0, open_lower=True))
         object.__setattr__(self, "dimension", check_integer(self.dimension, "dimension", 1))
+        p = self.p if self.p == math.inf else check_number(self.p, "p", 1.0)
+        object.__setattr__(self, "p", float(p))
 
     @property
     def scale(self) -> float:
@@ -67,21 +75,35 @@ class NormGamma:
         values = np.asarray(values, dtype=float)
         self._check_coordinates(values, "values")
         shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        noise = check_rng(rng).standard_normal(shape)
-        length = np.linalg.norm(noise, axis=-1, keepdims=True)
-        noise *= rng.gamma(self.dimension, self.scale, size=length.shape) / length
+        noise = self._direction(shape, check_rng(rng))
+        noise *= rng.gamma(self.dimension, self.scale, size=(*shape[:-1], 1))
         noise += values
         return noise
+
+    def _direction(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return points of the unit sphere of the p-norm, by its cone measure."""
+        if self.p == 2:
+            vector = rng.standard_normal(shape)
+        elif self.p == math.inf:
+            vector = rng.uniform(-1.0, 1.0, shape)
+        else:
+            # |g|^p is Gamma(1/p, 1) where g has density proportional to exp(-|g|^p)
+            vector = rng.standard_gamma(1 / self.p, shape) ** (1 / self.p)
+            vector *= rng.choice([-1.0, 1.0], shape)
+        return vector / self._norm(vector)[..., None]
+
+    def _norm(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.linalg.norm(vectors, ord=None if self.p == 2 else self.p, axis=-1)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log density of each output vector given the exact values (the last axis has D coordinates).
 
-        The normalising constant is Γ(D)·β^-D times the surface 2π^(D/2)/Γ(D/2) of the unit sphere.
+        The normalising constant is D!·β^-D times the volume (2Γ(1 + 1/p))^D / Γ(1 + D/p) of the unit ball.
         """
-        distance = np.linalg.norm(np.asarray(outputs, dtype=float) - np.asarray(values, dtype=float), axis=-1)
-        D = self.dimension
-        surface = math.log(2) + D / 2 * math.log(math.pi) - math.lgamma(D / 2)
-        return -distance / self.scale - D * math.log(self.scale) - math.lgamma(D) - surface
+        distance = self._norm(np.asarray(outputs, dtype=float) - np.asarray(values, dtype=float))
+        D, inverse = self.dimension, 1 / self.p
+        volume = D * (math.log(2) + math.lgamma(1 + inverse)) - math.lgamma(1 + D * inverse)
+        return -distance / self.scale - D * math.log(self.scale) - math.lgamma(D + 1) - volume
 
     def _check_coordinates(self, values: NDArray[np.float64], name: str) -> None:
         if values.ndim == 0 or values.shape[-1] != self.dimension:

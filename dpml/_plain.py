@@ -1,0 +1,132 @@
+"""Records read so that nothing in them can make a release fail: an exception is a release too.
+
+Each cell and each label is read by itself. numpy.asarray does not do that: one text label among integers makes all of
+them text, so a single record could make every other one invalid, and no sensitivity allows for that. What is no number
+becomes NaN, what is no class -1; a `dpml.schema.Schema` then clips the former, and the latter are dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpml.exceptions import InvalidData
+
+__all__ = ["plain_features", "plain_labels", "plain_numbers"]
+
+
+def plain_features(X: Any, n_features: int | None = None) -> Any:
+    """Return a table whose cells are all floats, NaN where a cell is no number, whatever the cells are.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, DataFrame or list of rows, shape (n, D)
+        Anything; a complex number counts if its imaginary part is 0, text if it spells a number.
+    n_features : int, optional
+        D where it is public, for a list of no rows.
+
+    Returns
+    -------
+    ndarray of float, sparse array of float, or DataFrame of float; the kind of `X`
+
+    Raises
+    ------
+    InvalidData
+        If `X` is no table: names neither a value nor the number of records, which is private too.
+
+    Examples
+    --------
+    >>> plain_features([[1, "0.5"], [None, 10**400]])
+    array([[1. , 0.5],
+           [nan, inf]])
+    """
+    with np.errstate(all="ignore"):
+        if sparse.issparse(X) and X.ndim == 2:
+            table = X.tocoo(copy=True)
+            return sparse.coo_array((plain_numbers(table.data), (table.row, table.col)), shape=X.shape).tocsr()
+        if isinstance(X, pd.DataFrame):
+            columns = [plain_numbers(X.iloc[:, i].to_numpy()) for i in range(X.shape[1])]
+            cells = np.column_stack(columns) if columns else np.empty(X.shape)
+            return pd.DataFrame(cells, columns=X.columns)
+        if isinstance(X, (list, tuple)):
+            return _plain_rows(X, n_features)
+        if np.ndim(X) != 2:
+            raise InvalidData(f"X has {np.ndim(X)} dimensions: it must have 2, records and features")
+        array = np.asarray(X)
+        return plain_numbers(array.ravel()).reshape(array.shape)
+
+
+def _plain_rows(rows: Sequence, n_features: int | None) -> NDArray[np.float64]:
+    listed = [list(row) if isinstance(row, (list, tuple, np.ndarray, pd.Series)) else None for row in rows]
+    width = n_features
+    if width is None and listed and listed[0] is not None:
+        width = len(listed[0])
+    if width is None or any(row is None or len(row) != width for row in listed):
+        raise InvalidData("X is no table: every record must have one value for each feature")
+    cells = [_number(value) for row in listed for value in row]  # type: ignore[union-attr]  # None is refused above
+    return np.array(cells, dtype=float).reshape(len(rows), width)
+
+
+def plain_numbers(values: NDArray) -> NDArray[np.float64]:
+    """Return cells as floats, NaN for what is no number; too large an integer becomes infinite."""
+    if values.dtype.kind in "biuf":
+        return values.astype(float)
+    if values.dtype.kind == "c":
+        return np.where(values.imag == 0, values.real, np.nan).astype(float)
+    if values.dtype.kind in "OUS":
+        return np.array([_number(value) for value in values.tolist()], dtype=float)
+    return np.full(values.shape, np.nan)
+
+
+def _number(value: Any) -> float:
+    try:
+        if isinstance(value, numbers.Complex):
+            value = value.real if value.imag == 0 else math.nan
+        elif not isinstance(value, (np.bool_, Decimal, str, bytes)):
+            return math.nan
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except Exception:  # text that spells no number, or an object that raises what it likes
+        return math.nan
+
+
+def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
+    """Return class positions 0..C-1, and -1 for whatever is no class.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels of any kind.
+    classes : sequence
+        The schema's classes.
+
+    Raises
+    ------
+    InvalidData
+        If `y` does not have one dimension.
+
+    Examples
+    --------
+    >>> plain_labels([1, 0, "1", None, [0]], (0, 1))
+    array([ 1,  0, -1, -1, -1])
+    """
+    if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
+        raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
+    position = {label: i for i, label in enumerate(classes)}
+    return np.array([_position(label, position) for label in list(y)], dtype=np.intp)
+
+
+def _position(label: Any, position: dict) -> int:
+    try:
+        return position.get(label, -1)
+    except Exception:  # a label without a hash, or one that raises what it likes, is no class
+        return -1

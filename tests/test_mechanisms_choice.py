@@ -1,0 +1,215 @@
+"""Noisy maxima, permute-and-flip, sparse vector, clamped likelihood, sample and aggregate."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import (
+    ClampedLikelihood,
+    ExponentialMechanism,
+    PermuteAndFlip,
+    ReportNoisyMax,
+    SampleAndAggregate,
+    SparseVector,
+    above_threshold,
+)
+
+NOISES = ("exponential", "laplace", "gumbel")
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_probabilities_are_those_of_the_sampler(noise):
+    q = np.array([0.0, 1.5, 1.4, -2.0, 0.3])
+    mechanism = ReportNoisyMax(1.0, 1.0, noise)
+    p = mechanism.probabilities(q)
+    assert p.sum() == pytest.approx(1, abs=1e-10)
+    counts = np.bincount(mechanism.release(q, draws=40_000, rng=np.random.default_rng(0)), minlength=5)
+    assert stats.chisquare(counts, p * 40_000).pvalue > 0.001
+    assert isinstance(mechanism.release(q, rng=np.random.default_rng(0)), int)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_noisy_maxima_hold_their_claim_and_reach_it(noise, epsilon):
+    """All scores on a small grid, all changes of range 1, with and without a common shift."""
+    mechanism = ReportNoisyMax(epsilon, 1.0, noise)
+    worst = 0.0
+    for q in itertools.product((0.0, 0.7, 12.0 / epsilon), repeat=3):
+        before = np.log(mechanism.probabilities(q))
+        for change in itertools.product((-0.4, 0.6), repeat=3):
+            after = np.log(mechanism.probabilities(np.add(q, change)))
+            worst = max(worst, np.abs(after - before).max())
+    assert worst <= epsilon + 1e-7
+    # Laplace noise stays below its claim, the others reach it
+    assert worst > (0.99 if noise != "laplace" else 0.8) * epsilon
+
+
+def naive_permute_and_flip(q, epsilon, change_range):
+    """McKenna and Sheldon 2020, Algorithm 1, over all orders."""
+    p = np.zeros(len(q))
+    take = np.exp((np.asarray(q) - max(q)) * epsilon / change_range)
+    for order in itertools.permutations(range(len(q))):
+        left = 1.0
+        for r in order:
+            p[r] += left * take[r]
+            left *= 1 - take[r]
+    return p / math.factorial(len(q))
+
+
+def test_permute_and_flip_is_the_algorithm_and_never_worse_than_the_exponential_mechanism():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        q = rng.normal(size=rng.integers(1, 7)) * rng.choice([0.1, 1, 10])
+        p = PermuteAndFlip(0.8, 2.0).probabilities(q)
+        np.testing.assert_allclose(p, naive_permute_and_flip(q, 0.8, 2.0), atol=1e-12)
+        assert p @ q >= ExponentialMechanism(0.8, 2.0).probabilities(q) @ q - 1e-12
+    np.testing.assert_allclose(
+        ReportNoisyMax(1.0, 1.0, "gumbel").probabilities(q), ExponentialMechanism(1.0, 1.0).probabilities(q)
+    )
+
+
+# ---- sparse vector ----
+@pytest.mark.parametrize("cutoff", [1, 2, 3])
+def test_sparse_vector_probabilities(cutoff):
+    values = np.array([1.0, 3.0, 2.0, 0.0])
+    technique = SparseVector(1.5, cutoff)
+    answers, counts = np.unique(
+        technique.release(values, 2.0, draws=40_000, rng=np.random.default_rng(2)), axis=0, return_counts=True
+    )
+    p = np.exp([technique.log_probability(a, values, 2.0) for a in answers])
+    assert p.sum() == pytest.approx(1, abs=1e-9)
+    assert stats.chisquare(counts, p / p.sum() * 40_000).pvalue > 0.001
+    assert ((answers == 1).sum(axis=1) <= cutoff).all()
+    first_skipped = (answers == -1).argmax(axis=1)
+    for row, k in zip(answers, first_skipped, strict=True):
+        if (row == -1).any():
+            assert (row[:k] == 1).sum() == cutoff
+            assert (row[k:] == -1).all()
+
+
+def answers_of(technique, n):
+    for pattern in itertools.product((0, 1), repeat=n):
+        done = np.cumsum(pattern) - pattern >= technique.cutoff
+        if not any(p and d for p, d in zip(pattern, done, strict=True)):
+            yield np.where(done, -1, pattern)
+
+
+@pytest.mark.parametrize(("cutoff", "monotone"), [(1, False), (1, True), (2, False), (2, True)])
+def test_sparse_vector_costs_at_most_epsilon(cutoff, monotone):
+    epsilon, n = 1.0, 3
+    technique = SparseVector(epsilon, cutoff, monotone=monotone)
+    moves = (0.0, 1.0) if monotone else (-1.0, 1.0)
+    worst = 0.0
+    for values in ([0.0] * n, [3.0, -3.0, 3.0], [-9.0, -9.0, 9.0]):
+        for answers in answers_of(technique, n):
+            before = technique.log_probability(answers, values, 0.0)
+            for change in itertools.product(moves, repeat=n):
+                after = technique.log_probability(answers, np.add(values, change), 0.0)
+                worst = max(worst, abs(before - after))
+    assert worst <= epsilon + 1e-6
+
+
+@pytest.mark.parametrize("cutoff", [1, 2, 5])
+def test_sparse_vector_comes_near_its_claim(cutoff):
+    """Many answers below hold the threshold up while they rise, the answers above fall: nearly all of ε is spent."""
+    technique = SparseVector(1.0, cutoff)
+    answers = np.repeat([0, 1], [400, cutoff])
+    low, high = np.repeat([0.0, -60.0], [400, cutoff]), np.repeat([1.0, -61.0], [400, cutoff])
+    loss = technique.log_probability(answers, low, 0.0) - technique.log_probability(answers, high, 0.0)
+    assert 0.9 < loss <= 1.0 + 1e-6
+
+
+def test_the_monotone_scale_is_not_enough_where_queries_move_both_ways():
+    technique = SparseVector(1.0, 2, monotone=True)
+    values = [9.0, 9.0, -9.0, -9.0]
+    worst = max(
+        abs(
+            technique.log_probability(a, values, 0.0)
+            - technique.log_probability(a, np.add(values, [-1, -1, 1, 1]), 0.0)
+        )
+        for a in answers_of(technique, 4)
+    )
+    assert worst > 1.0
+
+
+def test_without_a_cutoff_the_cost_would_grow():
+    """The noise of one answer "above" under three of them: NoisyCut's fault."""
+    one = SparseVector(1.0, 1, monotone=True, threshold_share=0.5)
+    free = SparseVector(2.0, 3, monotone=True, threshold_share=0.25)
+    assert free.scales == one.scales
+    answers = np.repeat([1, 0], [3, 60])
+    low, raised = np.repeat([-30.0, 0.0], [3, 60]), np.repeat([-29.0, 0.0], [3, 60])
+    loss = free.log_probability(answers, low, 0.0) - free.log_probability(answers, raised, 0.0)
+    assert 1.0 < abs(loss) <= 2.0
+
+
+def test_above_threshold():
+    rng = np.random.default_rng(3)
+    assert above_threshold([0, 1], 5, epsilon=1e6, rng=rng) is None
+    assert above_threshold([0, 7, 9], 5, epsilon=1e6, rng=rng) == 1
+    with pytest.raises(InvalidParameter, match="cutoff = 0"):
+        SparseVector(1.0, 0)
+    with pytest.raises(InvalidParameter, match="shape of values"):
+        SparseVector(1.0).release([[1.0]], 0, rng=rng)
+
+
+# ---- clamped likelihood ----
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_clamped_likelihood_costs_epsilon(relation):
+    mechanism = ClampedLikelihood(1.0, -1.0, 0.5, relation)
+    rng = np.random.default_rng(4)
+    kinds = [np.array(v) for v in itertools.product((-9.0, -1.0, 0.2, 7.0), repeat=3)]
+    worst = 0.0
+    for _ in range(40):
+        records = [kinds[i] for i in rng.integers(len(kinds), size=3)]
+        before = np.log(mechanism.probabilities(np.array(records)))
+        for new in kinds:
+            after = [*records, new] if relation == "add-remove" else [*records[1:], new]
+            worst = max(worst, np.abs(np.log(mechanism.probabilities(np.array(after))) - before).max())
+    assert 0.5 < worst <= 1 + 1e-9
+
+
+def test_clamped_likelihood_finds_the_maximum_and_clamps():
+    bias = np.linspace(0.05, 0.95, 19)
+    flips = np.random.default_rng(5).random(2000) < 0.7
+    logs = np.log(np.where(flips[:, None], bias, 1 - bias))
+    drawn = ClampedLikelihood(1.0, -3.0, 0.0).release(logs, draws=500, rng=np.random.default_rng(6))
+    assert abs(bias[drawn].mean() - flips.mean()) < 0.02
+    assert ClampedLikelihood(1.0).scores(np.array([[5.0, -5.0], [0.5, -np.inf]])).tolist() == [1.5, -2.0]
+    with pytest.raises(InvalidParameter, match="upper = -2"):
+        ClampedLikelihood(1.0, -1.0, -2.0)
+
+
+# ---- sample and aggregate ----
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_a_record_moves_the_mean_of_the_blocks_by_no_more_than_stated(relation):
+    mechanism = SampleAndAggregate(1.0, 5, 0.0, 2.0, relation)
+    limit = mechanism.scale  # times ε = 1
+    worst = 0.0
+    for seed in range(300):
+        records = np.random.default_rng(seed).uniform(-1, 3, 8)
+        means = []
+        for table in (records, np.append(records, 3.0) if relation == "add-remove" else np.append(records[:-1], 3.0)):
+            # the same draws put the common records into the same blocks
+            results = mechanism.block_results(table, np.max, rng=np.random.default_rng([seed, 1]))
+            means.append(results.mean())
+        worst = max(worst, abs(means[0] - means[1]))
+    assert 0.2 < worst <= limit + 1e-12
+    assert limit == pytest.approx(0.4 if relation == "add-remove" else 0.8)
+
+
+def test_sample_and_aggregate_on_what_a_function_can_do():
+    mechanism = SampleAndAggregate(1e9, 4, 0.0, 10.0)
+    rng = np.random.default_rng(7)
+    assert mechanism.release(np.zeros(0), np.mean, rng=rng) == pytest.approx(5.0)
+    assert mechanism.release(np.ones(100), lambda x: np.nan, rng=rng) == pytest.approx(5.0)
+    assert mechanism.release(np.full(100, 99.0), np.mean, rng=rng) == pytest.approx(10.0)
+    assert mechanism.release(np.ones(100), np.median, draws=3, rng=rng).shape == (3,)
+    with pytest.raises(InvalidParameter, match="shape of function's result"):
+        mechanism.release(np.ones(100), lambda x: x[:2], rng=rng)
+    noisy = SampleAndAggregate(0.5, 4, 0.0, 10.0).release(np.ones(100), np.mean, draws=20_000, rng=rng)
+    assert stats.kstest(noisy - 1.0, stats.laplace(scale=5.0).cdf).pvalue > 0.001

@@ -1,0 +1,375 @@
+"""Secure noise: its distribution, scales that keep OpenDP's own ε below the claim, and the attack that it withstands.
+
+OpenDP has no seed, so a statistical test here can fail by chance. Every such test has a nominal false-alarm
+probability of 1e-9; the approximations behind it may be off by a factor of a thousand and it still is below 1e-6.
+"""
+
+import itertools
+import math
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpml.exceptions import InvalidParameter, MissingExtra
+from dpml.mechanisms import Laplace
+from dpml.mechanisms.secure import (
+    check_release,
+    discrete_gaussian,
+    gaussian_scale,
+    integer_laplace,
+    integer_scale,
+    noisy_max,
+    split_epsilon,
+)
+
+FALSE_ALARM = 1e-9
+INT64 = np.iinfo(np.int64)
+epsilons = st.floats(1e-6, 1e6)
+
+
+def vectors():
+    dp.enable_features("contrib")
+    return dp.vector_domain(dp.atom_domain(T=dp.i64))
+
+
+def laplace_epsilon(scale, sensitivity):
+    """The ε that OpenDP gives to integer Laplace noise."""
+    return dp.m.make_laplace(vectors(), dp.l1_distance(T=dp.i64), scale=scale).map(sensitivity)
+
+
+def two_sided_geometric(k, scale):
+    alpha = math.exp(-1 / scale)
+    return (1 - alpha) / (1 + alpha) * alpha ** np.abs(k)
+
+
+def p_value(sample, probability, reach):
+    """Chi-square test of integers against their probabilities: one bin an integer up to `reach`, one for each tail."""
+    inside = np.arange(-reach, reach + 1)
+    observed = np.array([(sample == k).sum() for k in inside] + [(sample < -reach).sum(), (sample > reach).sum()])
+    p = probability(inside)
+    tail = (1 - p.sum()) / 2
+    expected = len(sample) * np.array([*p, tail, tail])
+    assert expected.min() > 50, "too few draws for the chi-square approximation"
+    return stats.chisquare(observed, expected).pvalue
+
+
+# ---- calibration ------------------------------------------------------------------------------------------------
+
+
+@given(epsilons, st.integers(1, 100_000))
+def test_opendp_never_charges_more_than_epsilon(epsilon, sensitivity):
+    scale = integer_scale(epsilon, sensitivity)
+    assert laplace_epsilon(scale, sensitivity) <= epsilon
+    # and no smaller scale would do: nothing is given away
+    assert Fraction(sensitivity) / Fraction(math.nextafter(scale, 0)) > Fraction(epsilon)
+
+
+def test_the_nearest_float_would_sometimes_charge_more():
+    """Why the scale is rounded up: with Δ/ε as floating point has it, the stated ε does not hold."""
+    pairs = [(e / 1000, d) for e in range(1, 1000) for d in (1, 3, 14)]
+    assert any(laplace_epsilon(d / e, d) > e for e, d in pairs)
+    assert all(laplace_epsilon(integer_scale(e, d), d) <= e for e, d in pairs)
+
+
+@given(epsilons, st.floats(1e-6, 1 - 1e-6))
+def test_the_parts_of_a_split_never_add_up_to_more(epsilon, share):
+    first, rest = split_epsilon(epsilon, share)
+    assert Fraction(first) + Fraction(rest) <= Fraction(epsilon)
+    assert first == pytest.approx(epsilon * share)
+    assert first + rest == pytest.approx(epsilon, rel=1e-15)
+
+
+@given(st.floats(1e-9, 1e9), st.integers(1, 1000))
+def test_opendp_never_charges_more_than_rho(rho, sensitivity):
+    scale = gaussian_scale(rho, sensitivity)
+    noise = dp.m.make_gaussian(vectors(), dp.l2_distance(T=dp.i64), scale=scale)
+    exact = Fraction(sensitivity) ** 2 / (2 * Fraction(scale) ** 2)
+    assert exact <= Fraction(rho) < Fraction(sensitivity) ** 2 / (2 * Fraction(math.nextafter(scale, 0)) ** 2)
+    assert noise.map(sensitivity) <= rho
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: integer_scale(0.0), "epsilon"),
+        (lambda: integer_scale(5e-324, 10**6), "epsilon"),
+        (lambda: integer_scale(1.0, 0), "sensitivity"),
+        (lambda: integer_scale(1.0, 1.5), "sensitivity"),
+        (lambda: split_epsilon(1.0, 1.0), "share"),
+        (lambda: gaussian_scale(math.inf), "rho"),
+        (lambda: gaussian_scale(1.0, 0.0), "sensitivity"),
+        (lambda: integer_laplace([1], 0.0), "scale"),
+        (lambda: integer_laplace([1], math.inf), "scale"),
+        (lambda: integer_laplace([1], 1.0, draws=0), "draws"),
+        (lambda: discrete_gaussian([1], -1.0), "scale"),
+        (lambda: noisy_max([1, 2], 1.0, 0.0), "change_range"),
+        (lambda: noisy_max([1, 2], 1.0, 1.0, grid=0.0), "grid"),
+        (lambda: noisy_max([], 1.0, 1.0), "scores"),
+        (lambda: noisy_max([[1, 2]], 1.0, 1.0), "scores"),
+        (lambda: check_release(0), "random_state"),
+        (lambda: check_release(np.random.default_rng(0)), "random_state"),
+    ],
+)
+def test_bad_parameters_are_named(call, name):
+    with pytest.raises(InvalidParameter) as caught:
+        call()
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("call", [lambda v: integer_laplace(v, 1.0), lambda v: noisy_max(v, 1.0, 1.0)])
+def test_a_value_that_is_no_integer_is_refused_without_being_shown(call):
+    with pytest.raises(InvalidParameter, match="'float64' is not allowed: it must be integers") as caught:
+        call([4711.25, 1.0])
+    assert "4711" not in str(caught.value)
+
+
+# ---- integer Laplace --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("scale", "draws", "reach"), [(0.5, 40_000, 2), (2.0, 40_000, 9), (10.0, 80_000, 40)])
+def test_integer_laplace_is_the_two_sided_geometric(scale, draws, reach):
+    sample = integer_laplace([0], scale, draws=draws)[:, 0]
+    assert p_value(sample, lambda k: two_sided_geometric(k, scale), reach) > FALSE_ALARM
+
+
+def test_the_chi_square_test_notices_a_scale_that_is_a_tenth_off():
+    rng = np.random.default_rng(0)
+    geometric = [rng.geometric(1 - math.exp(-1 / 1.8), 40_000) for _ in range(2)]
+    assert p_value(geometric[0] - geometric[1], lambda k: two_sided_geometric(k, 2.0), 9) < FALSE_ALARM
+
+
+def test_every_coordinate_and_draw_has_noise_of_its_own():
+    sample = integer_laplace(np.zeros((3, 2), dtype=int), 50.0, draws=4000)
+    assert sample.shape == (4000, 3, 2)
+    flat = sample.reshape(4000, 6)
+    # |r|·sqrt(n) is about normal: 6.5 has a two-sided tail of 8e-11, and there are 15 pairs
+    correlation = np.corrcoef(flat.T)[np.triu_indices(6, 1)]
+    assert np.abs(correlation).max() * math.sqrt(4000) < 6.5
+    assert np.abs(np.corrcoef(flat[1:, 0], flat[:-1, 0])[0, 1]) * math.sqrt(4000) < 6.5
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16])
+def test_shape_type_and_values_are_kept(dtype):
+    values = np.arange(12, dtype=dtype).reshape(3, 4)
+    values.flags.writeable = False
+    almost_none = integer_scale(1e3)
+    for noisy in (integer_laplace(values, almost_none), discrete_gaussian(values, 0.01)):
+        assert noisy.dtype == np.int64
+        np.testing.assert_array_equal(noisy, values)
+    assert integer_laplace(values, 1.0, draws=5).shape == (5, 3, 4)
+    assert integer_laplace(np.empty((0, 4), dtype=dtype), 1.0, draws=2).shape == (2, 0, 4)
+    assert integer_laplace(7, almost_none).shape == ()
+
+
+def test_what_passes_the_ends_of_64_bits_stays_there():
+    noisy = integer_laplace([0, INT64.max, INT64.min], 1e30, draws=20)
+    assert set(noisy.ravel().tolist()) == {INT64.min, INT64.max}
+
+
+# ---- the floating-point attack (Mironov 2012, On significance of the least significant bits) -----------------------
+#
+# NumPy makes Laplace noise of a uniform u = k·2^-53: scale·log(2u) below ½, else -scale·log(2 - 2u), all in doubles.
+# There are fewer such numbers than doubles, with gaps between them, and the gaps around centre 0 and centre 1 do not
+# match. Whoever sees the output asks which of the two can have produced it at all.
+
+
+def numpy_laplace(k, scale):
+    """NumPy's Laplace noise of scale `scale` from the uniform k·2^-53, operation by operation."""
+    u = k * 2.0**-53
+    return 0.0 - scale * math.log(2.0 - u - u) if u >= 0.5 else 0.0 + scale * math.log(u + u)
+
+
+def reachable(output, centre, scale):
+    """Whether some uniform gives exactly this output: tries every k that comes close."""
+    noise = output - centre
+    v = math.exp(-abs(noise) / scale)
+    # how far off the noise can be when it is added to the centre and rounded, in steps of k
+    width = math.ulp(output) + math.ulp(centre) + 4 * math.ulp(noise)
+    reach = math.ceil(v * width / scale * 2**52) + 3
+    middle = round(v * 2**52)
+    for step in range(middle - reach, middle + reach + 1):
+        k = 2**53 - step if noise > 0 else step
+        if 0 < k < 2**53 and centre + numpy_laplace(k, scale) == output:
+            return True
+    return False
+
+
+def attack(outputs, scale):
+    """Guess the centre of each output: 0 or 1 where only that one can have produced it, ½ where it says nothing."""
+    guesses = []
+    for y in outputs.tolist():
+        zero, one = (reachable(y, centre, scale) for centre in (0.0, 1.0))
+        guesses.append(0.5 if zero == one else float(one))
+    return np.array(guesses)
+
+
+def success(guesses, centre):
+    """Share of right guesses, where a coin decides what the attack leaves open."""
+    return float(1 - np.abs(guesses - centre).mean())
+
+
+def allowed(epsilon):
+    """The largest share of right guesses between two equally likely neighbours that ε allows."""
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def test_the_attack_knows_how_numpy_makes_its_noise():
+    words = np.random.default_rng(1).bit_generator.random_raw(20_000)
+    noise = np.random.default_rng(1).laplace(scale=3.7, size=20_000)
+    assert [numpy_laplace(int(word) >> 11, 3.7) for word in words] == noise.tolist()
+
+
+@pytest.mark.parametrize(("epsilon", "rate"), [(0.01, 0.90), (0.1, 0.90), (1.0, 0.90)])
+def test_the_attack_tells_neighbours_apart_by_the_demonstration_sampler(epsilon, rate):
+    """Right in nine cases out of ten, where ε = 0.01 allows 50.25 %; certain in eight, where no ε allows that."""
+    mechanism = Laplace(epsilon)
+    rates = []
+    for centre in (0, 1):
+        outputs = mechanism.release(np.full(2000, centre), rng=np.random.default_rng(centre))
+        guesses = attack(outputs, mechanism.scale)
+        sure = guesses != 0.5
+        assert (guesses[sure] == centre).all()
+        assert sure.mean() > 0.75
+        rates.append(success(guesses, centre))
+    assert np.mean(rates) == pytest.approx(rate, abs=0.02)
+    assert np.mean(rates) > allowed(epsilon) + 0.15
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1])
+def test_the_attack_learns_nothing_from_a_release(epsilon):
+    """By Hoeffding, 20,000 guesses pass what ε allows by 0.03 with a probability below 2e-16."""
+    scale = integer_scale(epsilon)
+    outputs = [integer_laplace([centre], scale, draws=10_000)[:, 0] for centre in (0, 1)]
+    floats = [attack(y[:2000].astype(float), scale) for y in outputs]
+    # the integers that a double can reach are the same ones whatever the centre was: sure or not, it is a coin's work
+    assert np.mean([success(guesses, centre) for centre, guesses in enumerate(floats)]) < allowed(epsilon) + 0.07
+    # nor does the best guess there is, which is to say 1 for an output of 1 or more, pass what ε allows
+    best = np.mean([success((y >= 1).astype(float), centre) for centre, y in enumerate(outputs)])
+    assert best < allowed(epsilon) + 0.03
+
+
+def test_every_integer_is_reached_from_both_neighbours():
+    """At scale 2, P(6 from the mean) is 0.0122: one of 12 integers is missing in 5,000 draws with probability 1e-25."""
+    near = set(range(-5, 7))
+    for centre in (0, 1):
+        assert near <= set(integer_laplace([centre], 2.0, draws=5000)[:, 0].tolist())
+
+
+# ---- discrete Gaussian ------------------------------------------------------------------------------------------
+
+
+def test_discrete_gaussian_has_its_probabilities():
+    scale = 3.0
+    weights = np.exp(-(np.arange(-200, 201) ** 2) / (2 * scale**2))
+    sample = discrete_gaussian([0], scale, draws=40_000)[:, 0]
+    assert p_value(sample, lambda k: np.exp(-(k**2) / (2 * scale**2)) / weights.sum(), 7) > FALSE_ALARM
+
+
+# ---- noisy max --------------------------------------------------------------------------------------------------
+
+
+def permute_and_flip(scores, scale):
+    """Probabilities by the definition (McKenna and Sheldon 2020, Algorithm 1), over all orders of the candidates."""
+    accept = np.exp((np.asarray(scores) - max(scores)) / scale)
+    p = np.zeros(len(scores))
+    orders = list(itertools.permutations(range(len(scores))))
+    for order in orders:
+        left = 1.0
+        for candidate in order:
+            p[candidate] += left * accept[candidate] / len(orders)
+            left *= 1 - accept[candidate]
+    return p
+
+
+def test_noisy_max_has_the_probabilities_of_permute_and_flip():
+    scores, draws = [0, 1, 3, 3], 20_000
+    observed = np.bincount(noisy_max(scores, epsilon=0.5, change_range=1, draws=draws), minlength=4)
+    assert stats.chisquare(observed, draws * permute_and_flip(scores, 2.0)).pvalue > FALSE_ALARM
+
+
+@given(
+    st.lists(st.integers(-4, 4), min_size=2, max_size=4),
+    st.lists(st.integers(0, 3), min_size=4, max_size=4),
+    st.integers(-5, 5),
+    st.floats(0.05, 3.0),
+)
+def test_the_range_of_the_change_is_what_permute_and_flip_pays_for(scores, change, shift, epsilon):
+    """Scores that all move by an amount in [shift, shift + R] change no probability by more than exp(ε)."""
+    width = 3
+    neighbour = [s + c + shift for s, c in zip(scores, change, strict=False)]
+    one, two = (permute_and_flip(s, integer_scale(epsilon, width)) for s in (scores, neighbour))
+    assert np.abs(np.log(one / two)).max() <= epsilon * (1 + 1e-9)
+
+
+@given(epsilons, st.integers(1, 1000))
+def test_opendp_charges_noisy_max_no_more_than_epsilon(epsilon, width):
+    space = vectors(), dp.linf_distance(T=dp.i64, monotonic=True)
+    choose = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=integer_scale(epsilon, width))
+    assert choose.map(width) <= epsilon
+
+
+@given(
+    st.lists(st.floats(-5, 5), min_size=2, max_size=6),
+    st.floats(-3, 3),
+    st.floats(0.01, 2.0),
+    st.floats(0.01, 1.0),
+    st.randoms(use_true_random=False),
+)
+def test_rounding_to_the_grid_widens_the_range_by_two_steps_at_most(scores, lowest, width, grid, random):
+    neighbour = [s + random.uniform(lowest, lowest + width) for s in scores]
+    change = np.floor(np.array(neighbour) / grid + 0.5) - np.floor(np.array(scores) / grid + 0.5)
+    assert np.ptp(change) <= math.ceil(width / grid) + 2
+
+
+def test_noisy_max_on_a_grid_uses_the_widened_range(monkeypatch):
+    asked = []
+    make = dp.m.make_noisy_max
+    monkeypatch.setattr(dp.m, "make_noisy_max", lambda *a, scale: asked.append(scale) or make(*a, scale=scale))
+    noisy_max([0.1, 0.25], epsilon=1.0, change_range=0.1, grid=0.01)
+    noisy_max([1, 2], epsilon=1.0, change_range=1.5)
+    # 0.1 is a little more than ten times 0.01 as floats are: 11 steps and 2 more
+    assert asked == [13.0, 2.0]
+
+
+@pytest.mark.parametrize("scores", [[math.nan, 0.0], [-math.inf, 0.0], [-1e300, 1e300], [0.0, math.inf]])
+def test_no_score_makes_noisy_max_fail(scores):
+    best = 1
+    assert noisy_max(scores, 10.0, 1.0, grid=0.1) == best
+
+
+def test_noisy_max_of_a_single_candidate():
+    assert noisy_max([-5], 0.1, 1) == 0
+    assert noisy_max([-5], 0.1, 1, draws=3).tolist() == [0, 0, 0]
+
+
+# ---- the extra --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        check_release,
+        lambda: integer_laplace([1], 1.0),
+        lambda: discrete_gaussian([1], 1.0),
+        lambda: noisy_max([1, 2], 1.0, 1),
+    ],
+)
+def test_without_the_extra_the_message_says_what_to_install(call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    with pytest.raises(MissingExtra, match=r'pip install "dpml\[release\]"') as caught:
+        call()
+    assert isinstance(caught.value, ImportError)
+
+
+def test_dpml_does_not_import_opendp_before_it_is_needed():
+    program = "import sys, dpml.classifiers, dpml.mechanisms.secure; print('opendp' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.stdout.split() == ["False"], run.stderr

@@ -1,0 +1,449 @@
+"""Release mode: what it costs, what a released model holds, and data that cannot make a release fail.
+
+Statistical tests of secure noise, which has no seed, state their probability of a false alarm.
+"""
+
+import math
+import pickle
+import sys
+import warnings
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+
+import dpml.counts
+from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB
+from dpml.classifiers.naive_bayes import models_from_published, models_from_row_bounded, published_threshold
+from dpml.counts import Contingency, NoisyCounts, contingency, release_published, release_row_bounded
+from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
+from dpml._plain import plain_features, plain_labels
+from dpml.mechanisms.secure import integer_laplace
+from dpml.schema import Schema
+
+METHODS = ["row-bounded", "published"]
+
+
+# ---- the release of counts ------------------------------------------------------------------------------------------
+
+
+def asked_of(monkeypatch):
+    """Record what is asked of the secure sampler, and what it answers."""
+    calls = []
+
+    def recorded(values, scale, **options):
+        answer = integer_laplace(values, scale, **options)
+        calls.append((np.array(values), scale, answer))
+        return answer
+
+    monkeypatch.setattr(dpml.counts, "integer_laplace", recorded)
+    return calls
+
+
+def opendp_epsilon(scale, sensitivity):
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l1_distance(T=dp.i64)
+    return dp.m.make_laplace(*space, scale=scale).map(sensitivity)
+
+
+COUNTS = Contingency(on=np.array([[3.0, 4.0, 0.0], [1.0, 1.0, 2.0]]), n=np.array([5.0, 2.0]))
+
+
+@given(
+    st.floats(1e-4, 1e4),
+    st.floats(0.01, 0.99),
+    st.integers(1, 30),
+    st.sampled_from([("add-remove", 1), ("replace-one", 2)]),
+)
+def test_opendp_adds_a_row_bounded_release_up_to_epsilon(epsilon, share, row_bound, relation):
+    """A record changes r on-counts and one class count: OpenDP's own ε of the two parts, exactly added."""
+    name, factor = relation
+    with pytest.MonkeyPatch.context() as patch:
+        calls = asked_of(patch)
+        release_row_bounded(COUNTS, epsilon, row_bound, relation=name, class_share=share, secure=True)
+    (values, class_scale, _), (on, on_scale, _) = calls
+    assert values.tolist() == [[5, 2]]
+    assert on.tolist() == [[[3, 4, 0], [1, 1, 2]]]
+    parts = [opendp_epsilon(class_scale, factor), opendp_epsilon(on_scale, factor * row_bound)]
+    assert sum(map(Fraction, parts)) <= Fraction(epsilon)
+    assert sum(parts) == pytest.approx(epsilon, rel=1e-12)
+
+
+@given(st.floats(1e-4, 1e4), st.sampled_from([("add-remove", 1), ("replace-one", 2)]))
+def test_opendp_adds_a_published_release_up_to_epsilon(epsilon, relation):
+    """A record changes one of the on- and off-counts of each of three features: one release of sensitivity 3 or 6."""
+    name, factor = relation
+    with pytest.MonkeyPatch.context() as patch:
+        calls = asked_of(patch)
+        release_published(COUNTS, epsilon, relation=name, secure=True)
+    [scale] = {scale for _, scale, _ in calls}
+    assert [values.tolist() for values, _, _ in calls] == [[[[3, 4, 0], [1, 1, 2]]], [[[2, 1, 5], [1, 1, 0]]]]
+    assert epsilon * (1 - 1e-12) <= opendp_epsilon(scale, 3 * factor) <= epsilon
+
+
+def test_a_batch_of_secure_draws_has_the_shapes_of_a_study():
+    noisy = release_row_bounded(COUNTS, 1.0, 2, draws=5, secure=True)
+    assert noisy.on.shape == (5, 2, 3)
+    assert noisy.n.shape == (5, 2)
+    features = np.array([[0, 2], [1, 2], [0, 1]])
+    noisy = release_published(COUNTS, 1.0, draws=3, features=features, secure=True)
+    assert noisy.on.shape == noisy.off.shape == (3, 2, 2)
+    exact = release_published(COUNTS, 1e6, draws=3, features=features, secure=True)
+    np.testing.assert_array_equal(exact.on, COUNTS.on[:, features].swapaxes(0, 1))
+
+
+@pytest.mark.parametrize(
+    "release", [lambda **k: release_row_bounded(COUNTS, 1.0, 2, **k), lambda **k: release_published(COUNTS, 1.0, **k)]
+)
+def test_a_release_has_either_a_generator_or_secure_noise(release):
+    for options in ({}, {"rng": np.random.default_rng(0), "secure": True}):
+        with pytest.raises(InvalidParameter, match="rng = "):
+            release(**options)
+
+
+# ---- the door of the estimator ---------------------------------------------------------------------------------------
+
+
+def table(n=377, D=8, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    p = rng.uniform(0.1, 0.9, size=(2, D))
+    return (rng.random((n, D)) < p[y]).astype(float), y
+
+
+@pytest.mark.parametrize("random_state", [0, 17, np.random.default_rng(0)])
+def test_a_seed_is_refused(random_state):
+    with pytest.raises(InvalidParameter, match=r"random_state = .*None where release=True"):
+        BernoulliNB(1.0, release=True, random_state=random_state).fit(*table())
+
+
+def test_parameters_then_seed_then_extra_then_data_and_nothing_is_charged(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    budget = Budget(1.0)
+    no_table = "4711"
+    model = BernoulliNB(-1.0, release=True, random_state=0, budget=budget)
+    for change, error, text in [
+        ({}, InvalidParameter, "epsilon"),
+        ({"epsilon": 1.0}, InvalidParameter, "random_state"),
+        ({"random_state": None}, MissingExtra, 'pip install "dpml[release]"'),
+    ]:
+        with pytest.raises(error) as caught:
+            model.set_params(**change).fit(no_table, no_table)
+        assert text in str(caught.value)
+        assert "4711" not in str(caught.value)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_release_is_charged_and_a_refused_one_draws_no_noise(method, monkeypatch):
+    calls = asked_of(monkeypatch)
+    budget = Budget(1.0)
+    model = BernoulliNB(0.6, method=method, budget=budget, release=True).fit(*table())
+    assert budget.ledger["epsilon"].tolist() == [0.6]
+    drawn = len(calls)
+    with pytest.raises(BudgetExceeded):
+        clone(model).fit(*table())
+    assert len(calls) == drawn
+
+
+# ---- what the model holds --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, pd.DataFrame, np.ndarray.tolist])
+def test_the_model_is_a_function_of_whole_noisy_counts(method, kind, monkeypatch):
+    X, y = table()
+    calls = asked_of(monkeypatch)
+    model = BernoulliNB(0.5, method=method, release=True).fit(kind(X), y)
+    first, second = (answer.astype(float) for _, _, answer in calls)
+    if method == "published":
+        threshold = published_threshold(0.5, 8, 65)
+        expected = models_from_published(NoisyCounts(first, off=second), threshold)
+    else:
+        expected = models_from_row_bounded(NoisyCounts(second, n=first))
+    log_odds = np.diff(model.feature_log_prob_ - model._feature_log_off, axis=0)
+    np.testing.assert_allclose(log_odds, expected.coef[0], rtol=1e-12)
+    log_prior = np.diff(model.class_log_prior_ + model._feature_log_off.sum(axis=1))
+    np.testing.assert_allclose(log_prior, expected.intercept[0], rtol=1e-12)
+    # two runs differ: the noise has no seed. The chance of equal counts at this scale is below 1e-6
+    assert (clone(model).fit(kind(X), y).feature_log_prob_ != model.feature_log_prob_).any()
+
+
+def numbers_in(value):
+    """Return every number in a nest of attributes."""
+    if isinstance(value, np.ndarray):
+        return set() if value.dtype.kind not in "biuf" else {float(v) for v in value.ravel()}
+    if isinstance(value, dict):
+        return set().union(*map(numbers_in, [*value, *value.values()]))
+    if isinstance(value, (list, tuple, set)):
+        return set().union(*map(numbers_in, value))
+    if isinstance(value, (bool, int, float, np.number)):
+        return {float(value)}
+    return numbers_in(vars(value)) if hasattr(value, "__dict__") else set()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_model_and_its_pickle_hold_no_private_statistic(method):
+    X, y = table(n=377)
+    model = BernoulliNB(0.5, method=method, release=True).fit(X, y)
+    restored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(restored.predict(X), model.predict(X))
+    learned = {name: value for name, value in vars(restored).items() if name not in model.get_params()}
+    assert {"classes_", "feature_log_prob_", "class_log_prior_"} <= set(learned)
+    on, n = contingency(X, y, 2).on, np.bincount(y)
+    exact = {377.0, *n.tolist(), *on.ravel().tolist(), *(n[:, None] - on).ravel().tolist()} - set(range(9))
+    assert len(exact) > 20
+    assert not exact & numbers_in(learned)
+    assert exact & numbers_in({**learned, "leak": {"counts": [on]}})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_pickle_does_not_grow_with_the_records(method):
+    few, many = (BernoulliNB(0.5, method=method, row_bound=2, release=True).fit(*table(n=n)) for n in (0, 5000))
+    assert len(pickle.dumps(few)) == len(pickle.dumps(many))
+    assert sorted(vars(few)) == sorted(vars(many))
+
+
+# ---- no data set makes a release raise -------------------------------------------------------------------------------
+
+
+class Hostile:
+    """An object that raises, and would tell why, whatever is asked of it."""
+
+    def _refuse(self, *args):
+        raise RuntimeError("SECRET")
+
+    __eq__ = __float__ = __index__ = __int__ = __bool__ = __len__ = __repr__ = __str__ = __array__ = _refuse
+    __hash__ = _refuse
+
+
+cells = st.one_of(
+    st.sampled_from([0, 1, 0.0, 1.0, True, False, np.True_, "0", "1"]),
+    st.floats(),
+    st.integers(),
+    st.sampled_from([10**400, -(10**400), 2**63, np.uint64(2**64 - 1), np.float16("inf"), np.longdouble(1e300) ** 2]),
+    st.complex_numbers(),
+    st.text(max_size=5),
+    st.binary(max_size=3),
+    st.sampled_from(
+        [None, pd.NA, pd.NaT, np.datetime64("2020-01-01"), date(2020, 1, 1), Decimal("sNaN"), Fraction(1, 3)]
+    ),
+    st.sampled_from([np.timedelta64("NaT"), 1j, (), (1,), frozenset()]),
+    st.builds(Hostile),
+    st.builds(list),
+    st.builds(dict),
+    st.builds(lambda: np.zeros(2)),
+)
+schemas = [
+    Schema.binary(3),
+    Schema.binary(3, classes=("yes", "no"), row_bound=1),
+    Schema.binary(3, classes=(True, False)),
+    Schema.binary(3, classes=(0, 1, None)),
+]
+NAMES = Schema.binary(3).feature_names
+
+
+def objects(values, shape):
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array.reshape(shape)
+
+
+def as_table(flat, kind):
+    X = objects(flat, (-1, 3))
+    if kind == "rows":
+        return [list(row) for row in X]
+    if kind == "frame":
+        return pd.DataFrame(X, columns=NAMES)
+    if kind == "inferred frame":
+        return pd.DataFrame(X, columns=NAMES).infer_objects()
+    if kind == "text":
+        return np.array([repr(type(v).__name__)[:9] for v in flat], dtype=str).reshape(-1, 3)
+    return X
+
+
+@pytest.mark.filterwarnings("error")
+@given(
+    st.integers(0, 5).flatmap(lambda n: st.tuples(*(st.lists(cells, min_size=k * n, max_size=k * n) for k in (3, 1)))),
+    st.sampled_from(["objects", "rows", "frame", "inferred frame", "text"]),
+    st.sampled_from(["list", "objects", "series"]),
+    st.sampled_from(METHODS),
+    st.sampled_from(schemas),
+    st.sampled_from(["raise", "clip"]),
+)
+def test_no_cell_and_no_label_makes_a_release_raise(data, kind, kind_of_labels, method, schema, on_invalid):
+    flat, labels = data
+    X, y = as_table(flat, kind), objects(labels, (-1,))
+    y = {"list": list(y), "objects": y, "series": pd.Series(y, index=np.arange(len(y))[::-1], dtype=object)}[
+        kind_of_labels
+    ]
+    model = BernoulliNB(1.0, method=method, schema=schema, on_invalid=on_invalid, release=True)
+    model.fit(X, y)
+    assert model.classes_.tolist() == list(schema.classes)
+    assert np.isfinite(model.feature_log_prob_).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.filterwarnings("error")
+@given(
+    st.integers(0, 6).flatmap(
+        lambda n: st.tuples(
+            st.just(n),
+            st.lists(st.tuples(st.integers(0, max(n - 1, 0)), st.integers(0, 2), st.floats()), max_size=8 if n else 0),
+            st.lists(st.integers(-1, 3), min_size=n, max_size=n),
+        )
+    ),
+    st.sampled_from(["csr", "csc", "coo", "lil", "dok"]),
+    st.sampled_from([float, np.float32, complex, np.longdouble]),
+    st.sampled_from(METHODS),
+)
+def test_no_sparse_table_makes_a_release_raise(data, kind, dtype, method):
+    """Stored zeros, duplicates, NaN, infinities and empty tables."""
+    n, entries, y = data
+    rows, columns, values = (list(part) for part in zip(*entries, strict=True)) if entries else ([], [], [])
+    with np.errstate(all="ignore"):
+        X = sparse.coo_array((np.array(values, dtype=dtype), (rows, columns)), shape=(n, 3)).asformat(kind)
+    model = BernoulliNB(1.0, method=method, release=True).fit(X, y)
+    assert np.isfinite(model.feature_log_prob_).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.to_datetime(["2020-01-01", None]),
+        pd.to_datetime(["2020-01-01", None], utc=True),
+        pd.to_timedelta([1, None]),
+        pd.Categorical(["a", None]),
+        pd.Categorical([1, 0]),
+        pd.array([1, None], dtype="Int64"),
+        pd.array([True, None], dtype="boolean"),
+        pd.array(["1", None], dtype="string"),
+        pd.arrays.SparseArray([1.0, np.nan]),
+        pd.period_range("2020", periods=2),
+        pd.IntervalIndex.from_breaks([0, 1, 2]),
+        np.array([1j, 1]),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_no_type_of_column_makes_a_release_raise(method, column):
+    frame = pd.DataFrame({"x0": column, "x1": [0, 1]})
+    for y in ([0, 1], column):
+        model = BernoulliNB(1.0, method=method, release=True).fit(frame, y)
+        assert np.isfinite(model.predict_proba(frame)).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("y", [[0] * 9, [1] * 9, ["neither"] * 9, [None] * 9, [math.nan] * 9, []])
+def test_one_class_no_class_and_no_record_are_released(method, y):
+    model = BernoulliNB(1.0, method=method, release=True).fit(np.ones((len(y), 3)), y)
+    assert np.isfinite(model.predict_proba(np.eye(3))).all()
+    assert model.classes_.tolist() == [0, 1]
+
+
+def test_a_list_of_no_rows_has_the_schemas_width():
+    assert BernoulliNB(1.0, schema=Schema.binary(3), release=True).fit([], []).feature_log_prob_.shape == (2, 3)
+
+
+# ---- errors of the caller tell nothing -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.full((4711, 3), 8150.5), [0] * 4710),
+        (np.full((4711, 3), 8150.5), np.full((4711, 1), 8150.5)),
+        (np.full((4711, 3), 8150.5), 8150.5),
+        (np.full((4711, 3), 8150.5), "8150.5"),
+        (np.full((4711, 2), 8150.5), [0] * 4711),
+        (np.full((4711, 3, 1), 8150.5), [0] * 4711),
+        (np.full(4711, 8150.5), [0] * 4711),
+        ([[8150.5, 1, 1]] * 4710 + [[8150.5]], [0] * 4711),
+        ([8150.5] * 4711, [0] * 4711),
+        (sparse.csr_array(np.full((4711, 2), 8150.5)), [0] * 4711),
+        (pd.DataFrame(np.full((4711, 2), 8150.5), columns=["x0", "other"]), [0] * 4711),
+        ("8150.5", [0] * 4711),
+        (None, None),
+    ],
+)
+def test_a_wrong_shape_is_named_without_a_value_or_a_number_of_records(X, y):
+    with pytest.raises(InvalidData) as caught:
+        BernoulliNB(1.0, schema=Schema.binary(3), release=True).fit(X, y)
+    error: BaseException | None = caught.value
+    while error is not None:  # nor does an error that it came of
+        assert isinstance(error, DpmlError)
+        assert not any(secret in str(error) for secret in ("4711", "4710", "8150"))
+        error = error.__cause__ or error.__context__
+
+
+# ---- each record is read by itself -----------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(0, 4).flatmap(lambda n: st.tuples(*(st.lists(cells, min_size=k * n, max_size=k * n) for k in (3, 1)))),
+    st.lists(cells, min_size=3, max_size=3),
+    cells,
+    st.sampled_from(["objects", "rows", "frame"]),
+    st.sampled_from(schemas),
+)
+def test_one_more_record_of_any_kind_changes_the_counts_by_its_own(data, record, label, kind, schema):
+    """Sensitivity as it is promised: at most one class, one record there and one 1 in each of its columns."""
+    flat, labels = data
+
+    def counts(flat, labels):
+        X, _ = schema.check_features(plain_features(as_table(flat, kind), 3), "clip")
+        codes = plain_labels(list(labels), schema.classes)
+        return contingency(X[codes >= 0], codes[codes >= 0], schema.n_classes)
+
+    one, two = counts(flat, labels), counts([*flat, *record], [*labels, label])
+    n, on = two.n - one.n, two.on - one.on
+    assert n.min() >= 0
+    assert n.sum() <= 1
+    assert on.min() >= 0
+    assert (on <= n[:, None]).all()
+
+
+def test_a_label_of_another_type_does_not_make_the_others_invalid():
+    """As numpy.asarray would: [0, 1, "a"] becomes three texts, none of which is a class."""
+    assert plain_labels([0, 1, "a"], (0, 1)).tolist() == [0, 1, -1]
+    assert plain_labels([0, 1, b"a"], (0, 1)).tolist() == [0, 1, -1]
+    assert plain_features([[True, 1], ["a", 0]])[0].tolist() == [1.0, 1.0]
+
+
+def test_plain_values_are_what_the_demonstration_reads():
+    X, y = table()
+    for same in (X, X.astype(bool), X.astype(int), X.tolist(), X.astype(str), X.astype(object)):
+        np.testing.assert_array_equal(plain_features(same), X)
+    np.testing.assert_array_equal(plain_features(pd.DataFrame(X, columns=list("abcdefgh"))).to_numpy(), X)
+    np.testing.assert_array_equal(plain_features(sparse.csc_matrix(X)).toarray(), X)
+    for same in (y, y.tolist(), y.astype(float), y.astype(bool), pd.Series(y), pd.Series(y, dtype="category")):
+        np.testing.assert_array_equal(plain_labels(same, (0, 1)), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = BernoulliNB(1e6, row_bound=8, release=True).fit(X, y)
+    study = BernoulliNB(1e6, row_bound=8, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.feature_log_prob_, study.feature_log_prob_, atol=1e-4)
+    np.testing.assert_array_equal(model.predict(X), study.predict(X))
+
+
+def test_values_are_clipped_and_records_of_no_class_dropped_whatever_on_invalid_says(monkeypatch):
+    calls = asked_of(monkeypatch)
+    X = [[7.5, -3, None], [1, "1", "one"], [math.inf, 10**400, 0.4], [1, 1, 1]]
+    for on_invalid in ("raise", "clip"):
+        model = BernoulliNB(1.0, row_bound=3, release=True, on_invalid=on_invalid).fit(X, [0, 1, 1, "neither"])
+        (n, _, _), (on, _, _) = calls[-2:]
+        assert n.tolist() == [[1, 2]]
+        assert on.tolist() == [[[1, 0, 0], [2, 2, 0]]]
+        np.testing.assert_array_equal(model.predict_proba([[9, -9, "x"]]), model.predict_proba([[1, 0, 0]]))
