@@ -267,3 +267,13 @@ def test_vacuous_tests_are_found(tmp_path):
         "def test_empty():\n    print('nothing')\n"
     )
     assert vacuous_tests(path) == ["test_constant", "test_empty"]
+
+
+def test_readme_prints_the_catalogue(capsys):
+    from dpml.__main__ import main
+
+    assert main(["catalogue", "--markdown"]) == 0
+    printed = capsys.readouterr().out.strip()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = text.split("<!-- catalogue -->")[1].split("<!-- /catalogue -->")[0].strip()
+    assert shown == printed, "README's table is old: paste what `python -m dpml catalogue --markdown` prints"
