@@ -1,6 +1,6 @@
 """Test accuracy of private naive Bayes on the real sets: mean and standard error over draws.
 
-    python benchmarks/accuracy_naive_bayes.py [draws]     # needs the real files: set DPML_DATA
+python benchmarks/accuracy_naive_bayes.py [draws]     # needs the real files: set DPML_DATA
 """
 
 from __future__ import annotations

@@ -40,8 +40,9 @@ Score = Callable[[Any], Any]
 TOLERANCE = 1e-9
 # A frequency table of outputs is an attacker only where outputs repeat.
 MOST_DISTINCT = 4096
-# Coordinates that the linear attacker weighs.
+# Coordinates that the linear attacker weighs, and those that are tried one by one.
 MOST_COORDINATES = 200
+SINGLE_COORDINATES = 8
 
 
 @runtime_checkable
@@ -310,7 +311,7 @@ def _attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Sco
     if first.shape[1] > 1:
         yield "linear discriminant of the output", _direction(first, second)
     gap = np.abs(np.median(first, axis=0) - np.median(second, axis=0))
-    for k in np.argsort(-gap, kind="stable")[:16]:
+    for k in np.argsort(-gap, kind="stable")[:SINGLE_COORDINATES]:
         yield f"coordinate {k}", _coordinate(k, None)
         yield f"distance of coordinate {k}", _coordinate(k, float(np.median(second[:, k])))
 

@@ -21,12 +21,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 import dpml.counts
+from dpml._plain import plain_features, plain_labels
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes import models_from_published, models_from_row_bounded, published_threshold
 from dpml.counts import Contingency, NoisyCounts, contingency, release_published, release_row_bounded
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
-from dpml._plain import plain_features, plain_labels
 from dpml.mechanisms.secure import integer_laplace
 from dpml.schema import Schema
 

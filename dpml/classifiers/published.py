@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_integer, check_rng
+from dpml._validate import check_epsilon, check_integer, check_rng
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.admissible import cauchy_scale
+from dpml.mechanisms.smooth import smooth_sensitivity
 
-__all__ = ["class_sums_by_width", "resampled_count", "resampled_count_loss"]
+__all__ = ["class_sums_by_width", "gaussian_parameters", "resampled_count", "resampled_count_loss"]
 
 FloatArray = NDArray[np.float64]
 
@@ -71,3 +73,58 @@ def class_sums_by_width(
     clipped = np.clip(np.asarray(values, float), lower, upper)
     sums = np.bincount(np.asarray(codes), weights=clipped, minlength=n_classes)
     return Laplace(epsilon, upper - lower).release(sums, draws=check_integer(draws, "draws", 1), rng=rng)
+
+
+def gaussian_parameters(
+    X: Any,
+    codes: Any,
+    lower: float,
+    upper: float,
+    epsilon: float,
+    *,
+    n_classes: int = 2,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Release a numeric naive Bayes model as 001's Algorithm 1 does. NOT private under either relation.
+
+    Claimed: ε, with ε' = ε/(2K + 1) for the mean and the standard deviation of each of K attributes and for the class
+    counts. The noise on the standard deviation is scaled by the smooth sensitivity of the *variance* (lines 17 to 19),
+    which is smaller by orders of magnitude where all values are close to each other; the counts change by two under
+    its replace-one relation; and a label that moves changes the size of two classes, which its sensitivities take as
+    fixed (docs/errata.md).
+
+    Parameters
+    ----------
+    X : array of shape (n, K)
+        Numeric attributes within `lower` and `upper`.
+    codes : array of shape (n,)
+        Classes as 0..C-1.
+    lower, upper : float
+        Bounds of every attribute.
+    epsilon : float
+        The paper's ε.
+    n_classes : int
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (draws, C, 2K + 1)
+        For each class: K means, K standard deviations, and the count.
+    """
+    X, codes = np.asarray(X, float), np.asarray(codes)
+    K = X.shape[1]
+    share = check_epsilon(epsilon) / (2 * K + 1)
+    beta, per_unit = share / 6, cauchy_scale(share, share / 6, "algorithm-1")
+    centre, scale = np.empty((n_classes, 2 * K + 1)), np.empty((n_classes, 2 * K + 1))
+    for c in range(n_classes):
+        mine = X[codes == c]
+        for k in range(K):
+            values = mine[:, k]
+            centre[c, [k, K + k]] = values.mean(), values.std()
+            scale[c, k] = smooth_sensitivity("mean", values, lower, upper, beta)
+            scale[c, K + k] = smooth_sensitivity("variance", values, lower, upper, beta)
+        centre[c, 2 * K], scale[c, 2 * K] = len(mine), 1.0
+    noise = check_rng(rng).standard_cauchy((check_integer(draws, "draws", 1), *centre.shape))
+    return centre + per_unit * scale * noise

@@ -1,11 +1,13 @@
 """Noise and private choice: one small class a mechanism, each with its density or probabilities."""
 
 from dpml.mechanisms.additive import Laplace
+from dpml.mechanisms.admissible import cauchy_scale
 from dpml.mechanisms.aggregate import SampleAndAggregate
 from dpml.mechanisms.choice import ClampedLikelihood, ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
 from dpml.mechanisms.discrete import Geometric, Staircase
 from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.smooth import smooth_sensitivity
 from dpml.mechanisms.threshold import SparseVector, above_threshold
 
 __all__ = [
@@ -21,6 +23,8 @@ __all__ = [
     "SparseVector",
     "Staircase",
     "above_threshold",
+    "cauchy_scale",
     "gaussian_delta",
     "gaussian_sigma",
+    "smooth_sensitivity",
 ]

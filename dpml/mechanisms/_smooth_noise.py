@@ -1,0 +1,104 @@
+"""What all noises for smooth sensitivity share: a claim, a scale for one unit of sensitivity, and the release."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.exceptions import InvalidData, InvalidParameter
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What one release costs: pure ε, (ε, δ), or ρ-concentrated differential privacy (then `epsilon` is None)."""
+
+    epsilon: float | None = None
+    delta: float = 0.0
+    rho: float | None = None
+
+
+class SmoothNoise(abc.ABC):
+    """A statistic plus `scale`·S·Z, S its smooth sensitivity and Z a draw of a fixed distribution.
+
+    The claim holds for the relation under which S is β-smooth and at least the local sensitivity. Two neighbours then
+    differ in location by at most the smaller of their two S, and in scale by a factor of at most exp(β).
+    """
+
+    epsilon: float
+    beta: float
+
+    def _check(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "beta", check_number(self.beta, "beta", 0.0, open_lower=True))
+
+    @property
+    @abc.abstractmethod
+    def scale(self) -> float:
+        """Noise scale for one unit of smooth sensitivity."""
+
+    @property
+    @abc.abstractmethod
+    def claim(self) -> Claim:
+        """What one release costs."""
+
+    @abc.abstractmethod
+    def _draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        """Return draws of Z."""
+
+    @abc.abstractmethod
+    def _log_unit(self, z: Floats) -> Floats:
+        """Return the log density of Z."""
+
+    def release(self, values: Any, smooth: Any, *, rng: np.random.Generator, draws: int | None = None) -> Floats:
+        """Return noisy values.
+
+        Parameters
+        ----------
+        values : array
+            The exact statistics.
+        smooth : array
+            Their smooth sensitivities, finite and >= 0; broadcast against `values`.
+        rng : numpy.random.Generator
+            Noise for study; release mode has no secure sampler for this noise.
+        draws : int, optional
+            How many releases; adds a leading axis. Each draw pays the claim.
+
+        Returns
+        -------
+        ndarray of shape (draws, *broadcast shape), or the broadcast shape
+
+        Raises
+        ------
+        InvalidParameter, InvalidData
+        """
+        values, smooth = self._pair(values, smooth)
+        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
+        noise = self._draw(check_rng(rng), shape)
+        noise *= self.scale * smooth
+        noise += values
+        return noise
+
+    def log_density(self, outputs: Any, values: Any, smooth: Any) -> Floats:
+        """Return the log density of each output given the exact statistic and its smooth sensitivity (> 0)."""
+        values, smooth = self._pair(values, smooth)
+        scale = self.scale * smooth
+        return self._log_unit((np.asarray(outputs, dtype=float) - values) / scale) - np.log(scale)
+
+    @staticmethod
+    def _pair(values: Any, smooth: Any) -> tuple[Floats, Floats]:
+        v, s = np.asarray(values, dtype=float), np.asarray(smooth, dtype=float)
+        if not (np.isfinite(s) & (s >= 0)).all():
+            raise InvalidData("smooth has a value that is not allowed: smooth sensitivities are finite and >= 0")
+        try:
+            v, s = np.broadcast_arrays(v, s)
+        except ValueError:
+            allowed = f"of a shape that broadcasts against values, {v.shape}"
+            raise InvalidParameter("smooth", f"array of shape {s.shape}", allowed) from None
+        return v, s
