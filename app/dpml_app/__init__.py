@@ -1,0 +1,1 @@
+"""The dpml app: pages over the library, served by Panel."""

@@ -1,0 +1,272 @@
+"""What the Explore page computes, as plain functions of plain values: the server and its workers call the same ones.
+
+Nothing here knows of Panel. Every result depends on its arguments alone (seeds included), so it can be kept under them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.classifiers.linear import linear_models, minimiser, release_output, squared_norm_bound
+from dpml.classifiers.naive_bayes import default_row_bound
+from dpml.counts import Contingency, contingency, contingency_of_subsamples
+from dpml.datasets import Dataset, load
+from dpml.encoding import unit_scale
+from dpml.evaluation.roc import private_roc_curve
+from dpml.evaluation.studies import (
+    AccuracyStudy,
+    PublishedNBStudy,
+    RowBoundedNBStudy,
+    SelectedNBStudy,
+    majority_accuracy,
+    non_private_nb,
+)
+from dpml.selection import mask_change_range, public_n_rows, scores_from_counts
+
+__all__ = [
+    "METHODS",
+    "accuracy",
+    "adopt",
+    "dataset",
+    "facts",
+    "feature_ladder",
+    "is_here",
+    "map_row",
+    "roc",
+    "statistic",
+    "statistic_key",
+]
+
+METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
+SUBSAMPLES = 10
+MOST_STATISTICS = 200
+MOST_CURVE_POINTS = 400
+FloatArray = NDArray[np.float64]
+
+
+@lru_cache(maxsize=3)
+def dataset(name: str) -> Dataset:
+    """Return a data set, kept once loaded."""
+    return load(name)
+
+
+# ---- statistics that take long, so that they travel from the worker that made them to the server ------------------
+
+_STATISTICS: dict[tuple, Any] = {}
+
+
+def statistic(kind: str, name: str, *values: Any) -> FloatArray:
+    """Return an exact statistic that is slow to make, kept once made.
+
+    ``tables``, row bound, seed: counts of cut records, shape (S, C, D). ``theta``, λ: the minimiser of logistic
+    regression.
+    """
+    key = (kind, name, *values)
+    if key not in _STATISTICS:
+        adopt(key, _make(kind, dataset(name), *values))
+    return _STATISTICS[key]
+
+
+def adopt(key: tuple, value: FloatArray) -> None:
+    """Keep a statistic that a worker made; the oldest one goes."""
+    while len(_STATISTICS) >= MOST_STATISTICS:
+        _STATISTICS.pop(next(iter(_STATISTICS)))
+    value.setflags(write=False)
+    _STATISTICS[key] = value
+
+
+def _make(kind: str, data: Dataset, *values: Any) -> FloatArray:
+    if kind == "tables":
+        row_bound, seed = values
+        rng = np.random.default_rng([seed, row_bound])
+        train = data.X_train, data.y_train, data.schema.n_classes
+        return contingency_of_subsamples(*train, row_bound, SUBSAMPLES, rng=rng).on
+    (reg_lambda,) = values
+    signs = np.where(data.y_train == 1, 1.0, -1.0)
+    return np.asarray(minimiser(unit_scale(data.X_train, squared_norm_bound(data.schema)), signs, reg_lambda))
+
+
+def statistic_key(name: str, method: str, epsilon: float, options: tuple, seed: int) -> tuple | None:
+    """Return the arguments of `statistic` that a method needs at this setting, None if it needs nothing slow."""
+    if method == "logistic":
+        return ("theta", name, options[0])
+    if method == "row-bounded":
+        schema = dataset(name).schema
+        r = options[0] or default_row_bound(schema, epsilon)
+        return ("tables", name, min(r, schema.row_bound or r), seed)
+    return None
+
+
+def is_here(key: tuple | None) -> bool:
+    """Return whether a statistic need not be made."""
+    return key is None or key in _STATISTICS
+
+
+class _RowBounded(RowBoundedNBStudy):
+    """The library's study with its tables taken from `statistic`."""
+
+    def __init__(self, data: Dataset, **options: Any):
+        super().__init__(data, subsamples=SUBSAMPLES, **options)
+        self.name = data.name
+
+    def tables(self, row_bound: int) -> Contingency:
+        return Contingency(statistic("tables", self.name, row_bound, self.seed), self.counts.n)
+
+
+class _Logistic(AccuracyStudy):
+    """Logistic regression by output perturbation (000, Algorithm 6), its minimiser taken from `statistic`."""
+
+    def __init__(self, data: Dataset, *, relation: str, reg_lambda: float):
+        super().__init__(data, relation=relation)
+        self.name, self.reg_lambda, self.bound = data.name, reg_lambda, squared_norm_bound(data.schema)
+
+    def models(self, epsilon, *, draws, rng):
+        theta = statistic("theta", self.name, self.reg_lambda)
+        noisy = release_output(theta, epsilon, self.reg_lambda, relation=self.relation, draws=draws, rng=rng)
+        return linear_models(noisy, self.bound)
+
+
+@lru_cache(maxsize=64)
+def _study(name: str, method: str, relation: str, value: Hashable = None, seed: int = 0) -> AccuracyStudy:
+    data = dataset(name)
+    if method == "published":
+        return PublishedNBStudy(data, relation=relation)
+    if method == "row-bounded":
+        assert isinstance(value, int)
+        return _RowBounded(data, relation=relation, row_bound=value or None, seed=seed)
+    if method == "logistic":
+        assert isinstance(value, float)
+        return _Logistic(data, relation=relation, reg_lambda=value)
+    return SelectedNBStudy(data, method, relation=relation)
+
+
+# ---- what is plotted ----------------------------------------------------------------------------------------------
+
+
+def accuracy(
+    name: str, method: str, relation: str, epsilon: float, options: tuple, draws: int, seed: int
+) -> FloatArray:
+    """Return test accuracies of shape (draws,).
+
+    `options` are what the method depends on: the threshold percentile (published); T, selection share and percentile
+    (count, mutual_information); the row bound, 0 for the public rule (row-bounded); λ (logistic).
+    """
+    rng = np.random.default_rng(seed)
+    if method == "published":
+        study, setting = _study(name, method, relation), {"threshold_percentile": options[0]}
+    elif method == "row-bounded":
+        study, setting = _study(name, method, relation, options[0], seed), {}
+    elif method == "logistic":
+        study, setting = _study(name, method, relation, float(options[0])), {}
+    else:
+        names = ("n_features", "selection_share", "threshold_percentile")
+        study, setting = _study(name, method, relation), dict(zip(names, options, strict=True))
+    return study(epsilon, draws=draws, rng=rng, **setting)["accuracy"]
+
+
+def map_row(
+    name: str, score: str, relation: str, n_features: int, epsilons: tuple, options: tuple, draws: int, seed: int
+) -> FloatArray:
+    """Return the mean accuracy at each ε for one feature count; `options` are selection share and percentile."""
+    row = [accuracy(name, score, relation, e, (n_features, *options), draws, seed).mean() for e in epsilons]
+    return np.array(row)
+
+
+def feature_ladder(n_total: int) -> tuple[int, ...]:
+    """Return the feature counts of the map: about five a decade, and all of them where that is quick.
+
+    Examples
+    --------
+    >>> feature_ladder(24)
+    (1, 2, 3, 5, 7, 10, 15, 20, 24)
+    """
+    steps = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500]
+    # a mask costs D·T steps to draw: a thousand words and more stop at T = 100
+    most = n_total if n_total <= 1000 else 100
+    ladder = [t for t in steps if t < most and (t * 1.12 < most)]
+    return (*ladder, most)
+
+
+def facts(name: str) -> dict[str, Any]:
+    """Return what a page shows of a data set at every setting: references, scores, changes of masks.
+
+    ``unit`` maps (score, relation) to the range of the change of a mask's score for each of the min(T, D - T) features
+    in which two masks can differ; it is linear in that number for both scores.
+    """
+    data = dataset(name)
+    schema = data.schema
+    exact = contingency(data.X_train, data.y_train, schema.n_classes)
+    unit = {
+        (kind, relation): mask_change_range(
+            kind,
+            relation,
+            1,
+            schema.n_features,
+            schema.row_bound,
+            n_rows=public_n_rows(schema, relation),
+            n_classes=schema.n_classes,
+        )
+        for kind in ("count", "mutual_information")
+        for relation in ("add-remove", "replace-one")
+    }
+    return {
+        "title": data.card.get("title", name),
+        "n_train": len(data.y_train),
+        "n_test": len(data.y_test),
+        "n_features": schema.n_features,
+        "row_bound": schema.row_bound,
+        "classes": data.class_names,
+        "names": data.feature_names,
+        "majority": majority_accuracy(data),
+        "non_private": float(non_private_nb(data).accuracy(data.X_test, data.y_test)[0]),
+        "count": scores_from_counts(exact, "count"),
+        "mutual_information": scores_from_counts(exact, "mutual_information"),
+        "unit": unit,
+    }
+
+
+def roc(name: str, relation: str, row_bound: int, epsilon: float, draws: int, seed: int) -> dict[str, FloatArray]:
+    """Return the exact and the private ROC curves of one private model on the test records.
+
+    The model is row-bounded naive Bayes trained with ε; its curve costs ε once more, paid by the test records.
+    """
+    data = dataset(name)
+    study = _study(name, "row-bounded", relation, row_bound, seed)
+    # one model, the same whatever the number of draws of the curve
+    model = study.models(epsilon, draws=1, rng=np.random.default_rng(seed))
+    scores = model.decision(data.X_test)[0, :, 0]
+    fpr, tpr, _ = private_roc_curve(
+        data.y_test,
+        scores,
+        epsilon,
+        rng=np.random.default_rng([seed, 1]),
+        relation=relation,
+        draws=draws,
+        score_scale="log-odds",
+    )
+    exact_fpr, exact_tpr = _exact_curve(data.y_test, scores)
+    return {
+        "fpr": fpr,
+        "tpr": tpr,
+        "auc": np.clip(np.trapezoid(tpr, fpr, axis=1), 0, 1),
+        "exact_fpr": exact_fpr,
+        "exact_tpr": exact_tpr,
+        "exact_auc": model.auc(data.X_test, data.y_test),
+    }
+
+
+def _exact_curve(y: NDArray, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return at most `MOST_CURVE_POINTS` points of the exact curve: more than a screen can show."""
+    order = np.argsort(-scores, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
+    hits = np.cumsum(y[order] == 1)[last]
+    misses = last + 1 - hits
+    if len(last) > MOST_CURVE_POINTS:
+        keep = np.unique(np.linspace(0, len(last) - 1, MOST_CURVE_POINTS).astype(int))
+        hits, misses = hits[keep], misses[keep]
+    return np.append(0.0, misses / max(misses[-1], 1)), np.append(0.0, hits / max(hits[-1], 1))

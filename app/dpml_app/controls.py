@@ -1,0 +1,163 @@
+"""The widgets of the Explore page, each tied to one setting both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource, CustomJSTickFormatter
+
+from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, MOST_FEATURES, Settings
+
+__all__ = ["Controls"]
+
+TITLES = {
+    "census": "Census, generated (no file)",
+    "adult": "Adult: income",
+    "newsgroup1": "Newsgroups: rec or comp",
+    "newsgroup2": "Newsgroups 2",
+    "newsgroup3": "Newsgroups 3",
+    "mushrooms": "Mushrooms: poisonous?",
+    "xwindows": "X windows or MS Windows",
+    "sms": "SMS: spam? (8,444 words)",
+    "bank": "Bank: subscribes?",
+    "skin": "Skin colours",
+    "breast_cancer": "Breast cancer (no file)",
+    "toy": "Toy, generated (no file)",
+}
+# Panel waits 50 ms before it hands on a widget's change; here the page itself sees to it that only the latest counts.
+DEBOUNCE = 1
+
+
+def _words(code: str) -> CustomJSTickFormatter:
+    return CustomJSTickFormatter(code=code)
+
+
+def _note(text: str) -> pn.pane.HTML:
+    return pn.pane.HTML(text, margin=(-4, 12, 6, 12), sizing_mode="stretch_width", stylesheets=[NOTE_STYLE])
+
+
+NOTE_STYLE = """
+:host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }
+.ends { display: flex; justify-content: space-between; }
+"""
+
+
+class Controls:
+    """All widgets; `column` is what the drawer shows.
+
+    Parameters
+    ----------
+    settings : Settings
+    report : callable
+        Takes the name of a control and a sentence for the page.
+    """
+
+    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
+        self.settings, self.report = settings, report
+        wide = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+        label = lambda name: settings.param[name].label  # noqa: E731
+        titles = {TITLES[name]: name for name in DATASETS}
+        self.widgets = {
+            "dataset": pmui.Select(label=label("dataset"), options=titles, **wide),
+            "relation": pmui.RadioBoxGroup(
+                label=label("relation"),
+                options={"Add or remove one record": "add-remove", "Replace one record": "replace-one"},
+                **wide,
+            ),
+            "epsilon": pmui.DiscreteSlider(label=label("epsilon"), options={f"{e:g}": e for e in EPSILONS}, **wide),
+            "n_features": pmui.IntSlider(
+                label=label("n_features"), start=1, end=settings.param.n_features.bounds[1], step=1, **wide
+            ),
+            "selection_share": pmui.FloatSlider(
+                label=label("selection_share"), start=0.05, end=0.95, step=0.05, format="0%", **wide
+            ),
+            "threshold_percentile": pmui.IntSlider(
+                label=label("threshold_percentile"), start=50, end=99, step=1, **wide
+            ),
+            "row_bound": pmui.IntSlider(
+                label=label("row_bound"),
+                start=0,
+                end=MOST_FEATURES,
+                step=1,
+                format=_words("return tick == 0 ? 'by the public rule' : String(tick)"),
+                **wide,
+            ),
+            "reg_lambda": pmui.DiscreteSlider(
+                label=label("reg_lambda"), options={f"{v:,g}": v for v in LAMBDAS}, **wide
+            ),
+            "map_score": pmui.RadioBoxGroup(
+                label=label("map_score"),
+                options={"Counts": "count", "Mutual information": "mutual_information"},
+                inline=True,
+                **wide,
+            ),
+            "draws": pmui.IntSlider(label=label("draws"), start=10, end=200, step=10, **wide),
+            "seed": pmui.IntInput(label=label("seed"), start=0, end=2**31 - 1, step=1, **wide),
+        }
+        for name, widget in self.widgets.items():
+            self._tie(name, widget)
+        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **wide)
+        self.redraw.on_click(self._redraw)
+        self.dataset_note = _note("")
+        w = self.widgets
+        left_out = " and ".join(LEFT_OUT)
+        self.column = pn.Column(
+            w["dataset"],
+            self.dataset_note,
+            w["epsilon"],
+            _note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
+            w["relation"],
+            pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
+            w["n_features"],
+            w["selection_share"],
+            _note("The rest of ε trains the classifier on the chosen features."),
+            w["threshold_percentile"],
+            _note("Counts below this percentile of the noise are raised to it."),
+            w["row_bound"],
+            _note("Ones that a record keeps: fewer means less noise and less data."),
+            w["reg_lambda"],
+            _note("Of the sum of losses, N times 000's Λ. Larger: less noise, simpler model."),
+            w["map_score"],
+            pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
+            w["draws"],
+            w["seed"],
+            self.redraw,
+            _note(f"Not here: {left_out}, which have more than two classes."),
+            sizing_mode="stretch_width",
+            margin=(8, 0),
+        )
+
+    def _tie(self, name: str, widget) -> None:
+        widget.value = getattr(self.settings, name)
+        widget._debounce = DEBOUNCE
+
+        def to_setting(event):
+            if event.new is None or event.new == getattr(self.settings, name):
+                return
+            problems = self.settings.assign({name: event.new})
+            if problems:
+                self.report(name, problems[0])
+                widget.value = getattr(self.settings, name)
+
+        widget.param.watch(to_setting, "value")
+        self.settings.param.watch(lambda event: setattr(widget, "value", event.new), name)
+
+    def _redraw(self, _event) -> None:
+        self.settings.seed = (self.settings.seed + 1) % 2**31
+
+    def tell_browser(self, source: ColumnDataSource) -> None:
+        """Write what the browser computes with into a source of one row, without asking the server."""
+        for name, value in (
+            ("epsilon", f"{list(EPSILONS)}[cb_obj.value]"),
+            ("n_features", "cb_obj.value"),
+            ("selection_share", "cb_obj.value"),
+        ):
+            code = f"controls.setv({{data: {{...controls.data, {name}: [{value}]}}}}, {{sync: false}})"
+            self.widgets[name].jscallback(value=code, args={"controls": source})
+
+    def fit(self, n_features: int, row_bound: int) -> None:
+        """Set the sliders' ends to what the data set has."""
+        for name, most in (("n_features", n_features), ("row_bound", row_bound)):
+            self.widgets[name].param.update(end=min(most, MOST_FEATURES))

@@ -1,0 +1,385 @@
+"""The Explore page: what goes where, and what is computed when a control changes.
+
+Three speeds. The browser draws the selection probabilities and moves the markers. The server answers every change with
+the values at the current setting. Curves and map come from the worker processes, in small chunks; a newer request makes
+the older one stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource, CustomJS
+from panel.io.state import set_curdoc
+from panel.models.markup import HTML
+from threadpoolctl import threadpool_limits
+
+from dpml.exceptions import DpmlError
+from dpml_app import compute, words
+from dpml_app.controls import Controls
+from dpml_app.curves import Curves, statistic_key
+from dpml_app.figures import AccuracyFigure, MapFigure, RocFigure, SelectionFigure
+from dpml_app.jobs import Chunk, Pool
+from dpml_app.settings import SWEEP_EPSILONS, Settings
+
+__all__ = ["ExplorePage"]
+
+KERNELS = (Path(__file__).parents[1] / "kernels.js").read_text(encoding="utf-8")
+# one thread of linear algebra each: two that spin are slower than one where workers and a browser want processors, too
+_ANSWERS = ThreadPoolExecutor(2, thread_name_prefix="answers", initializer=partial(threadpool_limits, 1))
+
+
+class ExplorePage:
+    """The page of one session.
+
+    Parameters
+    ----------
+    settings : Settings
+    pool : Pool
+    """
+
+    def __init__(self, settings: Settings, pool: Pool):
+        self.settings, self.pool = settings, pool
+        self.accuracy, self.selection = AccuracyFigure(), SelectionFigure()
+        self.roc, self.map = RocFigure(), MapFigure()
+        self._messages: dict[str, tuple[str, str]] = {}
+        self.controls = Controls(settings, self.report)
+        self.curves = Curves(
+            self.accuracy, self.map, pool, spawn=self._spawn, failed=self._failed, on_map=self._show_map_readout
+        )
+        self._doc: Document | None = None
+        self._facts: dict[str, Any] = {}
+        self._tasks: set[asyncio.Task] = set()
+        self._changed: set[str] = set()
+        self._answering = False
+        self._now: tuple[dict, dict] = {}, {}
+        self._build()
+        settings.param.watch(self._on_change, settings.names())
+
+    # ---- layout -------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.headline = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[HEADLINE_STYLE], min_height=92
+        )
+        # Panel's own HTML model: setting a Bokeh Div lays the whole page out again (measured: 6 ms each)
+        self.readouts = {
+            name: HTML(text="", name=f"{name}-readout", sizing_mode="stretch_width", styles={"padding-left": "7px"})
+            for name in ("accuracy", "roc", "selection", "map")
+        }
+        self.browser = ColumnDataSource(
+            {"epsilon": [self.settings.epsilon], "n_features": [20], "selection_share": [0.5]}, name="browser-controls"
+        )
+        self.state = ColumnDataSource({"answers": [0]}, name="answer-state")
+        # a model is in the document once another one refers to it
+        self.accuracy.plot.tags = [self.state, self.curves.state, self.browser, self.selection.unit]
+        self._connect_browser()
+        grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        for title, plot, name in (
+            ("Accuracy against ε", self.accuracy.plot, "accuracy"),
+            ("Private ROC curve", self.roc.plot, "roc"),
+            ("Which features a private choice takes", self.selection.plot, "selection"),
+            ("How many features, at which ε", self.map.plot, "map"),
+        ):
+            card = _card(title, self.readouts[name], plot, words.CAPTIONS[name])
+            grid.append(pmui.Grid(card, size={"xs": 12, "lg": 6}))
+        self.main = pn.Column(
+            self.alerts,
+            pmui.Paper(
+                self.headline,
+                pn.Row(self.curves.status, self.curves.cancel, sizing_mode="stretch_width", margin=(0, 8), height=42),
+                self.curves.progress,
+                elevation=0,
+                sizing_mode="stretch_width",
+                margin=(8, 12),
+            ),
+            grid,
+            sizing_mode="stretch_width",
+        )
+
+    def _connect_browser(self) -> None:
+        draw = CustomJS(
+            args={
+                "controls": self.browser,
+                "scores": self.selection.scores,
+                "shown": self.selection.shown,
+                "unit": self.selection.unit,
+                "selection": self.selection.drawn,
+                "uniform": self.selection.uniform,
+                "readout": self.readouts["selection"],
+                "accuracy_marker": self.accuracy.marker,
+                "map_current": self.map.current,
+            },
+            code=KERNELS,
+        )
+        self.browser.js_on_change("data", draw)
+        self.selection.unit.js_on_change("data", draw)
+        self.controls.tell_browser(self.browser)
+
+    # ---- messages -----------------------------------------------------------------------------------------------
+
+    def report(self, topic: str, text: str, severity: str = "error") -> None:
+        """Show a message; a later one on the same topic replaces it."""
+        self._messages[topic] = (severity, text)
+        self._show_messages()
+
+    def clear(self, topic: str) -> None:
+        """Take a topic's message away."""
+        if self._messages.pop(topic, None) is not None:
+            self._show_messages()
+
+    def _show_messages(self) -> None:
+        alerts = []
+        for topic, (severity, text) in self._messages.items():
+            alert = pmui.Alert(
+                object=escape(text),
+                severity=severity,
+                sizing_mode="stretch_width",
+                margin=(8, 12, 0, 12),
+                closeable=True,
+            )
+            # closed is closed: another message must not bring it back
+            alert.param.watch(lambda _event, topic=topic: self._messages.pop(topic, None), "closed")
+            alerts.append(alert)
+        self.alerts.objects = alerts
+
+    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
+        self.report(topic or what, f"{what}: {text}")
+
+    # ---- the current setting ------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+        self._doc = self.curves.doc = pn.state.curdoc
+        self.pool.start()
+        self._changed |= set(self.settings.names())
+        self._spawn(self._answer())
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        self.curves.stop()
+        self._doc = None
+
+    def _spawn(self, work: Coroutine) -> None:
+        """Run a coroutine as a task of its own, in the context of this page's document.
+
+        Not by `pn.state.execute`: it goes through a callback of the document, which is lost now and then when it is
+        added while another task holds the document's events (Panel 1.9.4).
+        """
+        doc = self._doc
+
+        async def in_document() -> None:
+            with set_curdoc(doc):
+                await work
+
+        task = asyncio.get_running_loop().create_task(in_document())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _on_change(self, *events) -> None:
+        self._changed |= {e.name for e in events}
+        if self._doc is not None and not self._answering:
+            self._spawn(self._answer())
+
+    async def _answer(self) -> None:
+        """Answer the latest setting until nothing has changed meanwhile."""
+        if self._answering:
+            return
+        self._answering = True
+        changed: set[str] = set()
+        try:
+            while self._changed and self._doc is not None:
+                changed, self._changed = self._changed, set()
+                values = self.settings.snapshot()
+                try:
+                    await self._answer_once(changed, values)
+                except Exception as error:
+                    names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
+                    with pn.io.hold(self._doc):
+                        self._failed(names, error, topic="answer")
+                else:
+                    self.clear("answer")
+        finally:
+            self._answering = False
+
+    async def _answer_once(self, changed: set[str], values: dict[str, Any]) -> None:
+        if "dataset" in changed and not await self._load(values["dataset"]):
+            return
+        if not self._facts:
+            return
+        if "dataset" in self._changed:
+            return  # another one was chosen while this one was loaded
+        values = self.settings.snapshot()  # loading may have lowered a setting
+        if {"dataset", "relation"} & changed:
+            unit = self._facts["unit"]
+            with pn.io.hold(self._doc):
+                self.selection.show_unit(*(unit[k, values["relation"]] for k in ("count", "mutual_information")))
+        if self.headline.object == "":
+            with pn.io.hold(self._doc):
+                self.headline.object = words.headline(values, self._facts, {})
+        keys = {m: Settings.accuracy_key(values, m, values["epsilon"]) for m in compute.METHODS}
+        slow = {m: statistic_key(values, m, values["epsilon"]) for m in compute.METHODS}
+        late = {m: keys[m] for m in compute.METHODS if not compute.is_here(slow[m])}
+        ready = {m: keys[m] for m in compute.METHODS if m not in late}
+        found, roc = await self._compute(ready, None if "row-bounded" in late else Settings.roc_key(values))
+        with pn.io.hold(self._doc):
+            self._show_answer(values, found, roc, complete=not late)
+            for method in late:
+                self.accuracy.clear_now(method)
+            if "row-bounded" in late:
+                self.roc.clear()
+                self._read_out("roc", "Computing…")
+            self.curves.request(values, compute.feature_ladder(self._facts["n_features"]))
+        if late:
+            # some statistic takes long the first time: the page does not wait for it, nor does the next answer
+            self._spawn(self._answer_late(values, found, late, [slow[m] for m in late]))
+
+    async def _answer_late(self, values: dict[str, Any], found: dict, late: dict[str, tuple], missing: list) -> None:
+        """Show what had to wait for a statistic, unless the setting has changed meanwhile."""
+        try:
+            for key in missing:
+                chunk = Chunk(compute.statistic, key)
+                made = await (self.pool.result(chunk) if self.pool.warm else self._in_thread(compute.statistic, *key))
+                compute.adopt(key, made)
+                if values != self.settings.snapshot() or self._doc is None:
+                    return
+            roc_key = Settings.roc_key(values) if "row-bounded" in late else None
+            more, roc = await self._compute(late, roc_key)
+        except Exception as error:
+            with pn.io.hold(self._doc):
+                self._failed("Values at this ε", error, topic="answer")
+            return
+        if values == self.settings.snapshot() and self._doc is not None:
+            with pn.io.hold(self._doc):
+                self._show_answer(values, {**found, **more}, roc, complete=True)
+
+    async def _compute(self, keys: dict[str, tuple], roc_key: tuple | None) -> tuple[dict, dict | None]:
+        call = self.pool.cache.call
+        jobs = [self._in_thread(call, compute.accuracy, *key) for key in keys.values()]
+        if roc_key is not None:
+            jobs.append(self._in_thread(call, compute.roc, *roc_key))
+        results = await asyncio.gather(*jobs)
+        return dict(zip(keys, results, strict=False)), None if roc_key is None else results[-1]
+
+    @staticmethod
+    async def _in_thread(function, *arguments):
+        return await asyncio.get_running_loop().run_in_executor(_ANSWERS, function, *arguments)
+
+    def _show_answer(self, values, found, roc, complete: bool) -> None:
+        for method, draws in found.items():
+            self.accuracy.show_now(method, values["epsilon"], draws)
+        if roc is not None:
+            self.roc.show(roc)
+            self._read_out("roc", words.roc_readout(roc))
+        if complete:
+            self.headline.object = words.headline(values, self._facts, found)
+            self._read_out("accuracy", words.accuracy_readout(values["epsilon"], found))
+            self._now = values, found
+            self._show_map_readout()
+            self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
+
+    async def _load(self, name: str) -> bool:
+        """Load a data set and lay the plots out for it; without it, say so and clear them."""
+        with pn.io.hold(self._doc):
+            self._clear()
+            self.curves.status.object = f"Loading {escape(name)}…"
+        try:
+            facts = await self._in_thread(self.pool.cache.call, compute.facts, name)
+        except Exception as error:
+            self._facts = {}
+            with pn.io.hold(self._doc):
+                self._failed("Data set", error)
+                self.controls.dataset_note.object = ""
+                self.headline.object = "<p>Nothing to show for this data set.</p>"
+                self.curves.status.object = "No data"
+            return False
+        self._facts = facts
+        with pn.io.hold(self._doc):
+            self.clear("Data set")
+            bounds = facts["n_features"], facts["row_bound"] or facts["n_features"]
+            lowered = self.settings.fit(*bounds)
+            self.controls.fit(*bounds)
+            if lowered:
+                self.report("lowered", " ".join(lowered), "info")
+            else:
+                self.clear("lowered")
+            self.controls.dataset_note.object = words.dataset_note(facts)
+            for reference in ("majority", "non_private"):
+                source = self.accuracy.references[reference]
+                source.data = {**source.data, "y": [facts[reference]] * 2}
+            self.map.start(
+                SWEEP_EPSILONS,
+                compute.feature_ladder(facts["n_features"]),
+                *sorted((facts["majority"], facts["non_private"])),
+            )
+            self.selection.show_dataset(facts["names"], facts["count"], facts["mutual_information"])
+            s = self.settings
+            self.browser.data = {
+                "epsilon": [s.epsilon],
+                "n_features": [s.n_features],
+                "selection_share": [s.selection_share],
+            }
+        return True
+
+    def _clear(self) -> None:
+        self.curves.clear()
+        self._now = {}, {}
+        f = self.accuracy
+        sources = [*f.curves.values(), *f.stale.values(), *f.now.values()]
+        sources += [self.map.cells, self.map.best, self.selection.drawn]
+        self.roc.clear()
+        for source in sources:
+            source.data = {column: [] for column in source.data}
+        for source in f.references.values():
+            source.data = {**source.data, "y": [np.nan, np.nan]}
+        for name in self.readouts:
+            self._read_out(name, "")
+        self.headline.object = ""
+
+    def _read_out(self, name: str, text: str) -> None:
+        self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
+
+    def _show_map_readout(self) -> None:
+        values, found = self._now
+        best = self.map.best.data
+        if values and len(best["epsilon"]) and values["map_score"] in found:
+            self._read_out("map", words.map_readout(values, best, found[values["map_score"]]))
+        else:
+            self._read_out("map", "")
+
+
+def _card(title: str, readout: HTML, plot, caption: str) -> pmui.Paper:
+    return pmui.Paper(
+        pn.pane.HTML(f"<h2>{title}</h2>", margin=(8, 12, 0, 12), stylesheets=[CARD_STYLE]),
+        # room for three lines, so that the plots of a row stand at one height and nothing jumps
+        pn.pane.Bokeh(readout, margin=(2, 12), sizing_mode="stretch_width", min_height=66),
+        pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4)),
+        pn.pane.HTML(
+            f"<p>{caption}</p>", margin=(8, 12, 10, 12), sizing_mode="stretch_width", stylesheets=[CARD_STYLE]
+        ),
+        elevation=1,
+        sizing_mode="stretch_width",
+        margin=0,
+    )
+
+
+CARD_STYLE = """
+h2 { font-size: 1.25rem; font-weight: 600; margin: 0; }
+p { font-size: 0.9rem; opacity: 0.8; margin: 0; line-height: 1.4; }
+"""
+HEADLINE_STYLE = """
+:host { font-size: 1.15rem; line-height: 1.45; }
+p { margin: 0.25em 0; }
+"""

@@ -1,0 +1,5 @@
+"""Entry point of ``panel serve app``."""
+
+from dpml_app.shell import build_app
+
+build_app().servable()

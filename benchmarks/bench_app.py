@@ -1,0 +1,156 @@
+"""How long the Explore page takes from a key on a slider to the drawn figure, in headless Chromium.
+
+Run from the project's root: ``python benchmarks/bench_app.py [census adult ...]``. It serves the app itself, opens the
+page, waits until all curves are there, and then presses the right or left arrow on a focused slider, one press after
+the other has been answered. The clock of the page starts in the slider's keydown event. It stops when the figure's
+canvas has been painted (Bokeh's ``repainted`` signal) with data that are newer than the press:
+
+- browser: ε slider until the selection figure shows new probabilities; nothing is asked of the server.
+- server: ε slider until the accuracy figure shows the values at the new ε, computed by the server.
+- busy: the same, on the threshold slider, while the worker processes are in the middle of a sweep (the sweep of the
+  press before is outdated and a new one starts each time).
+
+Each page starts from a new seed, so that no answer comes from a cache. Medians and 90th percentiles are printed in
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parents[1]
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+TARGETS = {"browser": 35, "server": 120, "busy": 150}
+
+# Counts repaints of a figure and remembers when a source of it was last changed before one.
+PROBE = """
+([plot, source]) => {
+  const doc = Bokeh.documents[0]
+  const view = Bokeh.index.find_one_by_id(doc.get_model_by_name(plot).id)
+  const data = doc.get_model_by_name(source)
+  const probe = {start: null, changed: false, times: []}
+  data.connect(data.properties.data.change, () => { if (probe.start !== null) { probe.changed = true } })
+  view.repainted.connect(() => {
+    if (probe.start !== null && probe.changed) {
+      probe.times.push(performance.now() - probe.start)
+      probe.start = null
+      probe.changed = false
+    }
+  })
+  document.addEventListener("keydown", () => { probe.start = performance.now(); probe.changed = false }, true)
+  window.probe = probe
+}
+"""
+
+
+def free_port() -> int:
+    """Return a port nobody uses."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def serve(port: int) -> subprocess.Popen:
+    """Start the app and wait until it answers."""
+    command = [sys.executable, "-m", "panel", "serve", "app", "--port", str(port), "--num-procs", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                return process
+        time.sleep(0.1)
+    process.terminate()
+    raise TimeoutError("the app did not start")
+
+
+def settled(page, seconds: float = 120) -> None:
+    """Wait until the page has answered and all curves are there."""
+    page.wait_for_function(
+        """() => {
+          const doc = globalThis.Bokeh?.documents[0]
+          const answer = doc?.get_model_by_name("answer-state")?.data
+          const sweep = doc?.get_model_by_name("sweep-state")?.data
+          return answer && answer.answers[0] > 0 && !sweep.sweeping[0] && sweep.done[0] === sweep.total[0] &&
+            sweep.total[0] > 0
+        }""",
+        timeout=1000 * seconds,
+    )
+
+
+def press(page, label: str, plot: str, source: str, keys: list[str]) -> list[float]:
+    """Return the milliseconds from each key press on a slider to the painted figure."""
+    page.get_by_role("slider", name=label, exact=True).focus()
+    page.evaluate(PROBE, [plot, source])
+    for number, key in enumerate(keys):
+        page.keyboard.press(key)
+        page.wait_for_function(f"probe.times.length > {number}", timeout=8_000)
+        page.wait_for_timeout(60)
+    return page.evaluate("probe.times")
+
+
+def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
+    """Return the times of each path on one data set."""
+    times = {}
+    for kind in TARGETS:
+        page.goto(f"{url}?dataset={dataset}&epsilon=0.01&seed={time.time_ns() % 10**6}")
+        settled(page)
+        page.wait_for_timeout(500)
+        if kind == "browser":
+            times[kind] = press(page, "ε", "selection", "selection-drawn", ["ArrowRight"] * 25)
+        elif kind == "server":
+            times[kind] = press(page, "ε", "accuracy", "accuracy-published-now", ["ArrowRight"] * 25)
+        else:
+            page.get_by_role("slider", name="Draws", exact=True).focus()
+            page.keyboard.press("End")
+            page.wait_for_function("Bokeh.documents[0].get_model_by_name('sweep-state').data.sweeping[0]")
+            keys = ["ArrowRight"] * 25
+            times[kind] = press(page, "Threshold percentile", "accuracy", "accuracy-published-now", keys)
+    return times
+
+
+def main(datasets: list[str]) -> None:
+    """Serve the app, measure and print."""
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if chromium is None:
+        sys.exit("no Chromium found")
+    port = free_port()
+    server = serve(port)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            print(f"{'data set':<12} {'path':<8} {'median':>7} {'90 %':>7} {'target':>7}  presses   (milliseconds)")
+            for dataset in datasets:
+                for kind, values in measure(page, f"http://localhost:{port}/app", dataset).items():
+                    ordered = sorted(values)
+                    high = ordered[int(0.9 * (len(ordered) - 1))]
+                    median = statistics.median(ordered)
+                    print(f"{dataset:<12} {kind:<8} {median:7.0f} {high:7.0f} {TARGETS[kind]:7d}  {len(values)}")
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or ["census"] + (["adult", "newsgroup1"] if os.environ.get("DPML_DATA") else [])
+    main(chosen)

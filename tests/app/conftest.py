@@ -1,0 +1,264 @@
+"""One server and one Chromium for all browser tests, and a page that knows how to read what is plotted."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
+SETTLED = """(before) => {
+  const doc = globalThis.Bokeh?.documents?.[0]
+  const answer = doc?.get_model_by_name("answer-state")?.data
+  const sweep = doc?.get_model_by_name("sweep-state")?.data
+  return answer !== undefined && answer.answers[0] > before && !sweep.sweeping[0] && sweep.total[0] > 0
+}"""
+# a NaN is null on its way out of the page
+READ = """(name) => {
+  const data = Bokeh.documents[0].get_model_by_name(name).data
+  return Object.fromEntries(Object.entries(data).map(([k, v]) => [k, Array.from(v)]))
+}"""
+# what is written on the page, inside shadow roots as well
+TEXT = """() => {
+  const words = []
+  const walk = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) { words.push(node.data) }
+    if (["SCRIPT", "STYLE"].includes(node.nodeName)) { return }
+    for (const child of [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes]) { walk(child) }
+  }
+  walk(document.body)
+  return words.join("").replace(/\\s+/g, " ")
+}"""
+# the width of the widest thing that could be scrolled sideways
+SCROLL = """() => {
+  let widest = document.documentElement.scrollWidth
+  const walk = (node) => {
+    if (node.classList?.contains("main-content")) { widest = Math.max(widest, node.scrollWidth) }
+    for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { walk(child) }
+  }
+  walk(document.body)
+  return widest
+}"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def children(pid):
+    """Return the ids of a process's children, and theirs."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            mine = [int(word) for word in task.read_text().split()]
+        except OSError:
+            continue
+        for child in mine:
+            found += [child, *children(child)]
+    return found
+
+
+def alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+class Server:
+    """``panel serve app`` in a process of its own."""
+
+    def __init__(self, **environment):
+        self.port = free_port()
+        self.url = f"http://localhost:{self.port}/app"
+        command = [sys.executable, "-m", "panel", "serve", "app", "--port", str(self.port), "--num-procs", "1"]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            assert self.process.poll() is None, "the server ended at its start"
+            time.sleep(0.1)
+        self.stop()
+        raise TimeoutError("the server did not start within a minute")
+
+    def stop(self):
+        """Send SIGTERM and return the seconds until the server and its workers were gone; more than 20 is a failure."""
+        begun = time.monotonic()
+        family = [self.process.pid, *children(self.process.pid)]
+        self.process.send_signal(signal.SIGTERM)
+        while time.monotonic() - begun < 20:
+            self.process.poll()  # reap it
+            if not any(alive(pid) for pid in family):
+                return time.monotonic() - begun
+            time.sleep(0.05)
+        self.process.kill()
+        raise TimeoutError("the server or a worker did not end")
+
+
+class App:
+    """A page of the app, and what it has complained about."""
+
+    def __init__(self, page, url):
+        self.page, self.url = page, url
+        self.errors, self.elsewhere = [], []
+        page.on("console", lambda m: self.errors.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda e: self.errors.append(str(e)))
+        page.on("request", self._on_request)
+
+    def _on_request(self, request):
+        if not request.url.startswith(("http://localhost:", "ws://localhost:", "data:", "blob:")):
+            self.elsewhere.append(request.url)
+
+    def open(self, query="", wait=True):
+        self.page.goto(self.url + query)
+        if wait:
+            self.settle(0)
+        return self
+
+    def settle(self, before):
+        self.page.wait_for_function(SETTLED, arg=before, timeout=60_000)
+
+    @property
+    def answers(self):
+        return self.read("answer-state")["answers"][0]
+
+    def read(self, name):
+        return self.page.evaluate(READ, name)
+
+    def array(self, name, column):
+        return np.array([np.nan if v is None else v for v in self.read(name)[column]], dtype=float)
+
+    def everything(self):
+        """Return all plotted data."""
+        names = [f"accuracy-{m}{part}" for m in METHODS for part in ("", "-now")]
+        names += ["accuracy-majority", "accuracy-non_private", "roc-private", "roc-exact", "selection-drawn"]
+        names += ["map-cells", "map-best", "map-current"]
+        return {name: self.read(name) for name in names}
+
+    @property
+    def query(self):
+        return self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+
+    def slider(self, label):
+        return self.page.get_by_role("slider", name=label, exact=True)
+
+    def press(self, label, *keys):
+        """Press keys on a slider and wait for the answer to each."""
+        self.slider(label).focus()
+        for key in keys:
+            before = self.answers
+            self.page.keyboard.press(key)
+            self.settle(before)
+
+    def click(self, role, name):
+        """Click on something that changes a setting and wait for the answer."""
+        before = self.answers
+        self.page.get_by_role(role, name=name, exact=True).click()
+        self.settle(before)
+
+    def choose(self, title, wait=True):
+        """Choose a data set by its title."""
+        before = self.answers
+        self.page.get_by_role("combobox", name="Data set").click()
+        self.page.get_by_role("menuitem", name=title, exact=True).click()
+        if wait:
+            self.settle(before)
+
+    @property
+    def text(self):
+        return self.page.evaluate(TEXT)
+
+    @property
+    def widest(self):
+        return self.page.evaluate(SCROLL)
+
+    @property
+    def alerts(self):
+        return [a.inner_text() for a in self.page.get_by_role("alert").all()]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium; without one the tests are skipped, but under CI they fail."""
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None:
+        message = f"no Chromium found: none of {', '.join(CHROMIUM)} is on the path"
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        yield chromium.new_context()  # one context: its pages share the cache of scripts
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def server():
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def make_app(browser):
+    """Return a function that opens a page of a server; no page may log an error or ask another host for anything."""
+    pages = []
+
+    def make(server, width=1440, height=1000):
+        page = browser.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        app = App(page, server.url)
+        pages.append(app)
+        return app
+
+    yield make
+    for app in pages:
+        app.page.close()
+    assert [app.errors for app in pages if app.errors] == []
+    assert [app.elsewhere for app in pages if app.elsewhere] == []
+
+
+@pytest.fixture
+def app(make_app, server):
+    return make_app(server)
+
+
+@pytest.fixture
+def start_server():
+    """Return a function that starts a server of the test's own; it is stopped at the end if it still runs."""
+    servers = []
+
+    def start(**environment):
+        servers.append(Server(**environment))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        if server.process.poll() is None:
+            server.stop()

@@ -1,0 +1,242 @@
+"""Settings, words, layout and the app without a server."""
+
+import json
+
+import numpy as np
+import pytest
+from dpml_app import compute, words
+from dpml_app.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
+from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, SWEEP_EPSILONS, Settings
+
+from dpml.datasets import NAMES, load
+
+
+def test_every_data_set_of_two_classes_is_offered():
+    assert sorted(DATASETS + LEFT_OUT) == sorted(NAMES)
+    assert all(load(name).schema.n_classes == 2 for name in ("census", "toy", "breast_cancer"))
+
+
+def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
+    assert list(EPSILONS) == sorted(set(EPSILONS))
+    assert (EPSILONS[0], EPSILONS[-1]) == (0.01, 10.0)
+    assert set(SWEEP_EPSILONS) <= set(EPSILONS)
+    assert (SWEEP_EPSILONS[0], SWEEP_EPSILONS[-1]) == (EPSILONS[0], EPSILONS[-1])
+    assert list(LAMBDAS) == sorted(set(LAMBDAS))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epsilon", 0),
+        ("epsilon", "abc"),
+        ("epsilon", True),
+        ("draws", 5),
+        ("draws", 12.5),
+        ("n_features", 0),
+        ("selection_share", 1),
+        ("row_bound", -1),
+        ("seed", -1),
+        ("threshold_percentile", 100),
+        ("relation", "both"),
+        ("dataset", "seeds"),
+        ("reg_lambda", None),
+    ],
+)
+def test_bad_value_is_named_and_not_taken(name, value):
+    settings = Settings()
+    before = settings.snapshot()
+    (problem,) = settings.assign({name: value})
+    assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
+    assert settings.allowed(name) in problem
+    assert settings.snapshot() == before
+
+
+def test_good_values_are_kept_beside_bad_ones():
+    settings = Settings()
+    assert len(settings.assign({"epsilon": 3, "draws": 100, "seed": "x", "reg_lambda": 1})) == 2
+    assert (settings.draws, settings.reg_lambda, settings.epsilon, settings.seed) == (100, 1.0, 0.1, 0)
+
+
+def test_fit_lowers_what_a_data_set_does_not_have():
+    settings = Settings(n_features=50, row_bound=12)
+    changes = settings.fit(24, 3)
+    assert (settings.n_features, settings.row_bound) == (24, 3)
+    assert len(changes) == 2
+    assert settings.fit(24, 3) == []
+
+
+def test_keys_hold_what_a_method_depends_on_and_nothing_else():
+    values = Settings().snapshot()
+    relevant = {
+        "published": {"threshold_percentile"},
+        "count": {"threshold_percentile", "n_features", "selection_share"},
+        "mutual_information": {"threshold_percentile", "n_features", "selection_share"},
+        "row-bounded": {"row_bound"},
+        "logistic": {"reg_lambda"},
+    }
+    common = {"dataset", "relation", "draws", "seed"}
+    other = {
+        "dataset": "toy",
+        "relation": "replace-one",
+        "epsilon": 1.0,
+        "reg_lambda": 1.0,
+        "threshold_percentile": 70,
+        "n_features": 3,
+        "selection_share": 0.2,
+        "row_bound": 5,
+        "draws": 60,
+        "seed": 9,
+        "map_score": "mutual_information",
+    }
+    assert set(other) == set(values)
+    for method, own in relevant.items():
+        key = Settings.accuracy_key(values, method, 0.5)
+        moved = {n for n in values if Settings.accuracy_key({**values, n: other[n]}, method, 0.5) != key}
+        assert moved == common | own
+        assert Settings.accuracy_key(values, method, 0.6) != key
+    key = Settings.map_key(values, 4)
+    moved = {n for n in values if Settings.map_key({**values, n: other[n]}, 4) != key}
+    assert moved == common | {"threshold_percentile", "selection_share", "map_score"}
+    key = Settings.roc_key(values)
+    moved = {n for n in values if Settings.roc_key({**values, n: other[n]}) != key}
+    assert moved == common | {"epsilon", "row_bound"}
+    hash((Settings.map_key(values, 4), Settings.roc_key(values)))
+
+
+# ---- computation --------------------------------------------------------------------------------------------------
+
+
+def test_same_arguments_same_values():
+    key = ("toy", "row-bounded", "add-remove", 0.5, (0,), 12, 3)
+    first = compute.accuracy(*key)
+    assert first.shape == (12,)
+    assert (compute.accuracy(*key) == first).all()
+    assert (compute.accuracy(*key[:-1], 4) != first).any()
+
+
+def test_map_row_is_the_mean_over_draws():
+    row = compute.map_row("toy", "count", "add-remove", 5, (0.5, 2.0), (0.5, 65), 10, 0)
+    single = compute.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
+    assert row[1] == single.mean()
+
+
+def test_roc_of_one_model_does_not_depend_on_the_number_of_draws():
+    few = compute.roc("toy", "add-remove", 0, 1.0, 10, 0)
+    many = compute.roc("toy", "add-remove", 0, 1.0, 20, 0)
+    assert few["fpr"].shape == (10, 17)
+    assert (few["exact_fpr"] == many["exact_fpr"]).all()
+    area = np.trapezoid(few["exact_tpr"], few["exact_fpr"])
+    assert area == pytest.approx(few["exact_auc"][0], abs=2e-3)
+
+
+@pytest.mark.parametrize("n_total", [1, 2, 24, 84, 100, 600, 8444])
+def test_ladder_is_increasing_and_ends_where_it_can(n_total):
+    ladder = compute.feature_ladder(n_total)
+    assert list(ladder) == sorted(set(ladder))
+    assert ladder[0] == 1
+    assert ladder[-1] == (n_total if n_total <= 1000 else 100)
+
+
+def test_statistics_that_are_slow_are_made_once():
+    key = compute.statistic_key("toy", "row-bounded", 0.5, (3,), 11)
+    assert key == ("tables", "toy", 3, 11)
+    assert not compute.is_here(key)
+    made = compute.statistic(*key)
+    assert compute.is_here(key)
+    assert compute.statistic(*key) is made
+    assert not made.flags.writeable
+    assert compute.statistic_key("toy", "published", 0.5, (65,), 0) is None
+    assert compute.is_here(None)
+
+
+# ---- words and figures ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "expected"),
+    [
+        ({"published": 0.8, "logistic": 0.85}, "privacy costs <b>5.0 points</b>"),
+        ({"logistic": 0.55}, "no method shown is better than guessing"),
+        ({"logistic": 0.93}, "3.0 points better than naive Bayes without privacy"),
+        ({"logistic": 0.9002}, "costs nothing that one could see"),
+    ],
+)
+def test_headline_says_what_was_computed(accuracies, expected):
+    draws = {m: np.full(10, v) for m, v in accuracies.items()}
+    text = words.headline({"epsilon": 0.1, "relation": "add-remove"}, {"non_private": 0.9, "majority": 0.6}, draws)
+    assert expected in text
+    assert "a factor of at most <b>1.11</b>" in text
+    assert words.percent(0.525) in text
+    best = max(accuracies.values())
+    assert words.percent(best) in text
+
+
+def test_headline_without_results_claims_none():
+    text = words.headline({"epsilon": 1.0, "relation": "replace-one"}, {}, {})
+    assert "2.72" in text
+    assert "accurate" not in text
+
+
+def test_map_readout_names_the_nearest_epsilon():
+    best = {"epsilon": [0.1, 1.0], "n_features": [3, 20], "accuracy": [0.7, 0.9]}
+    text = words.map_readout({"epsilon": 0.8, "n_features": 5}, best, np.array([0.8]))
+    assert "At ε = 1" in text
+    assert "T = 20" in text
+    assert words.percent(0.8) in text
+
+
+def test_dataset_note_escapes_class_names():
+    facts = {"n_train": 5, "n_test": 3, "n_features": 2, "row_bound": 1, "classes": ("<=50K", ">50K")}
+    assert "&lt;=50K or &gt;50K" in words.dataset_note(facts)
+
+
+def test_cells_of_the_map_touch():
+    low, high = edges(SWEEP_EPSILONS)
+    assert (low[1:] == high[:-1]).all()
+    assert ((low < SWEEP_EPSILONS) & (high > SWEEP_EPSILONS)).all()
+
+
+def test_map_marks_the_best_only_when_complete():
+    figure = MapFigure()
+    figure.start((0.1, 1.0), (1, 2), 0.5, 0.9)
+    figure.show_rows({1: np.array([0.6, 0.7])}, complete=False)
+    assert len(figure.best.data["epsilon"]) == 0
+    figure.show_rows({1: np.array([0.6, 0.7]), 2: np.array([0.5, 0.8])}, complete=True)
+    assert figure.best.data["n_features"].tolist() == [1, 2]
+    figure.outdate()
+    assert set(figure.cells.data["alpha"]) == {0.3}
+    assert len(figure.best.data["epsilon"]) == 0
+
+
+def test_outdated_curve_stays_faded_until_complete():
+    figure = AccuracyFigure()
+    figure.show_curve("count", {0.1: np.array([0.5, 0.7])}, complete=True)
+    figure.outdate("count")
+    assert list(figure.stale["count"].data["mean"]) == [0.6]
+    assert len(figure.curves["count"].data["mean"]) == 0
+    figure.show_curve("count", {0.1: np.array([0.8])}, complete=False)
+    assert len(figure.stale["count"].data["mean"]) == 1
+    figure.show_curve("count", {0.1: np.array([0.8])}, complete=True)
+    assert len(figure.stale["count"].data["mean"]) == 0
+
+
+def test_features_with_like_names_get_labels_of_their_own():
+    figure = SelectionFigure(rows=3)
+    names = ["a" * 30 + str(i) for i in range(3)]
+    figure.show_dataset(names, np.array([3.0, 2.0, 1.0]), np.array([0.1, 0.2, 0.3]))
+    assert len(set(figure.plot.y_range.factors)) == 3
+    assert figure.shown.data["name"] == names[::-1]
+
+
+def test_app_is_built_without_a_server():
+    from dpml_app.shell import BADGE, build_app
+
+    page = build_app()
+    assert page.title == "dpml"
+    assert [chip.label for chip in page.header] == [BADGE]
+    # another page has models of its own
+    assert build_app().main[0] is not page.main[0]
+
+
+def test_all_settings_can_be_written_as_json():
+    assert json.loads(json.dumps(Settings().snapshot())) == Settings().snapshot()
