@@ -10,7 +10,7 @@ from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, MOST_FEATURES, Settings
 
-__all__ = ["Controls"]
+__all__ = ["Controls", "note", "tie"]
 
 TITLES = {
     "census": "Census, generated (no file)",
@@ -34,14 +34,33 @@ def _words(code: str) -> CustomJSTickFormatter:
     return CustomJSTickFormatter(code=code)
 
 
-def _note(text: str) -> pn.pane.HTML:
+def note(text: str) -> pn.pane.HTML:
+    """Return a line in small print under a control."""
     return pn.pane.HTML(text, margin=(-4, 12, 6, 12), sizing_mode="stretch_width", stylesheets=[NOTE_STYLE])
 
 
+_note = note
 NOTE_STYLE = """
 :host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }
 .ends { display: flex; justify-content: space-between; }
 """
+
+
+def tie(settings: Settings, name: str, widget, report: Callable[[str, str], None]) -> None:
+    """Tie a widget to a setting both ways; a value that is not allowed is reported and taken back."""
+    widget.value = getattr(settings, name)
+    widget._debounce = DEBOUNCE
+
+    def to_setting(event):
+        if event.new is None or event.new == getattr(settings, name):
+            return
+        problems = settings.assign({name: event.new})
+        if problems:
+            report(name, problems[0])
+            widget.value = getattr(settings, name)
+
+    widget.param.watch(to_setting, "value")
+    settings.param.watch(lambda event: setattr(widget, "value", event.new), name)
 
 
 class Controls:
@@ -97,52 +116,37 @@ class Controls:
             "seed": pmui.IntInput(label=label("seed"), start=0, end=2**31 - 1, step=1, **wide),
         }
         for name, widget in self.widgets.items():
-            self._tie(name, widget)
+            tie(settings, name, widget, report)
         self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **wide)
         self.redraw.on_click(self._redraw)
-        self.dataset_note = _note("")
+        self.dataset_note = note("")
         w = self.widgets
         left_out = " and ".join(LEFT_OUT)
         self.column = pn.Column(
             w["dataset"],
             self.dataset_note,
             w["epsilon"],
-            _note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
+            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
             w["relation"],
             pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
             w["n_features"],
             w["selection_share"],
-            _note("The rest of ε trains the classifier on the chosen features."),
+            note("The rest of ε trains the classifier on the chosen features."),
             w["threshold_percentile"],
-            _note("Counts below this percentile of the noise are raised to it."),
+            note("Counts below this percentile of the noise are raised to it."),
             w["row_bound"],
-            _note("Ones that a record keeps: fewer means less noise and less data."),
+            note("Ones that a record keeps: fewer means less noise and less data."),
             w["reg_lambda"],
-            _note("Of the sum of losses, N times 000's Λ. Larger: less noise, simpler model."),
+            note("Of the sum of losses, N times 000's Λ. Larger: less noise, simpler model."),
             w["map_score"],
             pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
             w["draws"],
             w["seed"],
             self.redraw,
-            _note(f"Not here: {left_out}, which have more than two classes."),
+            note(f"Not here: {left_out}, which have more than two classes."),
             sizing_mode="stretch_width",
             margin=(8, 0),
         )
-
-    def _tie(self, name: str, widget) -> None:
-        widget.value = getattr(self.settings, name)
-        widget._debounce = DEBOUNCE
-
-        def to_setting(event):
-            if event.new is None or event.new == getattr(self.settings, name):
-                return
-            problems = self.settings.assign({name: event.new})
-            if problems:
-                self.report(name, problems[0])
-                widget.value = getattr(self.settings, name)
-
-        widget.param.watch(to_setting, "value")
-        self.settings.param.watch(lambda event: setattr(widget, "value", event.new), name)
 
     def _redraw(self, _event) -> None:
         self.settings.seed = (self.settings.seed + 1) % 2**31

@@ -25,7 +25,7 @@ MOST_RESULTS = 20_000
 
 @dataclass(frozen=True)
 class Chunk:
-    """One call of a function of `dpml_app.compute`, made in a worker."""
+    """One call of a module-level function, made in a worker."""
 
     function: Callable[..., Any]
     arguments: tuple
@@ -88,6 +88,7 @@ def _worker_starts() -> None:
         os.nice(15)  # the page that is being used comes first
     from threadpoolctl import threadpool_limits
 
+    import dpml_app.audit_compute
     import dpml_app.compute  # noqa: F401  warm: imports take longer than most chunks
 
     threadpool_limits(1)

@@ -1,4 +1,7 @@
-"""Every control of the Explore page in one place; the page's address holds all of them."""
+"""Every control of the app in one place; the address holds all of them.
+
+Those of the Explore page stand here, those of other pages in modules of their own that `Settings` inherits from.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from typing import Any
 
 import param
 
-__all__ = ["DATASETS", "EPSILONS", "LAMBDAS", "LEFT_OUT", "RELATIONS", "SWEEP_EPSILONS", "Settings"]
+from dpml_app.audit_settings import AuditSettings
+
+__all__ = ["DATASETS", "EPSILONS", "LAMBDAS", "LEFT_OUT", "PAGES", "RELATIONS", "SWEEP_EPSILONS", "Settings"]
 
 # two classes only: a ROC curve and its cost are about two
 DATASETS = (
@@ -34,8 +39,15 @@ LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-1, 4) for st
 MOST_FEATURES = 100
 
 
-class Settings(param.Parameterized):
-    """The settings of the Explore page; a parameter's name is its name in the link."""
+PAGES = {"explore": "Explore", "audit": "Audit"}
+# what the settings of the other pages begin with
+PREFIXES = ("audit_",)
+
+
+class Settings(AuditSettings):
+    """All settings of the app; a parameter's name is its name in the link."""
+
+    page: Any = param.Selector(default="explore", objects=list(PAGES), label="Page")
 
     dataset: Any = param.Selector(default="census", objects=list(DATASETS), label="Data set")
     relation: Any = param.Selector(default="add-remove", objects=list(RELATIONS), label="Neighbouring relation")
@@ -52,12 +64,21 @@ class Settings(param.Parameterized):
     )
 
     @classmethod
+    def all_names(cls) -> list[str]:
+        """Return the names of all settings, the page first."""
+        return ["page", *cls.names(), *(name for name in cls.param if name.startswith(PREFIXES))]
+
+    @classmethod
     def names(cls) -> list[str]:
-        """Return the names of all settings."""
-        return [name for name in cls.param if name != "name"]
+        """Return the names of the Explore page's settings."""
+        return [name for name in cls.param if name not in ("name", "page") and not name.startswith(PREFIXES)]
+
+    def everything(self) -> dict[str, Any]:
+        """Return all values, as a dictionary that does not change."""
+        return {name: getattr(self, name) for name in self.all_names()}
 
     def snapshot(self) -> dict[str, Any]:
-        """Return all values, as a dictionary that does not change."""
+        """Return the Explore page's values, as a dictionary that does not change."""
         return {name: getattr(self, name) for name in self.names()}
 
     @classmethod
@@ -66,9 +87,13 @@ class Settings(param.Parameterized):
         parameter = cls.param[name]
         if isinstance(parameter, param.Selector):
             values = parameter.objects
+            if len(values) > 12 and isinstance(values[0], str):
+                return f"one of {', '.join(values[:3])}, ... {values[-1]}"
             if len(values) > 12:
                 return f"one of {values[0]:g}, {values[1]:g}, {values[2]:g}, ... {values[-1]:g}"
             return "one of " + ", ".join(str(v) for v in values)
+        if isinstance(parameter, param.String):
+            return "records with a dot between them, each its class, n or y, then those of a, b, c, d that it has"
         low, high = parameter.bounds
         kind = "a whole number" if isinstance(parameter, param.Integer) else "a number"
         return f"{kind} from {low} to {high}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -10,11 +12,15 @@ from bokeh.models import CustomJS
 from panel.io.location import Location
 from panel.util import edit_readonly
 
+from dpml_app.controls import tie
 from dpml_app.jobs import pool
+from dpml_app.pages.audit import AuditPage
 from dpml_app.pages.explore import ExplorePage
-from dpml_app.settings import Settings
+from dpml_app.settings import PAGES, Settings
 
-__all__ = ["build_app"]
+__all__ = ["Shell", "build_app"]
+
+ROOMS: dict[str, type] = {"explore": ExplorePage, "audit": AuditPage}
 
 BADGE = "Demonstration: study noise, not a release"
 # two lines on a phone, where one would push the theme's button off the screen
@@ -38,32 +44,84 @@ window.dpml_drawer_seen = true
 """
 
 
+class Shell:
+    """The pages of one session; each is made, and started, when it is first shown."""
+
+    def __init__(self):
+        self.settings = Settings()
+        self.pages: dict[str, Any] = {}
+        self.drawer = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.menu = pmui.RadioButtonGroup(
+            options={title: name for name, title in PAGES.items()},
+            size="small",
+            margin=(10, 16, 0, 16),
+        )
+        # above the page and not in the header, where a phone has no room
+        self.body = pn.Column(self.menu, sizing_mode="stretch_width", margin=0)
+        self.live = False
+        self._starting: asyncio.Task | None = None
+
+    def link(self, location: Location | None) -> None:
+        """Take the settings from the address, and write every change back into it."""
+        problems = [] if location is None else _tie_to_link(location, self.settings)
+        tie(self.settings, "page", self.menu, lambda _name, text: self.shown.report("page", text))
+        self.settings.param.watch(lambda _event: self.show(), "page")
+        self.show()
+        for topic, text, severity in problems:
+            self.shown.report(topic, text, severity)
+
+    @property
+    def shown(self) -> Any:
+        """The page that is shown."""
+        return self.pages[self.settings.page]
+
+    def show(self) -> None:
+        """Show the page that the settings name, and nothing of the others."""
+        name = self.settings.page
+        for other, page in self.pages.items():
+            page.main.visible = page.controls.column.visible = other == name
+        if name not in self.pages:
+            page = self.pages[name] = ROOMS[name](self.settings, pool())
+            page.first_data.js_on_change("data", CustomJS(code=CLOSE_DRAWER))
+            self.drawer.append(page.controls.column)
+            self.body.append(page.main)
+            if self.live:
+                self._starting = asyncio.get_running_loop().create_task(page.start())
+
+    async def start(self) -> None:
+        """Let the page that is shown begin, now that it is in the browser."""
+        self.live = True
+        await self.shown.start()
+
+    def stop(self) -> None:
+        """Stop computing for a session that has ended."""
+        for page in self.pages.values():
+            page.stop()
+
+
 def build_app() -> pmui.Page:
     """Return a new page; in a server it takes its settings from the link and starts to compute once it is shown."""
-    settings = Settings()
-    explore = ExplorePage(settings, pool())
+    shell = Shell()
+    shell.link(pn.state.location)
     badge = pmui.Chip(label=BADGE, color="warning", variant="filled", size="medium", margin=(0, 8), sx=BADGE_STYLE)
     page = pmui.Page(
         title="dpml",
         meta_name="dpml: explore private classification",
-        sidebar=[explore.controls.column],
+        sidebar=[shell.drawer],
         sidebar_open=not _on_phone(),
         sidebar_width=330,
         header=[badge],
-        main=[explore.main],
+        main=[shell.body],
         busy_indicator=None,
     )
     # Panel ties the page's busy flag to every event of every widget, and each change walks all models of the page
     # (measured: 25 ms, twice an event); progress is shown by the page itself
     with edit_readonly(page):
         page.busy = False
-    explore.selection.unit.js_on_change("data", CustomJS(code=CLOSE_DRAWER))
-    if pn.state.location is not None:
-        _tie_to_link(pn.state.location, settings, explore)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
         pn.state.onload(_send_at_once)
-        pn.state.onload(explore.start)
-        pn.state.on_session_destroyed(lambda _context: explore.stop())
+        pn.state.onload(shell.start)
+        pn.state.on_session_destroyed(lambda _context: shell.stop())
     return page
 
 
@@ -80,20 +138,22 @@ def _send_at_once() -> None:
             set_nodelay(True)
 
 
-def _tie_to_link(location: Location, settings: Settings, explore: ExplorePage) -> None:
-    """Take settings from the link, one by one, and write every change back into it."""
+def _tie_to_link(location: Location, settings: Settings) -> list[tuple[str, str, str]]:
+    """Tie settings and link; return what was wrong with the link, as (topic, sentence, severity)."""
+    problems: list[tuple[str, str, str]] = []
 
     def refused(values: dict) -> None:
-        problems = settings.assign(values)
-        if problems:
-            explore.report("link", "In the link, " + " Also, ".join(problems))
+        wrong = settings.assign(values)
+        if wrong:
+            problems.append(("link", "In the link, " + " Also, ".join(wrong), "error"))
 
-    unknown = sorted(set(location.query_params) - set(settings.names()))
-    location.sync(settings, settings.names(), on_error=refused)
+    unknown = sorted(set(location.query_params) - set(settings.all_names()))
+    location.sync(settings, settings.all_names(), on_error=refused)
     # a page that opens sends the address it was opened with, over what has been written into it so far
-    pn.state.onload(lambda: location.update_query(**_as_text(settings.snapshot())))  # type: ignore[arg-type]
+    pn.state.onload(lambda: location.update_query(**_as_text(settings.everything())))  # type: ignore[arg-type]
     if unknown:
-        explore.report("unknown", f"The link has {', '.join(unknown)}, which no control of this page has.", "warning")
+        problems.append(("unknown", f"The link has {', '.join(unknown)}, which no control has.", "warning"))
+    return problems
 
 
 def _as_text(values: dict) -> dict[str, str]:

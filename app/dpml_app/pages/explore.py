@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from dpml.exceptions import DpmlError
 from dpml_app import compute, words
+from dpml_app.cards import CARD_STYLE, card  # noqa: F401
 from dpml_app.controls import Controls
 from dpml_app.curves import Curves, statistic_key
 from dpml_app.figures import AccuracyFigure, MapFigure, RocFigure, SelectionFigure
@@ -64,6 +65,7 @@ class ExplorePage:
         self._answering = False
         self._now: tuple[dict, dict] = {}, {}
         self._build()
+        self.first_data = self.selection.unit
         settings.param.watch(self._on_change, settings.names())
 
     # ---- layout -------------------------------------------------------------------------------------------------
@@ -92,8 +94,8 @@ class ExplorePage:
             ("Which features a private choice takes", self.selection.plot, "selection"),
             ("How many features, at which ε", self.map.plot, "map"),
         ):
-            card = _card(title, self.readouts[name], plot, words.CAPTIONS[name])
-            grid.append(pmui.Grid(card, size={"xs": 12, "lg": 6}))
+            framed = card(title, self.readouts[name], plot, words.CAPTIONS[name])
+            grid.append(pmui.Grid(framed, size={"xs": 12, "lg": 6}))
         self.main = pn.Column(
             self.alerts,
             pmui.Paper(
@@ -360,25 +362,6 @@ class ExplorePage:
             self._read_out("map", "")
 
 
-def _card(title: str, readout: HTML, plot, caption: str) -> pmui.Paper:
-    return pmui.Paper(
-        pn.pane.HTML(f"<h2>{title}</h2>", margin=(8, 12, 0, 12), stylesheets=[CARD_STYLE]),
-        # room for three lines, so that the plots of a row stand at one height and nothing jumps
-        pn.pane.Bokeh(readout, margin=(2, 12), sizing_mode="stretch_width", min_height=66),
-        pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4)),
-        pn.pane.HTML(
-            f"<p>{caption}</p>", margin=(8, 12, 10, 12), sizing_mode="stretch_width", stylesheets=[CARD_STYLE]
-        ),
-        elevation=1,
-        sizing_mode="stretch_width",
-        margin=0,
-    )
-
-
-CARD_STYLE = """
-h2 { font-size: 1.25rem; font-weight: 600; margin: 0; }
-p { font-size: 0.9rem; opacity: 0.8; margin: 0; line-height: 1.4; }
-"""
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
