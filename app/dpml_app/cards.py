@@ -1,0 +1,33 @@
+"""A card: a title, a line that is read out beside the plot, the plot itself, and what one should know of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.model import Model
+from panel.models.markup import HTML
+
+__all__ = ["CARD_STYLE", "card"]
+
+CARD_STYLE = """
+h2 { font-size: 1.25rem; font-weight: 600; margin: 0; }
+p { font-size: 0.9rem; opacity: 0.8; margin: 0; line-height: 1.4; }
+"""
+
+
+def card(title: str, readout: HTML, content: Any, caption: str) -> pmui.Paper:
+    """Return a card around a Bokeh figure or another component."""
+    if isinstance(content, Model):
+        content = pn.pane.Bokeh(content, sizing_mode="stretch_width", margin=(0, 4))
+    parts = [
+        pn.pane.HTML(f"<h2>{title}</h2>", margin=(8, 12, 0, 12), stylesheets=[CARD_STYLE]),
+        # room for three lines, so that the plots of a row stand at one height and nothing jumps
+        pn.pane.Bokeh(readout, margin=(2, 12), sizing_mode="stretch_width", min_height=66),
+        content,
+        pn.pane.HTML(
+            f"<p>{caption}</p>", margin=(8, 12, 10, 12), sizing_mode="stretch_width", stylesheets=[CARD_STYLE]
+        ),
+    ]
+    return pmui.Paper(*parts, elevation=1, sizing_mode="stretch_width", margin=0)

@@ -1,0 +1,298 @@
+"""The Audit page in a browser: it shows what the library computes, and every control moves what it should."""
+
+import math
+
+import numpy as np
+import pytest
+from dpml_app import audit_compute as compute
+from dpml_app.audit_figures import region
+
+from dpml.auditing import audit_outputs
+from dpml.catalogue import CATALOGUE
+
+pytestmark = pytest.mark.browser
+DONE = """(before) => {
+  const state = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("audit-state")?.data
+  return state !== undefined && state.runs[0] > before && !state.running[0]
+}"""
+FEW = "&audit_draws=1000"
+
+
+def runs(app):
+    return app.read("audit-state")["runs"][0]
+
+
+def settle(app, before=0):
+    app.page.wait_for_function(DONE, arg=before, timeout=60_000)
+
+
+def opened(app, query=""):
+    app.open(f"?page=audit{FEW}{query}", wait=False)
+    settle(app)
+    return app
+
+
+def act(app, what):
+    """Do something that starts a new audit and wait for its end."""
+    before = runs(app)
+    what()
+    settle(app, before)
+
+
+def data(app):
+    names = ("audit-region", "audit-roc", "audit-bounds", "audit-outputs")
+    return {name: app.read(name) for name in names}
+
+
+def span(app, name):
+    return app.page.evaluate(
+        "(name) => { const s = Bokeh.documents[0].get_model_by_name(name); return [s.location, s.visible] }", name
+    )
+
+
+def test_link_opens_the_page_with_threshold_testing_caught(app):
+    opened(app, "&audit_method=private-threshold-testing")
+    text = app.text
+    assert "Broken: not private at any ε." in text
+    assert "The catalogue says: not private" in text
+    assert "002 Algorithm 2" in text
+    assert "infinite" in app.page.evaluate("Bokeh.documents[0].get_model_by_name('audit-beyond').text")
+    assert span(app, "audit-exact")[1] is False
+    lower = app.array("audit-bounds", "lower")
+    assert lower[-1] > 1
+    # the attacker leaves the region: some output is impossible with D'
+    assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('accuracy') === null"), "Explore is not even made"
+
+
+@pytest.mark.parametrize(("method", "relation"), [("laplace", "replace-one"), ("noisy-cut", "add-remove")])
+def test_curve_and_bounds_are_those_of_the_library(app, method, relation):
+    epsilon, seed, confidence = 0.7, 5, 0.9
+    opened(
+        app,
+        f"&audit_method={method}&audit_relation={relation}&audit_epsilon={epsilon}&audit_seed={seed}"
+        f"&audit_confidence={confidence}",
+    )
+    entry = CATALOGUE[method]
+    case = entry.case(epsilon, relation)
+    sizes = np.diff([0, *compute.LADDER[:6]])
+    outputs = [
+        np.concatenate(
+            [case.sample(d, draws=int(n), rng=np.random.default_rng([seed, s, i])) for i, n in enumerate(sizes)]
+        )
+        for s, d in enumerate((case.data, case.neighbour))
+    ]
+    options = {"confidence": 1 - (1 - confidence) / len(compute.LADDER), "score": case.score}
+    bounds = []
+    for n in compute.LADDER[:6]:
+        found = audit_outputs(*(side[:n] for side in outputs), epsilon, **options)
+        bounds.append(found.epsilon_lower)
+    assert app.read("audit-bounds")["draws"] == list(compute.LADDER[:6])
+    assert app.array("audit-bounds", "lower") == pytest.approx(bounds, abs=1e-12)
+    assert app.array("audit-roc", "fpr") == pytest.approx(found.fpr, abs=1e-12)
+    assert app.array("audit-roc", "tpr") == pytest.approx(found.tpr, abs=1e-12)
+    assert app.array("audit-outputs", "first").sum() == pytest.approx(1)
+    fpr, tpr = region(epsilon, 0.0)
+    assert app.array("audit-region", "fpr") == pytest.approx(fpr)
+    assert app.array("audit-region", "tpr") == pytest.approx(tpr)
+    assert span(app, "audit-claim")[0] == epsilon
+    if method == "laplace":
+        assert span(app, "audit-exact") == [pytest.approx(epsilon), True]
+        assert "The claim stands on these neighbours" in app.text
+        assert max(bounds) <= epsilon
+
+
+def test_claim_moves_the_region_and_the_noise(app):
+    opened(app, "&audit_method=laplace")
+    before = data(app)
+    slider = app.slider("Claimed ε")
+    slider.focus()
+    act(app, lambda: app.page.keyboard.press("ArrowRight"))
+    after = data(app)
+    assert float(app.query["audit_epsilon"]) == 1.5
+    assert span(app, "audit-claim")[0] == 1.5
+    assert all(before[name] != after[name] for name in before)
+    assert app.array("audit-region", "tpr") == pytest.approx(region(1.5, 0.0)[1])
+
+
+def test_method_seed_and_confidence_change_the_data(app):
+    opened(app, "&audit_method=geometric")
+    seen = [data(app)["audit-roc"]]
+    act(app, lambda: app.page.get_by_role("button", name="Redraw", exact=True).click())
+    assert app.query["audit_seed"] == "1"
+    seen.append(data(app)["audit-roc"])
+    app.page.get_by_role("combobox", name="Method to audit").click()
+    menu = app.page.get_by_role("listbox")
+    act(app, lambda: menu.get_by_text("Laplace mechanism", exact=True).click())
+    assert app.query["audit_method"] == "laplace"
+    seen.append(data(app)["audit-roc"])
+    assert all(a != b for i, a in enumerate(seen) for b in seen[:i])
+    lower = app.array("audit-bounds", "lower")
+    app.slider("Confidence").focus()
+    act(app, lambda: app.page.keyboard.press("End"))
+    assert (app.array("audit-bounds", "lower") <= lower).all()
+    assert "99.9 % confidence" in app.text
+
+
+def test_table_edited_by_hand_changes_the_outcome(app):
+    opened(app, "&audit_method=mask-count&audit_relation=replace-one&audit_neighbours=table")
+    assert span(app, "audit-exact")[0] > 0.2
+    labels = app.read("audit-outputs")["label"]
+    assert labels == ["a b", "a c", "b c", "a d", "b d", "c d"]
+    # the new record, class yes with a and b, becomes the one it replaces
+    act(app, lambda: app.page.get_by_role("button", name="New record, class yes", exact=True).click())
+    assert app.query["audit_record"] == "nab"
+    assert span(app, "audit-exact") == [0, True]
+    assert (app.array("audit-bounds", "lower") == 0).all()
+    assert "their exact cost is ε = 0" in app.text
+    act(app, lambda: app.page.get_by_role("button", name="Record 1, feature d", exact=True).click())
+    assert app.query["audit_table"] == "nabd.nb.yc.yac"
+    assert span(app, "audit-exact")[0] > 0
+    act(app, lambda: app.page.get_by_role("button", name="Add a record", exact=True).click())
+    assert app.query["audit_table"] == "nabd.nb.yc.yac.n"
+    act(app, lambda: app.page.get_by_role("button", name="Remove record 2", exact=True).click())
+    assert app.query["audit_table"] == "nabd.yc.yac.n"
+    act(app, lambda: app.page.get_by_role("radio", name="Replace record 3", exact=True).check())
+    assert app.query["audit_replaced"] == "3"
+
+
+def test_pause_holds_the_draws_and_go_on_ends_them(app):
+    app.open("?page=audit&audit_method=noisy-cut&audit_draws=100000&audit_seed=77", wait=False)
+    app.page.wait_for_function(
+        "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('audit-bounds')?.data.draws.length > 1"
+    )
+    app.page.get_by_role("button", name="Pause", exact=True).click()
+    app.page.get_by_role("button", name="Go on", exact=True).wait_for()
+    app.page.wait_for_timeout(500)
+    held = app.read("audit-bounds")["draws"]
+    app.page.wait_for_timeout(500)
+    assert app.read("audit-bounds")["draws"] == held
+    assert len(held) < len(compute.LADDER)
+    app.page.get_by_role("button", name="Go on", exact=True).click()
+    settle(app)
+    assert app.read("audit-bounds")["draws"] == list(compute.LADDER)
+    assert app.array("audit-bounds", "lower")[-1] > 1
+    assert "Broken: with 95 % confidence" in app.text
+
+
+def test_catalogue_has_all_claims_and_their_marks(app):
+    opened(app)
+    rows = app.page.get_by_role("row")
+    assert rows.count() >= len(compute.claims()) + 1
+    app.page.wait_for_function(
+        "(n) => Bokeh.documents[0].get_model_by_name('audit-state').data.checked[0] === n",
+        arg=2 * len(compute.claims()),
+        timeout=120_000,
+    )
+    cells = {}
+    for row in app.page.locator("tbody tr").filter(has=app.page.get_by_role("button", name="Audit ")).all():
+        name = row.get_by_role("button").get_attribute("aria-label")
+        cells[name] = [cell.inner_text() for cell in row.locator("td.mark").all()]
+    assert len(cells) == len(compute.claims())
+    assert cells["Audit Private threshold testing, add or remove one"][0] == "✗ ∞"
+    assert cells["Audit Private threshold testing, add or remove one"][1].startswith("✗ ≥")
+    assert cells["Audit Laplace mechanism, replace one"][0] == "✓ 1"
+    assert cells["Audit NoisyCut, add or remove one"][0] == "–"
+    assert cells["Audit NoisyCut, add or remove one"][1].startswith("✗ ≥")
+    assert not any("!" in mark for pair in cells.values() for mark in pair)
+    act(app, lambda: app.page.get_by_role("button", name="Audit Laplace mechanism, replace one", exact=True).click())
+    assert (app.query["audit_method"], app.query["audit_relation"]) == ("laplace", "replace-one")
+
+
+LINK = {
+    "audit_method": "mask-mutual_information",
+    "audit_epsilon": "2.0",
+    "audit_relation": "replace-one",
+    "audit_neighbours": "table",
+    "audit_table": "nab.yc.y.nd",
+    "audit_record": "yabcd",
+    "audit_replaced": "2",
+    "audit_draws": "1600",
+    "audit_confidence": "0.99",
+    "audit_seed": "12",
+    "draws": "20",
+    "dataset": "toy",
+}
+
+
+def test_link_brings_everything_back(app, make_app, server):
+    app.open("?page=audit&" + "&".join(f"{k}={v}" for k, v in LINK.items()), wait=False)
+    settle(app)
+    assert {name: app.query[name] for name in LINK} == LINK
+    assert app.query["page"] == "audit"
+    again = make_app(server)
+    again.open(app.page.evaluate("location.search"), wait=False)
+    settle(again)
+    assert data(again) == data(app)
+    assert again.query == app.query
+
+
+def test_bad_values_in_a_link_are_said_and_the_good_ones_kept(app):
+    opened(app, "&audit_epsilon=-3&audit_method=magic&audit_table=xyz&audit_seed=4&colour=red")
+    text = " ".join(app.alerts)
+    assert "audit_epsilon = -3.0 is not allowed: it must be one of 0.01" in text
+    assert "audit_method = magic is not allowed" in text
+    assert "audit_table = xyz is not allowed: it must be records" in text
+    assert "colour" in text
+    assert (app.query["audit_seed"], float(app.query["audit_epsilon"])) == ("4", 1.0)
+
+
+def test_what_a_method_does_not_have_is_said(app):
+    opened(app, "&audit_method=class-sums-by-width&audit_neighbours=table")
+    assert "makes its claim for “replace one record” only" in " ".join(app.alerts)
+    assert (app.query["audit_relation"], app.query["audit_neighbours"]) == ("replace-one", "worst")
+    assert math.isfinite(app.array("audit-bounds", "lower")[-1])
+
+
+def test_navigation_keeps_both_pages(app):
+    app.open("?draws=10&dataset=toy&audit_draws=1000")
+    explored = app.everything()
+    assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('audit-roc') === null")
+    app.page.get_by_role("button", name="Audit", exact=True).click()
+    settle(app)
+    assert app.query["page"] == "audit"
+    assert app.slider("Claimed ε").is_visible()
+    assert not app.slider("Features selected, T").is_visible()
+    app.page.get_by_role("button", name="Explore", exact=True).click()
+    app.slider("Features selected, T").wait_for(state="visible")
+    assert not app.slider("Claimed ε").is_visible()
+    assert app.query["page"] == "explore"
+    assert app.everything() == explored
+    app.press("ε", "ArrowRight")
+    assert app.everything() != explored
+
+
+def test_phone_and_dark(make_app, server):
+    app = make_app(server, width=390, height=844)
+    opened(app, "&audit_method=mask-count&audit_neighbours=table&audit_relation=replace-one")
+    page = app.page
+    page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
+    boxes = page.evaluate(
+        """() => ["audit-attack", "audit-bound", "audit-output"].map((name) => {
+          const model = Bokeh.documents[0].get_model_by_name(name)
+          const {left, right} = Bokeh.index.find_one_by_id(model.id).el.getBoundingClientRect()
+          return [left, right]
+        })"""
+    )
+    assert all(left >= 0 and right <= 390 for left, right in boxes)
+    button = page.get_by_role("button", name="Record 1, class yes", exact=True).bounding_box()
+    assert 0 <= button["x"] < button["x"] + button["width"] <= 390
+    before = data(app)
+    page.get_by_label("Toggle theme").click()
+    page.wait_for_function(
+        "Bokeh.documents[0].get_model_by_name('audit-bound').background_fill_color.toLowerCase() !== '#fff'"
+    )
+    assert data(app) == before
+
+
+def test_every_control_has_a_name(app):
+    opened(app)
+    for name in ("Claimed ε", "Draws, at most", "Confidence"):
+        assert app.slider(name).get_attribute("aria-valuetext")
+    for role, name in (("radio", "Edit by hand"), ("button", "Redraw"), ("button", "Start again")):
+        assert app.page.get_by_role(role, name=name, exact=True).count() == 1
+    # buttons: all but the two steppers that panel-material-ui puts into a number field
+    assert app.page.get_by_role("button", name="", exact=True).count() == 2
+    for role in ("slider", "radio", "checkbox", "combobox"):
+        assert app.page.get_by_role(role, name="", exact=True).count() == 0
+    headings = app.page.get_by_role("heading", level=2).all_inner_texts()
+    assert len(headings) == 6
