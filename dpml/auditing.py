@@ -22,14 +22,19 @@ from dpml.exceptions import InvalidParameter
 
 __all__ = [
     "AuditResult",
+    "Event",
     "HasPrivacyLoss",
     "HasPrivacyProfile",
     "HasProbabilities",
+    "as_rows",
     "attacker_roc",
+    "attackers",
     "audit",
     "audit_outputs",
+    "best_event",
     "exact_epsilon",
     "hockey_stick",
+    "lower_bounds",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -263,6 +268,9 @@ def _smallest_epsilon(profile: Callable[[float], float], delta: float) -> float:
 def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
     """Score an output by how much oftener it came from the first data set; None if outputs hardly repeat."""
     rows = np.concatenate([first, second])
+    # continuous outputs do not repeat, which a few of them show
+    if len(np.unique(rows[:: max(len(rows) // 1000, 1)], axis=0)) > 500:
+        return None
     distinct, where = np.unique(rows, axis=0, return_inverse=True)
     where = where.ravel()
     if len(distinct) > min(MOST_DISTINCT, len(rows) // 8):
@@ -270,7 +278,7 @@ def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
     ones = np.bincount(where[: len(first)], minlength=len(distinct))
     twos = np.bincount(where[len(first) :], minlength=len(distinct))
     table = {row.tobytes(): value for row, value in zip(distinct, np.log((ones + 0.5) / (twos + 0.5)), strict=True)}
-    return lambda x: np.array([table.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(_flat(x))])
+    return lambda x: np.array([table.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(as_rows(x))])
 
 
 def _direction(first: FloatArray, second: FloatArray) -> Score:
@@ -284,7 +292,7 @@ def _direction(first: FloatArray, second: FloatArray) -> Score:
     chosen = np.sort(np.argsort(-gap, kind="stable")[:MOST_COORDINATES])
 
     def standard(x: Any) -> FloatArray:
-        return np.clip((_flat(x)[:, chosen] - centre[chosen]) / spread[chosen], -20, 20)
+        return np.clip((as_rows(x)[:, chosen] - centre[chosen]) / spread[chosen], -20, 20)
 
     one, two = standard(first), standard(second)
     covariance = np.atleast_2d(np.cov(one, rowvar=False) + np.cov(two, rowvar=False))
@@ -295,16 +303,18 @@ def _direction(first: FloatArray, second: FloatArray) -> Score:
 
 def _coordinate(k: int, centre: float | None) -> Score:
     if centre is None:
-        return lambda x: _flat(x)[:, k]
-    return lambda x: np.abs(_flat(x)[:, k] - centre)
+        return lambda x: as_rows(x)[:, k]
+    return lambda x: np.abs(as_rows(x)[:, k] - centre)
 
 
-def _flat(outputs: Any) -> FloatArray:
+def as_rows(outputs: Any) -> FloatArray:
+    """Return outputs of any shape as rows of floats."""
     array = np.asarray(outputs, dtype=float)
     return array.reshape(len(array), -1)
 
 
-def _attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Score]]:
+def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Score]]:
+    """Yield the scores that an attacker tries, by name, from outputs (draws, k) of both data sets."""
     frequencies = _frequencies(first, second)
     if frequencies is not None:
         yield "frequency of the output", frequencies
@@ -316,8 +326,8 @@ def _attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Sco
         yield f"distance of coordinate {k}", _coordinate(k, float(np.median(second[:, k])))
 
 
-def _bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
-    """Return the lower bound on ε from `hits` of n under one data set and `misses` of n under the other."""
+def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
+    """Return lower bounds on ε, of confidence 1 - `alpha`: `hits` of n draws from one data set, `misses` of the other."""
     hits, misses = np.asarray(hits, float), np.asarray(misses, float)
     # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are set apart
     low = np.where(hits > 0, beta.ppf(alpha / 2, np.maximum(hits, 1), n - hits + 1), 0.0)
@@ -326,34 +336,37 @@ def _bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> Float
         return np.maximum(np.log(np.maximum(low - delta, 0.0) / high), 0.0)
 
 
-# An event: scores above or not above a threshold; which data set it speaks for.
 @dataclass(frozen=True)
-class _Event:
+class Event:
+    """Scores above or not above a threshold, and which data set that speaks for."""
+
     threshold: float
     above: bool
     for_first: bool
 
     def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
+        """Return how many scores of the data set it speaks for are in the event, and how many of the other."""
         hits = [int((side >= self.threshold).sum()) for side in (first, second)]
         if not self.above:
             hits = [len(first) - hits[0], len(second) - hits[1]]
         return (hits[0], hits[1]) if self.for_first else (hits[1], hits[0])
 
 
-def _best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, _Event]:
+def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, Event]:
+    """Return the largest lower bound on ε over all thresholds of a score, and its event."""
     n = len(first)
     values = np.unique(np.concatenate([first, second]))
     if len(values) > 1000:
         values = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0, 1, 1001)))
     one = n - np.searchsorted(np.sort(first), values, side="left")
     two = n - np.searchsorted(np.sort(second), values, side="left")
-    best = (-1.0, _Event(0.0, True, True))
+    best = (-1.0, Event(0.0, True, True))
     for above, a, b in ((True, one, two), (False, n - one, n - two)):
         for for_first, hits, misses in ((True, a, b), (False, b, a)):
-            bounds = _bounds(hits, misses, n, delta, alpha)
+            bounds = lower_bounds(hits, misses, n, delta, alpha)
             k = int(bounds.argmax())
             if bounds[k] > best[0]:
-                best = (float(bounds[k]), _Event(float(values[k]), above, for_first))
+                best = (float(bounds[k]), Event(float(values[k]), above, for_first))
     return best
 
 
@@ -389,18 +402,18 @@ def audit_outputs(
     if len(outputs) != len(neighbour_outputs) or len(outputs) < 4:
         raise InvalidParameter("outputs", (len(outputs), len(neighbour_outputs)), "as many of each, at least 4")
     alpha, half = 1 - confidence, len(outputs) // 2
-    first, second = _flat(outputs[:half]), _flat(neighbour_outputs[:half])
-    attackers = [("score given", score)] if score is not None else list(_attackers(first, second))
-    found = (-1.0, "", attackers[0][1], _Event(0.0, True, True))
-    for name, attacker in attackers:
+    first, second = as_rows(outputs[:half]), as_rows(neighbour_outputs[:half])
+    tried = [("score given", score)] if score is not None else list(attackers(first, second))
+    found = (-1.0, "", tried[0][1], Event(0.0, True, True))
+    for name, attacker in tried:
         ours, theirs = (np.asarray(attacker(side[:half]), float) for side in (outputs, neighbour_outputs))
-        bound, event = _best_event(ours, theirs, delta, alpha)
+        bound, event = best_event(ours, theirs, delta, alpha)
         if bound > found[0]:
             found = (bound, name, attacker, event)
     _, name, attacker, event = found
     ours, theirs = (np.asarray(attacker(side[half:]), float) for side in (outputs, neighbour_outputs))
     hits, misses = event.counts(ours, theirs)
-    lower = float(_bounds(hits, misses, len(ours), delta, alpha))
+    lower = float(lower_bounds(hits, misses, len(ours), delta, alpha))
     # the curve of an attacker who says "data" on the side where the event speaks for it
     sign = 1.0 if event.above == event.for_first else -1.0
     fpr, tpr = attacker_roc(sign * ours, sign * theirs)

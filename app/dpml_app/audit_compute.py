@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 # what audit_outputs does, taken apart: the page shows the event that the attacker chose and what it looks at
-from dpml.auditing import _attackers, _best_event, _bounds, _flat, attacker_roc, audit, exact_epsilon
+from dpml.auditing import as_rows, attacker_roc, attackers, audit, best_event, exact_epsilon, lower_bounds
 from dpml.catalogue import CATALOGUE, Case, Method
 from dpml.exceptions import DpmlError
 from dpml_app.audit_cases import MASKS, POWERS, case_of
@@ -60,7 +60,7 @@ def step_confidence(confidence: float) -> float:
 def ceiling(draws: int, confidence: float, delta: float = 0.0) -> float:
     """Return the most that so many draws can show: the bound if the attacker's event never fails."""
     n = draws - draws // 2
-    return float(_bounds(n, 0, n, delta, 1 - step_confidence(confidence)))
+    return float(lower_bounds(n, 0, n, delta, 1 - step_confidence(confidence)))
 
 
 # ---- draws --------------------------------------------------------------------------------------------------------
@@ -103,12 +103,13 @@ def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
     except DpmlError as error:
         return {"problem": str(error)}
     alpha, half = 1 - step_confidence(confidence), len(outputs[0]) // 2
-    first, second = _flat(outputs[0][:half]), _flat(outputs[1][:half])
-    attackers = [("score given", neighbours.score)] if neighbours.score is not None else list(_attackers(first, second))
+    first, second = as_rows(outputs[0][:half]), as_rows(outputs[1][:half])
+    given = neighbours.score
+    tried = [("score given", given)] if given is not None else list(attackers(first, second))
     best: tuple | None = None
-    for name, attacker in attackers:
+    for name, attacker in tried:
         mine, other = (np.asarray(attacker(side[:half]), float) for side in outputs)
-        bound, event = _best_event(mine, other, entry.delta, alpha)
+        bound, event = best_event(mine, other, entry.delta, alpha)
         if best is None or bound > best[0]:
             best = (bound, name, attacker, event)
     assert best is not None
@@ -122,7 +123,7 @@ def step(key: Key, seed: int, confidence: float, index: int) -> dict[str, Any]:
     held_out = [side[half:] for side in outputs]
     return {
         "draws": LADDER[index],
-        "lower": float(_bounds(hits, misses, n, entry.delta, alpha)),
+        "lower": float(lower_bounds(hits, misses, n, entry.delta, alpha)),
         "fpr": fpr,
         "tpr": tpr,
         "point": _point(hits, misses, n, alpha, event.for_first),
@@ -149,7 +150,7 @@ def _point(hits: int, misses: int, n: int, alpha: float, for_first: bool) -> dic
 
 def _picture(held_out, values, says, event) -> dict[str, Any]:
     """Return bars of the held-out outputs: one a distinct output if they are few, else bins of the attacker's score."""
-    rows = np.concatenate([_flat(side) for side in held_out])
+    rows = np.concatenate([as_rows(side) for side in held_out])
     n = len(values[0])
     distinct, where = np.unique(rows, axis=0, return_inverse=True) if rows.shape[1] <= 4 else (rows, None)
     if where is None or len(distinct) > MOST_BARS:
