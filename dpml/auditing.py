@@ -327,7 +327,7 @@ def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Scor
 
 
 def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
-    """Return lower bounds on ε, of confidence 1 - `alpha`: `hits` of n draws from one data set, `misses` of the other."""
+    """Return bounds on ε of confidence 1 - `alpha` from `hits` of n draws of one data set, `misses` of the other."""
     hits, misses = np.asarray(hits, float), np.asarray(misses, float)
     # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are set apart
     low = np.where(hits > 0, beta.ppf(alpha / 2, np.maximum(hits, 1), n - hits + 1), 0.0)
