@@ -17,12 +17,13 @@ p { font-size: 0.9rem; opacity: 0.8; margin: 0; line-height: 1.4; }
 """
 
 
-def card(title: str, readout: HTML, content: Any, caption: str) -> pmui.Paper:
-    """Return a card around a Bokeh figure or another component."""
+def card(title: str, readout: HTML, content: Any, caption: str, controls: Any = None) -> pmui.Paper:
+    """Return a card around a Bokeh figure or another component; `controls` of its own stand above what is read out."""
     if isinstance(content, Model):
         content = pn.pane.Bokeh(content, sizing_mode="stretch_width", margin=(0, 4))
     parts = [
         pn.pane.HTML(f"<h2>{title}</h2>", margin=(8, 12, 0, 12), stylesheets=[CARD_STYLE]),
+        *([] if controls is None else [controls]),
         # room for three lines, so that the plots of a row stand at one height and nothing jumps
         pn.pane.Bokeh(readout, margin=(2, 12), sizing_mode="stretch_width", min_height=66),
         content,

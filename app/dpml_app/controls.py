@@ -39,7 +39,6 @@ def note(text: str) -> pn.pane.HTML:
     return pn.pane.HTML(text, margin=(-4, 12, 6, 12), sizing_mode="stretch_width", stylesheets=[NOTE_STYLE])
 
 
-_note = note
 NOTE_STYLE = """
 :host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }
 .ends { display: flex; justify-content: space-between; }

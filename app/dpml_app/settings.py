@@ -10,6 +10,7 @@ from typing import Any
 import param
 
 from dpml_app.audit_settings import AuditSettings
+from dpml_app.noise_settings import NoiseSettings, Points
 
 __all__ = ["DATASETS", "EPSILONS", "LAMBDAS", "LEFT_OUT", "PAGES", "RELATIONS", "SWEEP_EPSILONS", "Settings"]
 
@@ -39,12 +40,12 @@ LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-1, 4) for st
 MOST_FEATURES = 100
 
 
-PAGES = {"explore": "Explore", "audit": "Audit"}
+PAGES = {"explore": "Explore", "audit": "Audit", "noise": "Noise"}
 # what the settings of the other pages begin with
-PREFIXES = ("audit_",)
+PREFIXES = ("audit_", "noise_")
 
 
-class Settings(AuditSettings):
+class Settings(AuditSettings, NoiseSettings):
     """All settings of the app; a parameter's name is its name in the link."""
 
     page: Any = param.Selector(default="explore", objects=list(PAGES), label="Page")
@@ -92,6 +93,8 @@ class Settings(AuditSettings):
             if len(values) > 12:
                 return f"one of {values[0]:g}, {values[1]:g}, {values[2]:g}, ... {values[-1]:g}"
             return "one of " + ", ".join(str(v) for v in values)
+        if isinstance(parameter, Points):
+            return parameter.allowed
         if isinstance(parameter, param.String):
             return "records with a dot between them, each its class, n or y, then those of a, b, c, d that it has"
         low, high = parameter.bounds

@@ -16,11 +16,12 @@ from dpml_app.controls import tie
 from dpml_app.jobs import pool
 from dpml_app.pages.audit import AuditPage
 from dpml_app.pages.explore import ExplorePage
+from dpml_app.pages.noise import NoisePage
 from dpml_app.settings import PAGES, Settings
 
 __all__ = ["Shell", "build_app"]
 
-ROOMS: dict[str, type] = {"explore": ExplorePage, "audit": AuditPage}
+ROOMS: dict[str, type] = {"explore": ExplorePage, "audit": AuditPage, "noise": NoisePage}
 
 BADGE = "Demonstration: study noise, not a release"
 # two lines on a phone, where one would push the theme's button off the screen

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from dpml.exceptions import DpmlError
 from dpml_app import compute, words
-from dpml_app.cards import CARD_STYLE, card  # noqa: F401
+from dpml_app.cards import card
 from dpml_app.controls import Controls
 from dpml_app.curves import Curves, statistic_key
 from dpml_app.figures import AccuracyFigure, MapFigure, RocFigure, SelectionFigure
