@@ -158,4 +158,5 @@ def _tie_to_link(location: Location, settings: Settings) -> list[tuple[str, str,
 
 
 def _as_text(values: dict) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+    # what is empty has no place in a link: reading it back leaves it out
+    return {name: v if isinstance(v, str) else json.dumps(v) for name, v in values.items() if v != ""}

@@ -1,0 +1,106 @@
+"""How long the Noise page takes from a moved pointer to the drawn envelope of sensitivities, in headless Chromium.
+
+Run from the project's root: ``python benchmarks/bench_noise_page.py``. It serves the app itself, opens the page with
+200 points and drags one of them, one step after the other has been drawn. The clock of the page starts in the
+pointermove event and stops when the envelope's canvas has been painted with data that are newer. Everything between
+happens in the browser. Medians and 90th percentiles are printed in milliseconds.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+
+from bench_app import ARGUMENTS, CHROMIUM, free_port, serve
+from playwright.sync_api import sync_playwright
+
+TARGET = 35
+STEPS = 30
+# the point is one whose every step moves the envelope: for the median the middle one, for a trimmed mean an outer one
+CASES = {
+    "median": ("noise_statistic=median", 100),
+    "trimmed mean": ("noise_statistic=trimmed_mean&noise_trim=20", 175),
+    "mean, add/remove": ("noise_statistic=mean&noise_relation=add-remove", 100),
+    "variance": ("noise_statistic=variance", 100),
+}
+PROBE = """
+() => {
+  const doc = Bokeh.documents[0]
+  const view = Bokeh.index.find_one_by_id(doc.get_model_by_name("noise-envelope").id)
+  const data = doc.get_model_by_name("noise-terms")
+  const probe = {start: null, changed: false, times: []}
+  data.connect(data.properties.data.change, () => { if (probe.start !== null) { probe.changed = true } })
+  view.repainted.connect(() => {
+    if (probe.start !== null && probe.changed) {
+      probe.times.push(performance.now() - probe.start)
+      probe.start = null
+      probe.changed = false
+    }
+  })
+  window.addEventListener("pointermove", () => {
+    if (probe.start === null) { probe.start = performance.now(); probe.changed = false }
+  }, true)
+  window.probe = probe
+}
+"""
+# where on the screen a point is
+WHERE = """
+(index) => {
+  const doc = Bokeh.documents[0]
+  const view = Bokeh.index.find_one_by_id(doc.get_model_by_name("noise-line").id)
+  const {x, y} = doc.get_model_by_name("noise-points").data
+  view.el.scrollIntoView({block: "center"})
+  const box = view.el.getBoundingClientRect()
+  return [box.x + view.frame.x_scale.compute(x[index]), box.y + view.frame.y_scale.compute(y[index])]
+}
+"""
+
+
+def drag(page, index: int) -> list[float]:
+    """Return the milliseconds from each step of a drag to the painted envelope."""
+    x, y = page.evaluate(WHERE, index)
+    page.wait_for_timeout(300)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 8, y)  # a drag begins after some pixels
+    page.wait_for_timeout(100)
+    page.evaluate(PROBE)
+    for step in range(STEPS):
+        page.mouse.move(x + 10 + 3 * (step + 1), y)
+        page.wait_for_function(f"probe.times.length > {step}", timeout=8_000)
+        page.wait_for_timeout(30)
+    page.mouse.up()
+    return page.evaluate("probe.times")
+
+
+def main() -> None:
+    """Serve the app, measure and print."""
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if chromium is None:
+        sys.exit("no Chromium found")
+    port = free_port()
+    server = serve(port)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            print(f"{'statistic':<18} {'median':>7} {'90 %':>7} {'target':>7}  steps   (milliseconds, 200 points)")
+            for name, (query, index) in CASES.items():
+                page.goto(f"http://localhost:{port}/app?page=noise&noise_size=200&{query}")
+                page.wait_for_function(
+                    "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('noise-terms')?.data.k?.length > 100",
+                    timeout=60_000,
+                )
+                page.wait_for_timeout(1500)
+                times = sorted(drag(page, index))
+                high = times[int(0.9 * (len(times) - 1))]
+                print(f"{name:<18} {statistics.median(times):7.0f} {high:7.0f} {TARGET:7d}  {len(times)}")
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,359 @@
+"""The Noise page in a browser: every control moves what it should, and the browser's numbers are the library's."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dpml_app.noise_compute import accuracy_bounds, calibrations, choice_losses, histogram, plane, rival_sizes
+from dpml_app.noise_models import model
+from dpml_app.noise_points import decode, preset
+from dpml_app.noise_settings import NOISE_EPSILONS
+
+from dpml.mechanisms.admissible import cauchy_scale
+from dpml.mechanisms.smooth import (
+    global_sensitivity,
+    local_sensitivity,
+    sensitivity_envelope,
+    smooth_sensitivity,
+    statistic,
+)
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+READY = """(before) => {
+  const doc = globalThis.Bokeh?.documents?.[0]
+  return doc?.get_model_by_name("noise-state")?.data.answers[0] > before
+    && doc.get_model_by_name("noise-terms").data.k.length > 0
+}"""
+# where on the screen a point is
+WHERE = """(index) => {
+  const doc = Bokeh.documents[0]
+  const view = Bokeh.index.find_one_by_id(doc.get_model_by_name("noise-line").id)
+  const {x, y} = doc.get_model_by_name("noise-points").data
+  view.el.scrollIntoView({block: "center"})
+  const box = view.el.getBoundingClientRect()
+  return [box.x + view.frame.x_scale.compute(x[index]), box.y + view.frame.y_scale.compute(y[index])]
+}"""
+FIGURES = {
+    "histogram": ["noise-bars", "noise-exact"],
+    "plane": ["noise-grid", "noise-dots", "noise-contours"],
+    "tails": ["noise-tails-bound", "noise-tails-exact", "noise-tails-own", "noise-tails-here"],
+    "rivals": [f"noise-rivals-{n}" for n in ("laplace", "geometric", "staircase", "gaussian", "best")],
+    "choices": [f"noise-choices-{n}" for n in ("exponential", "flip", "noisy-max", "best")],
+    "markers": ["noise-rivals-here", "noise-choices-here", "noise-scales-here", "noise-costs-here"],
+    "points": ["noise-points"],
+    "envelope": ["noise-terms", "noise-best", "noise-local", "noise-smooth", "noise-global"],
+    "release": ["noise-intervals"],
+    "draws": ["noise-releases"],
+    "calibrations": [f"noise-{f}-{n}" for f in ("scales", "costs") for n in ("exact", "algorithm-1", "theorem-2")],
+}
+
+
+def opened(app, query=""):
+    app.open(f"?page=noise{query}", wait=False)
+    app.page.wait_for_function(READY, arg=0, timeout=60_000)
+    return app
+
+
+def act(app, what):
+    """Do something that the server answers, and wait until it has."""
+    before = app.read("noise-state")["answers"][0]
+    what()
+    app.page.wait_for_function(READY, arg=before, timeout=20_000)
+
+
+def figures(app):
+    return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
+
+
+def press(label, key):
+    def do(app):
+        app.slider(label).focus()
+        app.page.keyboard.press(key)
+
+    return do
+
+
+def pick(label, option):
+    def do(app):
+        app.page.get_by_role("combobox", name=label).click()
+        # a menu of panel-material-ui has items, others have options
+        found = app.page.get_by_role("option", name=option, exact=True)
+        found.or_(app.page.get_by_role("menuitem", name=option, exact=True)).first.click()
+
+    return do
+
+
+def choose(role, name):
+    return lambda app: app.page.get_by_role(role, name=name, exact=True).click()
+
+
+# in this order on one page: what each changes, and the setting in the link
+CONTROLS = [
+    (press("Axis reaches to ±", "ArrowRight"), {"histogram"}, "noise_reach"),
+    (press("Number of queries D", "ArrowLeft"), {"tails"}, "noise_queries"),
+    (press("Probability p of a larger error", "ArrowRight"), {"tails"}, "noise_failure"),
+    (press("Numbers that one person moves, k", "ArrowRight"), {"rivals", "markers"}, "noise_touched"),
+    (choose("radio", "95 % stay below"), {"rivals", "markers"}, "noise_measure"),
+    (press("Gap between candidates", "ArrowRight"), {"choices", "markers"}, "noise_gap"),
+    (press("δ of the Gaussian", "ArrowRight"), {"rivals", "markers"}, "noise_delta"),
+    (
+        press("β as a share of ε", "ArrowLeft"),
+        {"calibrations", "markers", "envelope", "release", "draws"},
+        "noise_beta",
+    ),
+    (pick("Statistic", "Trimmed mean"), {"envelope", "release", "draws"}, "noise_statistic"),
+    (press("Trimmed at each end, m", "ArrowRight"), {"envelope", "release", "draws"}, "noise_trim"),
+    (choose("radio", "Add or remove one point"), {"envelope", "release", "draws"}, "noise_relation"),
+    (pick("Points to start from", "Skewed"), {"points", "envelope", "release", "draws"}, "noise_preset"),
+    (press("Number of points", "ArrowLeft"), {"points", "envelope", "release", "draws"}, "noise_size"),
+    (pick("Statistic", "Variance"), {"envelope", "release", "draws"}, "noise_statistic"),
+    (press("Its value", "ArrowRight"), {"points", "envelope", "release", "draws"}, "noise_points"),
+    (choose("button", "Put the points back"), {"points", "envelope", "release", "draws"}, "noise_points"),
+    (press("Draws of the noise", "ArrowRight"), {"histogram"}, "noise_draws"),
+    (choose("button", "Redraw noise"), {"histogram", "draws"}, "noise_seed"),
+    (pick("Mechanism", "Staircase"), {"histogram", "tails"}, "noise_mechanism"),
+    (
+        press("Sensitivity Δ", "ArrowRight"),
+        # the tails are drawn in units of Δ/ε
+        {"histogram", "rivals", "choices", "markers"},
+        "noise_sensitivity",
+    ),
+    (
+        press("ε of the noise", "ArrowLeft"),
+        {"histogram", "tails", "markers", "envelope", "release", "draws"},
+        "noise_epsilon",
+    ),
+    (choose("radio", "Two"), {"plane"}, "noise_dimension"),
+]
+
+
+def test_each_control_changes_what_it_should_and_nothing_else(app):
+    opened(app)
+    before, link = figures(app), app.query
+    for do, expected, setting in CONTROLS:
+        act(app, lambda do=do: do(app))
+        app.page.wait_for_function(
+            "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]", arg=[setting, link.get(setting)]
+        )
+        after, now = figures(app), app.query
+        assert {name for name in before if before[name] != after[name]} == expected, setting
+        moved = {name for name in link if link[name] != now.get(name)}
+        assert moved - {"noise_points"} == {setting} - {"noise_points"}, setting
+        before, link = after, now
+
+
+def test_menu_leads_here_and_back(app):
+    app.open("?page=audit&audit_draws=1000&noise_size=20", wait=False)
+    app.page.get_by_role("button", name="Noise", exact=True).click()
+    app.page.wait_for_function(READY, arg=0, timeout=30_000)
+    app.page.wait_for_function("location.search.includes('page=noise')")
+    assert len(app.array("noise-points", "x")) == 20
+    assert app.page.get_by_role("slider", name="ε of the noise", exact=True).is_visible()
+    app.page.get_by_role("button", name="Audit", exact=True).click()
+    app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="hidden")
+    app.page.wait_for_function("location.search.includes('page=audit')")
+
+
+def test_plots_hold_what_the_library_computes(app):
+    query = "&noise_epsilon=0.5&noise_sensitivity=2&noise_mechanism=geometric&noise_reach=20&noise_touched=5"
+    opened(app, query + "&noise_seed=3&noise_gap=2&noise_beta=1/4&noise_queries=20&noise_failure=0.1")
+    noise = model("geometric", 0.5, 2, 1e-6, 0.25)
+    found = histogram(noise, 20, 2000, 3)
+    assert app.array("noise-bars", "share") == pytest.approx(np.maximum(found.share, 1e-6), abs=1e-12)
+    assert app.array("noise-bars", "exact") == pytest.approx(found.exact, abs=1e-12)
+    at = NOISE_EPSILONS.index(0.5)
+    for name, sizes in rival_sizes(2, 1e-6, 5, "mean").items():
+        assert app.array(f"noise-rivals-{name}", "y") == pytest.approx(sizes)
+    for name, losses in choice_losses(2.0, 2).items():
+        assert app.array(f"noise-choices-{name}", "y") == pytest.approx(losses)
+    for name, (scale, cost) in calibrations(0.25).items():
+        assert app.array(f"noise-scales-{name}", "y") == pytest.approx(scale)
+        assert app.array(f"noise-costs-{name}", "y") == pytest.approx(cost)
+        assert cost[at] <= 0.5 * (1 + 1e-9)
+    assert app.array("noise-tails-here", "x") * 2 / 0.5 == pytest.approx(accuracy_bounds(0.5, 2, 20, 0.1))
+    text = app.text
+    assert "With probability 90 % none of 20 errors is larger than" in text
+    assert "the smallest noise is" in text
+    assert "in one of the D queries" in text
+    check_names(app)
+
+
+def check_names(app):
+    """Every slider has a name that is read out, and a step."""
+    named = app.page.evaluate(
+        """() => {
+          const found = []
+          const walk = (node) => {
+            const role = node.getAttribute?.("role")
+            if (node.tagName === "INPUT" && node.type === "range" && node.offsetParent !== null) {
+              found.push([node.getAttribute("aria-label") ?? node.getAttribute("aria-labelledby"), node.step])
+            }
+            for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { walk(child) }
+          }
+          walk(document.body)
+          return found
+        }"""
+    )
+    assert len(named) >= 12
+    for name, step in named:
+        assert name
+        assert float(step) > 0
+
+
+# ---- points -----------------------------------------------------------------------------------------------------
+
+
+def check_envelope(app, kind, x, beta, relation, trim):
+    """What the browser has drawn of these points is what Python computes, to 1e-9."""
+    arguments = (kind, x, 0, 100, beta, relation, trim)
+    whole = global_sensitivity(kind, 0, 100, n=len(x), relation=relation, trim=trim)
+    exact = sensitivity_envelope(*arguments, distances=len(x) + 1)
+    for column, values in (("sensitivity", exact.sensitivity), ("term", exact.terms)):
+        drawn = np.nan_to_num(app.array("noise-terms", column)) * whole
+        assert drawn == pytest.approx(values, rel=1e-9, abs=1e-12)
+    assert app.array("noise-smooth", "value")[0] == pytest.approx(smooth_sensitivity(*arguments), rel=1e-9)
+    local = local_sensitivity(kind, x, 0, 100, relation, trim)
+    assert app.array("noise-local", "value")[0] == pytest.approx(local, rel=1e-9, abs=1e-12)
+    assert app.array("noise-global", "value")[0] == pytest.approx(whole, rel=1e-9)
+    value = app.page.evaluate("Bokeh.documents[0].get_model_by_name('noise-value').location")
+    assert value == pytest.approx(statistic(kind, x, 0, 100, trim), rel=1e-9)
+
+
+ENVELOPES = [
+    ("variance", "replace-one", "skewed", 50, 0.5),
+    ("trimmed_mean", "replace-one", "clumps", 200, 0.1),
+]
+
+
+def test_envelope_and_releases_are_python_s(app):
+    for kind, relation, start, size, epsilon in ENVELOPES:
+        query = f"&noise_statistic={kind}&noise_relation={relation}&noise_preset={start}&noise_size={size}&noise_trim=3"
+        opened(app, f"{query}&noise_epsilon={epsilon:g}")
+        x = preset(start, size)
+        trim = 3 if kind == "trimmed_mean" else 0
+        check_envelope(app, kind, x, epsilon / 6, relation, trim)
+        # the width of 90 % of releases
+        widths = app.array("noise-intervals", "most_high") - app.array("noise-intervals", "most_low")
+        smooth = smooth_sensitivity(kind, x, 0, 100, epsilon / 6, relation, trim)
+        whole = global_sensitivity(kind, 0, 100, n=size, relation=relation, trim=trim)
+        cauchy = 2 * np.tan(0.45 * np.pi) * cauchy_scale(epsilon, epsilon / 6) * smooth
+        assert widths == pytest.approx([cauchy, 2 * np.log(10) * whole / epsilon], rel=1e-9)
+
+
+def test_kernels_are_python_s_on_many_samples(app):
+    rng = np.random.default_rng(0)
+    cases = []
+    for n in (1, 2, 3, 5, 8, 23, 200):
+        for kind in ("mean", "trimmed_mean", "variance", "median"):
+            for relation in ("add-remove", "replace-one"):
+                for beta in (0.001, 0.1, 2.0):
+                    for tied in (False, True):
+                        low, high = (0, 100) if tied else (-3.5, 8)
+                        x = rng.choice(np.linspace(low, high, 4), n) if tied else rng.uniform(low, high, n)
+                        cases.append([kind, x.tolist(), low, high, beta, relation, int(rng.integers(0, n // 2 + 2))])
+    kernels = (ROOT / "app/dpml_app/noise_kernels.js").read_text(encoding="utf-8")
+    app.page.goto("about:blank")
+    found = app.page.evaluate(f"(cases) => {{ {kernels}; return cases.map((c) => sensitivities(...c)) }}", cases)
+    for case, got in zip(cases, found, strict=True):
+        kind, x, low, high, _beta, relation, trim = case
+        assert got["smooth"] == pytest.approx(smooth_sensitivity(*case), rel=1e-9, abs=1e-12)
+        assert got["local"] == pytest.approx(local_sensitivity(kind, x, low, high, relation, trim), rel=1e-9, abs=1e-12)
+        assert got["value"] == pytest.approx(statistic(kind, x, low, high, trim), rel=1e-9, abs=1e-12)
+        whole = global_sensitivity(kind, low, high, len(x), relation, trim)
+        assert got["global"] == pytest.approx(whole, rel=1e-9)
+        envelope = sensitivity_envelope(*case, distances=len(x) + 1)
+        assert got["A"] == pytest.approx(envelope.sensitivity.tolist(), rel=1e-9, abs=1e-12)
+    scales = app.page.evaluate(f"(pairs) => {{ {kernels}; return pairs.map((p) => cauchy_scale(...p)) }}", PAIRS)
+    assert scales == pytest.approx([cauchy_scale(*pair) for pair in PAIRS], rel=1e-9)
+
+
+PAIRS = [[e, share * e] for e in (0.01, 0.3, 1, 10) for share in (0.02, 1 / 6, 0.9)]
+
+
+def test_dragging_a_point_redraws_the_envelope_and_goes_into_the_link(app):
+    opened(app, "&noise_size=10&noise_statistic=median")
+    before = figures(app)
+    x, y = app.page.evaluate(WHERE, 4)
+    mouse = app.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    for step in (10, 40, 80, 120):
+        mouse.move(x + step, y + 30)
+    app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-points').data.x[4] > 60")
+    during = figures(app)
+    assert {name for name in before if before[name] != during[name]} == {"points", "envelope", "release", "draws"}
+    assert app.query.get("noise_points", "") == "", "the server hears of it when the drag has ended"
+    mouse.up()
+    app.page.wait_for_function("new URLSearchParams(location.search).get('noise_points')?.length > 1")
+    dragged = app.array("noise-points", "x")
+    assert (np.delete(dragged, 4) == np.delete(preset("bell", 10), 4)).all()
+    assert dragged[4] > 60
+    assert decode(app.query["noise_points"]) == pytest.approx(dragged)
+    check_envelope(app, "median", dragged, 1 / 6, "replace-one", 0)
+    # a press beside all points moves none
+    mouse.move(x - 200, y)
+    mouse.down()
+    mouse.move(x - 150, y)
+    mouse.move(x - 100, y)
+    mouse.up()
+    assert app.array("noise-points", "x") == pytest.approx(dragged)
+
+
+# ---- links, words, width ------------------------------------------------------------------------------------------
+
+
+def test_link_brings_back_every_control(app, make_app, server):
+    query = (
+        "&noise_mechanism=norm-10&noise_dimension=2&noise_epsilon=2&noise_sensitivity=3&noise_delta=0.001"
+        "&noise_beta=1/4&noise_draws=1500&noise_seed=9&noise_reach=20&noise_queries=50&noise_failure=0.2"
+        "&noise_touched=20&noise_measure=q95&noise_gap=3.5&noise_statistic=trimmed_mean&noise_trim=2"
+        "&noise_relation=add-remove&noise_size=20&noise_preset=clumps&noise_points=p0010rs5050"
+    )
+    opened(app, query)
+    wanted = dict(part.split("=") for part in query.strip("&").split("&"))
+    assert {k: v for k, v in app.query.items() if k in wanted} == wanted
+    assert app.array("noise-points", "x") == pytest.approx([0, 3.6, 100, 18, 18])
+    again = opened(make_app(server), app.page.evaluate("location.search").replace("?page=noise", "", 1))
+    assert figures(again) == figures(app)
+    found = plane("norm-10", (2.0, 3, 0.001, 0.25), 20, 1500, 9)
+    assert app.array("noise-dots", "x") == pytest.approx(found.x)
+    assert app.array("noise-dots", "y") == pytest.approx(found.y)
+    assert app.read("noise-contours")["held"] == ["50 %", "90 %", "99 %"]
+
+
+def test_what_is_wrong_or_cannot_be_drawn_is_said(app):
+    opened(app, "&noise_points=pzz00&noise_epsilon=7&noise_gap=50&noise_size=20")
+    text = " ".join(app.alerts)
+    assert "noise_points = pzz00 is not allowed" in text
+    assert "two characters" in text
+    assert "noise_epsilon = 7 is not allowed" in text
+    assert "noise_gap = 50 is not allowed" in text
+    assert app.query["noise_size"] == "20"
+    assert len(app.array("noise-points", "x")) == 20
+    opened(app, "&noise_mechanism=student&noise_beta=1/2&noise_statistic=trimmed_mean&noise_trim=30&noise_size=50")
+    text = app.text
+    assert "needs β below ε/3" in text
+    assert "Nothing is kept of 50 points" in text
+    assert len(app.array("noise-bars", "share")) == 0
+    act(app, lambda: press("β as a share of ε", "ArrowLeft")(app))
+    act(app, lambda: press("β as a share of ε", "ArrowLeft")(app))
+    assert len(app.array("noise-bars", "share")) > 0
+    assert "Student's t" in app.text
+
+
+def test_phone_shows_everything_in_its_width(make_app, server):
+    app = opened(make_app(server, width=390, height=844), "&noise_size=200")
+    assert app.widest <= 390
+    app.page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
+    inside = app.page.evaluate(
+        """() => ["noise-histogram", "noise-line", "noise-envelope", "noise-release"].map((name) => {
+          const model = Bokeh.documents[0].get_model_by_name(name)
+          const box = Bokeh.index.find_one_by_id(model.id).el.getBoundingClientRect()
+          return [box.left, box.right, model.inner_width]
+        })"""
+    )
+    for left, right, inner in inside:
+        assert left >= 0
+        assert right <= 390
+        assert inner > 180
