@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -34,6 +33,10 @@ def points_of(settings: Settings):
     if settings.noise_points:
         return decode(settings.noise_points)
     return preset(settings.noise_preset, settings.noise_size)
+
+
+def _at_once(widget) -> None:
+    widget._debounce = DEBOUNCE
 
 
 def _flip(options: dict) -> dict:
@@ -107,8 +110,8 @@ class NoiseControls:
     def _point_controls(self) -> None:
         """Make what moves a point without a pointer."""
         self.point = pmui.IntInput(label="Point to move", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
-        self.value: Any = pmui.FloatSlider(label="Its value", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
-        self.value._debounce = DEBOUNCE
+        self.value = pmui.FloatSlider(label="Its value", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
+        _at_once(self.value)
         self.back = pmui.Button(label="Put the points back", icon="undo", variant="outlined", **WIDE)
         self.back.on_click(self._put_back)
         self.point.param.watch(lambda _event: self.show_value(), "value")

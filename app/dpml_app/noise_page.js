@@ -65,7 +65,7 @@ function show_release(found, c, epsilon, variance) {
   }
   put(releases, {data: {x, row}})
   const reach = variance ? (upper - lower) ** 2 / 4 : upper, from = variance ? 0 : lower
-  const margin = 0.08 * (reach - from)
+  const margin = 0.04 * (reach - from)
   if (release.x_range.end !== reach + margin) { put(release.x_range, {start: from - margin, end: reach + margin}) }
   put(exact, {location: centre})
   return [half(0.9)[0], half(0.9)[1]]

@@ -120,7 +120,7 @@ class SmoothFigures:
         self.release = p = plain_figure(
             "noise-release",
             250,
-            x_range=Range1d(start=-8, end=108),
+            x_range=Range1d(start=-4, end=104),
             y_range=FactorRange(factors=list(ROWS)[::-1]),
             x_axis_label="what is released",
         )

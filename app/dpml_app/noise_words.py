@@ -39,7 +39,8 @@ CAPTIONS = {
         "Drag a point, or use the two controls. A(k) is the most that one more change can move the result within k "
         "changes of these points (under add/remove: a proven bound on it). The smooth sensitivity is the largest "
         "of exp(-βk)·A(k). Thick bars hold 50 % of releases, thin ones 90 %, dots are draws; the dashed line is the "
-        "exact result, which is never published. The sensitivities shown are private, too."
+        "exact result, which is never published. What lies beyond the axis may be cut to it at no "
+        "cost. The sensitivities shown are private, too."
     ),
     "calibrations": (
         "Left: how wide the Cauchy noise is for one unit of smooth sensitivity. Right: the ε it truly costs, from the "
