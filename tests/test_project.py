@@ -112,9 +112,9 @@ def test_environment_yml_has_the_dependencies_of_pyproject():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     assert environment["channels"] == ["conda-forge"]
     entries = environment["dependencies"]
-    [from_pypi] = [entry["pip"] for entry in entries if isinstance(entry, dict)]
-    assert from_pypi[0] == "-e ."
-    names = [entry for entry in entries if isinstance(entry, str) and entry != "pip"] + from_pypi[1:]
+    [from_pip] = [entry["pip"] for entry in entries if isinstance(entry, dict)]
+    assert from_pip[0] == "-e ."
+    names = [entry for entry in entries if isinstance(entry, str) and entry != "pip"] + from_pip[1:]
     assert f"python{project['requires-python']}" in names
     found = [requirement(name) for name in names if not name.startswith("python>=")]
     assert sorted((CONDA_NAMES.get(name, name), version) for name, version in found) == expected
