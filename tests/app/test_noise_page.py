@@ -149,7 +149,7 @@ def test_menu_leads_here_and_back(app):
     app.page.wait_for_function(READY, arg=0, timeout=30_000)
     app.page.wait_for_function("location.search.includes('page=noise')")
     assert len(app.array("noise-points", "x")) == 20
-    assert app.page.get_by_role("slider", name="ε of the noise", exact=True).is_visible()
+    app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="visible")  # the drawer follows
     app.page.get_by_role("button", name="Audit", exact=True).click()
     app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="hidden")
     app.page.wait_for_function("location.search.includes('page=audit')")
