@@ -130,17 +130,17 @@ def test_tables_are_neighbours():
         assert np.flatnonzero((other != X).any(axis=1) | (codes != other_codes)).tolist() == [at]
 
 
-@pytest.mark.parametrize("name", EDITABLE)
+# mutual information, which iterative sampling ranks by, moves with any record
+@pytest.mark.parametrize("name", [name for name in EDITABLE if name != "iterative-sampling"])
 def test_equal_tables_cannot_be_told_apart(name):
     relation = "replace-one" if "replace-one" in CATALOGUE[name].relations else "add-remove"
     record = "nab" if relation == "replace-one" else "n"
     case = case_of(name, 1.0, relation, (TABLE, record, 1))
-    if name == "iterative-sampling":
-        record, case = None, None  # mutual information moves with any record
-    if case is not None:
-        exact = compute.exact(key(name, 1.0, relation, (TABLE, record, 1)))
-        assert not exact["known"] or exact["epsilon"] == pytest.approx(0, abs=1e-9)
-        assert compute.step(key(name, 1.0, relation, (TABLE, record, 1)), 1, 0.99, 6)["lower"] == 0.0
+    exact = compute.exact(key(name, 1.0, relation, (TABLE, record, 1)))
+    assert exact["known"] == (case.exact is not None)
+    if exact["known"]:
+        assert exact["epsilon"] == pytest.approx(0, abs=1e-9)
+    assert compute.step(key(name, 1.0, relation, (TABLE, record, 1)), 1, 0.99, 6)["lower"] == 0.0
 
 
 @pytest.mark.parametrize("name", [name for name in EDITABLE if CATALOGUE[name].private])
