@@ -54,7 +54,7 @@ class Contingency:
     @property
     def off(self) -> FloatArray:
         """Records of each class whose feature is 0."""
-        return self.n[:, None] - self.on
+        return self.n[..., :, None] - self.on
 
 
 @dataclass(frozen=True)

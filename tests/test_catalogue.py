@@ -64,6 +64,7 @@ PARTS = {
     "release_output": "LogisticRegression[output]",
     "release_objective": "LogisticRegression[objective]",
     "release_weights": "LogisticRegression",
+    "BestSelector": "its three releases: permute-and-flip, TopSelector, BernoulliNB (tests/test_evaluation_best.py)",
     "audit": "measures others",
 }
 
@@ -129,6 +130,8 @@ def test_exact_audits(name, relation, epsilon):
         *itertools.product(("geometric", "staircase", "gaussian", "permute-and-flip"), ("add-remove",)),
         *itertools.product(("secure-integer-laplace", "secure-noisy-max", "clamped-likelihood"), ("add-remove",)),
         *itertools.product(("mask-total_count", "mask-count", "mask-difference_count"), ("add-remove", "replace-one")),
+        *itertools.product(("top-one-shot", "top-peeling"), ("add-remove", "replace-one")),
+        *itertools.product(("score-perturbation", "score-perturbation-threshold"), ("add-remove", "replace-one")),
         *itertools.product(("nb-row-bounded", "nb-published", "roc-histogram"), ("add-remove", "replace-one")),
     ],
 )

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.classifiers.models import LinearModels
-from dpml.classifiers.naive_bayes import models_from_published, published_threshold
+from dpml.classifiers.naive_bayes import models_from_published, models_from_row_bounded, published_threshold
 from dpml.counts import NoisyCounts
 from dpml.datasets import load
 from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy
@@ -250,3 +250,18 @@ def test_accuracy_at_a_tenth(name, row_bound, goal, published, data_home):
     assert ours.mean() >= goal
     assert theirs.mean() == pytest.approx(published, abs=0.015)
     assert ours.mean() > theirs.mean()
+
+
+def test_shrinkage_pulls_towards_the_rate_of_all_classes():
+    """With ever more shared ones each class's log odds of a feature go to those of the pooled rate."""
+    on, n = np.array([[[30.0, 5.0], [10.0, 15.0]]]), np.array([[60.0, 40.0]])
+    counts = NoisyCounts(on, n=n)
+    gaps = [np.abs(models_from_row_bounded(counts, 1e-9, pooled).coef).max() for pooled in (0.0, 1.0, 30.0, 1e9)]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 1e-6
+    # by hand: 2 · 0.6 · 10 ones and as many zeros as go with them at the rate 40/100, for the larger class
+    lp = [(30 + 12) / (60 + 12 + 18), (10 + 8) / (40 + 8 + 12)]
+    expected = np.log(lp[1] / (1 - lp[1])) - np.log(lp[0] / (1 - lp[0]))
+    assert models_from_row_bounded(counts, 1e-12, 10.0).coef[0, 0, 0] == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(InvalidParameter, match="shrinkage = -1"):
+        BernoulliNB(1.0, shrinkage=-1).fit(*table())

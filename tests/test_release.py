@@ -24,8 +24,20 @@ import dpml.counts
 from dpml._plain import plain_features, plain_labels
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.naive_bayes import models_from_published, models_from_row_bounded, published_threshold
-from dpml.counts import Contingency, NoisyCounts, contingency, release_published, release_row_bounded
+from dpml.classifiers.naive_bayes import (
+    default_shrinkage,
+    models_from_published,
+    models_from_row_bounded,
+    published_threshold,
+)
+from dpml.counts import (
+    Contingency,
+    NoisyCounts,
+    contingency,
+    release_published,
+    release_row_bounded,
+    row_bounded_scales,
+)
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
 from dpml.mechanisms.secure import integer_laplace
 from dpml.schema import Schema
@@ -170,7 +182,8 @@ def test_the_model_is_a_function_of_whole_noisy_counts(method, kind, monkeypatch
         threshold = published_threshold(0.5, 8, 65)
         expected = models_from_published(NoisyCounts(first, off=second), threshold)
     else:
-        expected = models_from_row_bounded(NoisyCounts(second, n=first))
+        pooled = default_shrinkage(Schema.binary(8)) * row_bounded_scales(0.5, model.row_bound_)[0]
+        expected = models_from_row_bounded(NoisyCounts(second, n=first), pooled=pooled)
     log_odds = np.diff(model.feature_log_prob_ - model._feature_log_off, axis=0)
     np.testing.assert_allclose(log_odds, expected.coef[0], rtol=1e-12)
     log_prior = np.diff(model.class_log_prior_ + model._feature_log_off.sum(axis=1))

@@ -9,7 +9,15 @@ from sklearn.metrics import mutual_info_score
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
-from dpml.selection import KINDS, features_touched, mask_change_range, mask_weight, scores, sensitivity
+from dpml.selection import (
+    KINDS,
+    features_touched,
+    l1_sensitivity,
+    mask_change_range,
+    mask_weight,
+    scores,
+    sensitivity,
+)
 
 RELATIONS = ("add-remove", "replace-one")
 
@@ -97,6 +105,16 @@ def test_count_scores_change_exactly_as_much_as_stated(kind, relation, D, n_clas
         deltas = np.unique(list(changes(kind, relation, D, n_classes, most_records, row_bound)), axis=0)
         assert np.abs(deltas).max() == sensitivity(kind, relation)
         touched = (deltas != 0).sum(axis=1).max()
+        whole = np.abs(deltas).sum(axis=1).max()
+        middle = np.abs(deltas - np.median(deltas, axis=1, keepdims=True)).sum(axis=1).max()
+        facts = {"row_bound": row_bound, "n_classes": n_classes}
+        assert whole <= l1_sensitivity(kind, relation, D, **facts)
+        assert middle <= l1_sensitivity(kind, relation, D, up_to_shift=True, **facts) + 1e-12
+        if n_classes == 2 and most_records == 3:
+            assert whole == l1_sensitivity(kind, relation, D, **facts)
+        if D == 4 and (kind, relation) == ("count", "add-remove"):
+            # half of the scores rise and half fall: no shift makes less of it
+            assert middle == l1_sensitivity(kind, relation, D, up_to_shift=True, **facts) == 2.0
         assert touched <= features_touched(kind, relation, D, row_bound)
         for T in range(1, D + 1):
             masks = np.array([m for m in itertools.product((0, 1), repeat=D) if sum(m) == T])

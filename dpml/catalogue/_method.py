@@ -13,7 +13,7 @@ from dpml._validate import check_choice, check_epsilon
 from dpml.auditing import AuditResult, audit
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Case", "IndependentLaplace", "Method", "table_from_rows"]
+__all__ = ["Case", "IndependentLaplace", "Method", "neighbouring_tables", "table_from_rows"]
 
 
 @dataclass(frozen=True)
@@ -164,3 +164,30 @@ def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[
     for i, (ones, _) in enumerate(rows):
         X[i, ones] = 1.0
     return X, np.array([c for _, c in rows], dtype=np.intp)
+
+
+def neighbouring_tables(kind: str, relation: str, weight: float) -> tuple[Any, Any]:
+    """Return tables of four features, 2 and 3 so good that the set {2, 3} holds all but e^-40 of the probability.
+
+    One record then changes the probability of the set {0, 1} by all that it can, while the sum over sets stands still;
+    `weight` is the log weight of one unit of score.
+    """
+    many = int(np.ceil(60.0 / weight)) if kind != "mutual_information" else 200
+    base = [([2, 3], 1)] * many + ([([], 0)] * many if kind != "total_count" else [])
+    if kind == "difference_count":
+        # features 0 and 1 stand at a difference that the record moves up while it moves that of 2 and 3 down
+        base += [([0, 1], 0)] * 4
+        before, after = [], [([0, 1, 2, 3], 0)]
+        if relation == "replace-one":
+            before, after = [([0, 1, 2, 3], 1)], [([0, 1, 2, 3], 0)]
+    elif kind == "total_count":
+        before, after = [], [([0, 1], 1)]
+        if relation == "replace-one":
+            before, after = [([2, 3], 1)], [([0, 1], 1)]
+    else:
+        # a record against the trend of 2 and 3, with the trend of 0 and 1
+        base += [([0, 1], 0)] * 4 + [([2, 3], 1)] * 4
+        before, after = [], [([0, 1, 2, 3], 0)]
+        if relation == "replace-one":
+            before, after = [([0, 1, 2, 3], 1)], [([0, 1, 2, 3], 0)]
+    return table_from_rows(base + before, 4), table_from_rows(base + after, 4)

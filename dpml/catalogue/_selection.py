@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._method import Case, Method, table_from_rows
+from dpml.catalogue._method import Case, Method, neighbouring_tables, table_from_rows
 from dpml.selection import mask_log_probability, mask_weight, published_mask_weight, sample_masks, scores, sensitivity
 from dpml.selection.published import (
     cluster_selection,
@@ -39,32 +39,6 @@ class _Masks:
         return sample_masks(self.log_weights(data), T, draws, rng=rng) @ (1 << np.arange(D))
 
 
-def _neighbouring_tables(kind: str, relation: str, weight: float) -> tuple[Any, Any]:
-    """Return tables whose features 2 and 3 are so good that the mask {2, 3} holds all but e^-40 of the probability.
-
-    One record then changes the mask {0, 1} by all that it can, while the sum over masks stands still.
-    """
-    many = int(np.ceil(60.0 / weight)) if kind != "mutual_information" else 200
-    base = [([2, 3], 1)] * many + ([([], 0)] * many if kind != "total_count" else [])
-    if kind == "difference_count":
-        # features 0 and 1 stand at a difference that the record moves up while it moves that of 2 and 3 down
-        base += [([0, 1], 0)] * 4
-        before, after = [], [([0, 1, 2, 3], 0)]
-        if relation == "replace-one":
-            before, after = [([0, 1, 2, 3], 1)], [([0, 1, 2, 3], 0)]
-    elif kind == "total_count":
-        before, after = [], [([0, 1], 1)]
-        if relation == "replace-one":
-            before, after = [([2, 3], 1)], [([0, 1], 1)]
-    else:
-        # a record against the trend of 2 and 3, with the trend of 0 and 1
-        base += [([0, 1], 0)] * 4 + [([2, 3], 1)] * 4
-        before, after = [], [([0, 1, 2, 3], 0)]
-        if relation == "replace-one":
-            before, after = [([0, 1, 2, 3], 1)], [([0, 1, 2, 3], 0)]
-    return table_from_rows(base + before, D), table_from_rows(base + after, D)
-
-
 def _mask(kind: str, calibration: str):
     def case(epsilon: float, relation: str) -> Case:
         n_rows = 400 if kind == "mutual_information" else None
@@ -72,7 +46,7 @@ def _mask(kind: str, calibration: str):
             weight = published_mask_weight(kind, relation, epsilon, T, n_rows=n_rows)
         else:
             weight = mask_weight(kind, relation, epsilon, T, D, n_rows=n_rows)
-        data, neighbour = _neighbouring_tables(kind, relation, weight)
+        data, neighbour = neighbouring_tables(kind, relation, weight)
         masks = _Masks(kind, weight)
         return Case(data, neighbour, masks.sample, masks, words="two poor features gain from the record, two good lose")
 
@@ -175,7 +149,7 @@ METHODS = (
         "private-threshold-testing",
         "Private threshold testing",
         "selection",
-        ("dpml.selection.published.private_threshold_testing",),
+        ("dpml.selection.published.private_threshold_testing", "dpml.selection.PublishedSelector[threshold-testing]"),
         "002 Algorithm 2",
         "2ε for any scores, ε for total counts",
         False,
@@ -188,7 +162,7 @@ METHODS = (
         "cluster-selection",
         "Cluster selection",
         "selection",
-        ("dpml.selection.published.cluster_selection",),
+        ("dpml.selection.published.cluster_selection", "dpml.selection.PublishedSelector[clusters]"),
         "002 Algorithm 1",
         "ε",
         False,
@@ -201,7 +175,7 @@ METHODS = (
         "noisy-cut",
         "NoisyCut",
         "selection",
-        ("dpml.selection.published.noisy_cut",),
+        ("dpml.selection.published.noisy_cut", "dpml.selection.PublishedSelector[noisy-cut]"),
         "002 section 3.4, after Lee and Clifton",
         "ε, for any number of features",
         False,
@@ -214,7 +188,7 @@ METHODS = (
         "iterative-sampling",
         "Iterative sampling",
         "selection",
-        ("dpml.selection.published.iterative_sampling",),
+        ("dpml.selection.published.iterative_sampling", "dpml.selection.PublishedSelector[iterative]"),
         "000 Algorithm 4",
         "ε if the loop stops after T turns",
         False,

@@ -32,13 +32,14 @@ from dpml.counts import (
     contingency_of_subsamples,
     release_published,
     release_row_bounded,
+    row_bounded_scales,
 )
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 
-__all__ = ["BernoulliNB", "default_row_bound", "models_from_published", "models_from_row_bounded"]
+__all__ = ["BernoulliNB", "default_row_bound", "default_shrinkage", "models_from_published", "models_from_row_bounded"]
 
 METHODS = ("row-bounded", "published")
 FloatArray = NDArray[np.float64]
@@ -48,10 +49,19 @@ def default_row_bound(schema: Schema, epsilon: float) -> int:
     """Return the project's public rule for the number of ones a record keeps.
 
     The noise on a count grows with r and what cutting loses falls with it; the rule lets r grow with ε times the
-    records there are for each one a record may have. All of it is public (docs/decisions.md has the search).
+    records there are for each one a record may have. Where a record has few ones by its schema (one-hot attributes),
+    it keeps at most a seventh of them: naive Bayes counts attributes that say the same twice, and cutting dampens that.
+    All of it is public (docs/decisions.md has the search).
     """
     most = schema.row_bound
-    return int(np.clip(np.rint(epsilon * schema.n_lower / (25 * most)), 1, most))
+    assert most is not None
+    cap = most if most == schema.n_features else -(-most // 7)
+    return int(np.clip(np.rint(epsilon * schema.n_lower / (25 * most)), 1, cap))
+
+
+def default_shrinkage(schema: Schema) -> float:
+    """Return the project's public rule for `shrinkage`: 0.5, and 0.1 where a record has few ones by its schema."""
+    return 0.5 if schema.row_bound == schema.n_features else 0.1
 
 
 def _log_odds_models(log_on: FloatArray, log_off: FloatArray, log_prior: FloatArray) -> LinearModels:
@@ -76,14 +86,20 @@ def _log_probabilities_published(
 
 
 def _log_probabilities_row_bounded(
-    counts: NoisyCounts, pseudocount: float
+    counts: NoisyCounts, pseudocount: float, pooled: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     assert counts.n is not None
     n = np.maximum(counts.n, 0.0)
     on = np.clip(counts.on, 0.0, n[:, :, None])
-    log_total = np.log(n + 2 * pseudocount)[:, :, None]
-    log_on = np.log(on + pseudocount) - log_total
-    log_off = np.log(n[:, :, None] - on + pseudocount) - log_total
+    # `pooled` ones, shared out by class size, and as many zeros as go with them at the rate of all classes together
+    share = n[:, :, None] / np.maximum(n.sum(axis=1), 1.0)[:, None, None]
+    total = np.maximum(n.sum(axis=1), 2.0)[:, None, None]
+    rate = np.clip(counts.on.sum(axis=1, keepdims=True), 1.0, total - 1) / total
+    more_on = pseudocount + pooled * share * n.shape[1]
+    more_off = pseudocount + pooled * share * n.shape[1] * (1 - rate) / rate
+    log_total = np.log(n[:, :, None] + more_on + more_off)
+    log_on = np.log(on + more_on) - log_total
+    log_off = np.log(n[:, :, None] - on + more_off) - log_total
     prior = n + pseudocount
     return log_on, log_off, np.log(prior / prior.sum(axis=1, keepdims=True))
 
@@ -103,12 +119,22 @@ def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: fl
     return _log_odds_models(*_log_probabilities_published(counts, threshold, pseudocount))
 
 
-def models_from_row_bounded(counts: NoisyCounts, pseudocount: float = 1.0) -> LinearModels:
+def models_from_row_bounded(counts: NoisyCounts, pseudocount: float = 1.0, pooled: float = 0.0) -> LinearModels:
     """Return the models of released on-counts and class counts. Post-processing.
 
     Class counts below 0 are set to 0, on-counts are kept between 0 and their class count.
+
+    Parameters
+    ----------
+    counts : NoisyCounts
+        With `on` and `n`.
+    pseudocount : float
+        Added to each count, > 0.
+    pooled : float
+        Ones, in records of an average class, that each class gets at the rate of all classes together: what pulls a
+        count that is drowned in noise towards saying nothing. `shrinkage` noise scales by default in `BernoulliNB`.
     """
-    return _log_odds_models(*_log_probabilities_row_bounded(counts, pseudocount))
+    return _log_odds_models(*_log_probabilities_row_bounded(counts, pseudocount, pooled))
 
 
 def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
@@ -154,6 +180,10 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         Neighbouring relation for which ε holds; it must be the budget's.
     class_share : float
         Share w of ε for the class counts (row-bounded), in (0, 1).
+    shrinkage : float, optional
+        How many noise scales of ones each class gets at the rate of all classes together (row-bounded), >= 0:
+        post-processing that pulls counts drowned in noise towards saying nothing. None: the project's public rule,
+        `default_shrinkage`.
 
     Attributes
     ----------
@@ -200,6 +230,7 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         relation: str = "add-remove",
         class_share: float = 0.1,
+        shrinkage: float | None = None,
     ):
         self.epsilon = epsilon
         self.method = method
@@ -213,6 +244,7 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.relation = relation
         self.class_share = class_share
+        self.shrinkage = shrinkage
 
     def fit(self, X: Any, y: Any) -> BernoulliNB:
         """Fit to private records.
@@ -229,6 +261,8 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         relation = check_relation(self.relation)
         pseudocount = check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
+        if self.shrinkage is not None:
+            check_number(self.shrinkage, "shrinkage", 0.0)
         percentile = check_number(self.threshold_percentile, "threshold_percentile", 50.0, 100.0, open_upper=True)
         if self.release:
             check_release(self.random_state)
@@ -256,8 +290,11 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
                 r = min(check_integer(self.row_bound, "row_bound", 1), D)
             exact = contingency_of_subsamples(X, codes, C, r, 1, rng=rng)
             charge(self.budget, relation, epsilon, label="BernoulliNB, row-bounded")
-            noisy = release_row_bounded(exact, epsilon, r, relation=relation, class_share=self.class_share, **noise)
-            log_on, log_off, log_prior = _log_probabilities_row_bounded(noisy, pseudocount)
+            shared: Any = {"relation": relation, "class_share": self.class_share}
+            noisy = release_row_bounded(exact, epsilon, r, **shared, **noise)
+            shrinkage = default_shrinkage(schema) if self.shrinkage is None else self.shrinkage
+            pooled = shrinkage * row_bounded_scales(epsilon, r, **shared)[0]
+            log_on, log_off, log_prior = _log_probabilities_row_bounded(noisy, pseudocount, pooled)
             self.row_bound_ = r
         self._schema = schema
         self.classes_ = np.asarray(schema.classes)

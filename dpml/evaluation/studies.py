@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.classifiers.linear import linear_models, minimiser, release_output, release_weights
 from dpml.classifiers.models import LinearModels
 from dpml.classifiers.naive_bayes import (
+    BernoulliNB,
     default_row_bound,
+    default_shrinkage,
     models_from_published,
     models_from_row_bounded,
     published_threshold,
@@ -28,6 +31,7 @@ from dpml.counts import (
     contingency_of_subsamples,
     release_published,
     release_row_bounded,
+    row_bounded_scales,
 )
 from dpml.datasets import Dataset
 from dpml.encoding import cut_rows, unit_scale
@@ -39,6 +43,8 @@ __all__ = [
     "PublishedNBStudy",
     "RowBoundedNBStudy",
     "SelectedNBStudy",
+    "SelectionStudy",
+    "accuracy_of_selected",
     "majority_accuracy",
     "non_private_nb",
 ]
@@ -121,14 +127,14 @@ class RowBoundedNBStudy(AccuracyStudy):
             self._tables[row_bound] = contingency_of_subsamples(*self._train, row_bound, self.subsamples, rng=rng)
         return self._tables[row_bound]
 
-    def models(self, epsilon, *, draws, rng, class_share=0.1, pseudocount=1.0):
-        """Return the models; settings: `class_share`, `pseudocount`."""
+    def models(self, epsilon, *, draws, rng, class_share=0.1, pseudocount=1.0, shrinkage=None):
+        """Return the models; settings: `class_share`, `pseudocount`, `shrinkage`."""
         r = self.row_bound if self.row_bound is not None else default_row_bound(self.schema, epsilon)
         r = min(r, self.schema.row_bound)
-        noisy = release_row_bounded(
-            self.tables(r), epsilon, r, relation=self.relation, class_share=class_share, draws=draws, rng=rng
-        )
-        return models_from_row_bounded(noisy, pseudocount)
+        shared: Any = {"relation": self.relation, "class_share": class_share}
+        noisy = release_row_bounded(self.tables(r), epsilon, r, draws=draws, rng=rng, **shared)
+        shrinkage = default_shrinkage(self.schema) if shrinkage is None else shrinkage
+        return models_from_row_bounded(noisy, pseudocount, shrinkage * row_bounded_scales(epsilon, r, **shared)[0])
 
 
 class SelectedNBStudy(AccuracyStudy):
@@ -179,6 +185,64 @@ class SelectedNBStudy(AccuracyStudy):
         noisy = release_published(self.counts, rest, relation=self.relation, features=features, draws=draws, rng=rng)
         threshold = published_threshold(rest, T, threshold_percentile, self.relation)
         return models_from_published(noisy, threshold, pseudocount).spread(features, D)
+
+
+class SelectionStudy:
+    """Select features with any selector, then train any classifier on them, each with its share of ε.
+
+    The selector's choices of all draws come from the same exact statistics at once; the classifier is fitted once for
+    each draw, to the columns that were chosen.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    selector : PrivateSelector
+        Its `epsilon`, `relation` and `schema` are set here.
+    classifier : estimator, optional
+        A private classifier; None: `BernoulliNB`.
+    relation : {"add-remove", "replace-one"}
+    subsamples : int
+        Independent cuts that the draws take in turn where the selector cuts records.
+    seed : int
+        Seed of the cutting.
+    """
+
+    def __init__(self, dataset, selector, classifier=None, *, relation="add-remove", subsamples=10, seed=0):
+        self.dataset, self.selector = dataset, selector
+        self.classifier = BernoulliNB(1.0) if classifier is None else classifier
+        self.relation = check_relation(relation)
+        schema = dataset.schema
+        bound = selector.row_bound
+        if bound is None or bound >= schema.row_bound:
+            self.counts = contingency(dataset.X_train, dataset.y_train, schema.n_classes)
+        else:
+            rng = np.random.default_rng([seed, bound])
+            train = dataset.X_train, dataset.y_train, schema.n_classes
+            self.counts = contingency_of_subsamples(*train, bound, subsamples, rng=rng)
+
+    def masks(self, epsilon: float, *, draws: int, rng: np.random.Generator, **setting: Any) -> NDArray[np.bool_]:
+        """Return (draws, D) selections at ε; settings are parameters of the selector."""
+        selector = clone(self.selector).set_params(epsilon=epsilon, relation=self.relation, **setting)
+        return selector.masks(self.counts, self.dataset.schema, draws=draws, rng=rng)
+
+    def __call__(self, epsilon, *, draws, rng, selection_share=0.5, **setting):
+        """Return test accuracies and sizes of the selections, shape (draws,)."""
+        epsilon = check_epsilon(epsilon)
+        share = check_number(selection_share, "selection_share", 0.0, 1.0, open_lower=True, open_upper=True)
+        masks = self.masks(epsilon * share, draws=draws, rng=rng, **setting)
+        model = clone(self.classifier).set_params(epsilon=epsilon * (1 - share), relation=self.relation)
+        accuracy = [accuracy_of_selected(self.dataset, mask, model, rng) for mask in masks]
+        return {"accuracy": np.array(accuracy), "selected": masks.sum(axis=1).astype(float)}
+
+
+def accuracy_of_selected(dataset: Dataset, mask: NDArray[np.bool_], classifier: Any, rng: np.random.Generator) -> float:
+    """Return the test accuracy of a classifier that is fitted to the selected columns; of a guess if there are none."""
+    columns = np.flatnonzero(mask)
+    if not columns.size:
+        return majority_accuracy(dataset)
+    model = clone(classifier).set_params(schema=dataset.schema.subset(columns), random_state=rng)
+    model.fit(dataset.X_train[:, columns], dataset.y_train)
+    return float(model.score(dataset.X_test[:, columns], dataset.y_test))
 
 
 class LogisticStudy(AccuracyStudy):

@@ -1,30 +1,52 @@
 """Private feature selection: scores, the exact mask distribution and selectors."""
 
+from dpml.selection._base import PrivateSelector, PublicFacts, public_n_rows
 from dpml.selection.masks import inclusion_probabilities, log_normaliser, mask_log_probability, sample_masks
+from dpml.selection.published import PublishedSelector
+from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector
 from dpml.selection.scores import (
     KINDS,
+    change_range,
     features_touched,
+    l1_sensitivity,
     mask_change_range,
     mask_weight,
     scores,
     scores_from_counts,
+    scores_from_tables,
     sensitivity,
 )
-from dpml.selection.selectors import MaskSelector, public_n_rows, published_mask_weight
+from dpml.selection.selectors import MaskSelector, published_mask_weight
+from dpml.selection.threshold import SparseVectorSelector
+from dpml.selection.top import TopSelector, one_shot, peel, sample_joint
 
 __all__ = [
     "KINDS",
     "MaskSelector",
+    "NoisyClusterSelector",
+    "NoisyCountSelector",
+    "NoisyScoreSelector",
+    "PrivateSelector",
+    "PublicFacts",
+    "PublishedSelector",
+    "SparseVectorSelector",
+    "TopSelector",
+    "change_range",
     "features_touched",
     "inclusion_probabilities",
+    "l1_sensitivity",
     "log_normaliser",
     "mask_change_range",
     "mask_log_probability",
     "mask_weight",
+    "one_shot",
+    "peel",
     "public_n_rows",
     "published_mask_weight",
+    "sample_joint",
     "sample_masks",
     "scores",
     "scores_from_counts",
+    "scores_from_tables",
     "sensitivity",
 ]

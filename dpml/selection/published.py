@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from scipy import integrate
 from scipy.special import expit
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import Laplace
+from dpml.schema import Schema
+from dpml.selection._base import PrivateSelector
+from dpml.selection.scores import scores_from_counts
 
 __all__ = [
+    "PublishedSelector",
     "cluster_selection",
     "cluster_selection_log_probabilities",
     "iterative_sampling",
@@ -26,6 +30,9 @@ __all__ = [
     "threshold_testing_log_probabilities",
 ]
 
+METHODS = ("iterative", "clusters", "threshold-testing", "noisy-cut")
+# rounds of private k-means, which the paper leaves open
+ROUNDS = 3
 BoolArray = NDArray[np.bool_]
 
 
@@ -224,3 +231,108 @@ def cluster_selection_log_probabilities(
         output = tuple(bool(kept[k]) for k in nearest)
         result[output] = result.get(output, 0.0) + float(chance)
     return {output: float(np.log(chance)) for output, chance in result.items() if chance > 0}
+
+
+class PublishedSelector(PrivateSelector):
+    """000's Algorithm 4 and 002's methods as they were published: NOT private. For study only.
+
+    Takes no budget and has no release; the repairs are `MaskSelector`, `SparseVectorSelector` and
+    `NoisyClusterSelector`.
+
+    Parameters
+    ----------
+    epsilon : float
+        The papers' ε, which does not hold.
+    method : {"iterative", "clusters", "threshold-testing", "noisy-cut"}
+        `iterative_sampling`, `cluster_selection`, `private_threshold_testing` and `noisy_cut`.
+    score : {"total_count", "difference_count", "count", "mutual_information"}
+        Clusters: "total_count" only.
+    n_features : int, optional
+        T, 1 to D - 1 (iterative).
+    threshold : float, optional
+        τ, in the score's units (the other three).
+    row_bound, relation, schema, on_invalid, random_state
+        As for `MaskSelector`.
+    budget : None
+        A budget is refused: no charge covers these methods.
+    release : False
+        A release is refused.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table was a DataFrame.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, NotPrivate
+
+    Examples
+    --------
+    >>> X, y = np.eye(4, dtype=int)[[0] * 300 + [1] * 200 + [2] * 20 + [3] * 10], [0, 1] * 265
+    >>> PublishedSelector(1.0, "threshold-testing", threshold=100, random_state=0).fit(X, y).get_support().tolist()
+    [True, True, False, False]
+    """
+
+    private = False
+
+    def __init__(
+        self,
+        epsilon: float,
+        method: str = "threshold-testing",
+        score: str = "total_count",
+        *,
+        n_features: int | None = None,
+        threshold: float | None = None,
+        row_bound: int | None = None,
+        relation: str = "add-remove",
+        schema: Schema | None = None,
+        budget: None = None,
+        on_invalid: str = "raise",
+        release: bool = False,
+        random_state: Any = None,
+    ):
+        self.epsilon = epsilon
+        self.method = method
+        self.score = score
+        self.n_features = n_features
+        self.threshold = threshold
+        self.row_bound = row_bound
+        self.relation = relation
+        self.schema = schema
+        self.budget = budget
+        self.on_invalid = on_invalid
+        self.release = release
+        self.random_state = random_state
+
+    def _check(self, facts):
+        if check_choice(self.method, "method", METHODS) == "iterative":
+            check_integer(self.n_features, "n_features", 1, facts.n_features - 1)
+        else:
+            check_number(self.threshold, "threshold")
+        if self.method == "clusters":
+            check_choice(self.score, "score", ("total_count",))
+
+    def _masks(self, counts, facts, draws, rng):
+        values = scores_from_counts(counts, self.score)
+        options: Any = {"draws": draws, "rng": rng}
+        step = facts.sensitivity(self.score)
+        if self.method == "iterative":
+            assert self.n_features is not None
+            return iterative_sampling(values, self.epsilon, self.n_features, sensitivity=step, **options)
+        assert self.threshold is not None
+        if self.method == "clusters":
+            # public starting centres around the threshold: geometric, a factor of two apart
+            centres = max(self.threshold, 1.0) * 2.0 ** np.arange(-3, 5)
+            return cluster_selection(
+                values,
+                self.epsilon,
+                self.threshold,
+                centres=centres,
+                rounds=ROUNDS,
+                row_bound=facts.row_bound,
+                **options,
+            )
+        rule = private_threshold_testing if self.method == "threshold-testing" else noisy_cut
+        return rule(values, self.epsilon, self.threshold, sensitivity=step, **options)

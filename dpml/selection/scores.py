@@ -30,11 +30,14 @@ from dpml.schema import Schema, resolve_schema
 
 __all__ = [
     "KINDS",
+    "change_range",
     "features_touched",
+    "l1_sensitivity",
     "mask_change_range",
     "mask_weight",
     "scores",
     "scores_from_counts",
+    "scores_from_tables",
     "sensitivity",
 ]
 
@@ -52,28 +55,32 @@ def _entropy_terms(counts: FloatArray) -> FloatArray:
     return counts * np.log2(np.where(counts > 0, counts, 1.0))
 
 
-def _mutual_information(counts: Contingency) -> FloatArray:
-    on, off, n = counts.on, counts.off, counts.n.astype(float)
-    total = n.sum()
-    if total == 0:
-        return np.zeros(on.shape[-1])
-    joint = (_entropy_terms(on) + _entropy_terms(off)).sum(axis=-2)
-    feature = _entropy_terms(on.sum(axis=-2)) + _entropy_terms(off.sum(axis=-2))
+def _mutual_information(on: FloatArray, off: FloatArray) -> FloatArray:
+    """Return I of tables with C rows (classes) and two columns (on, off), which may differ in their totals."""
+    classes, feature_on, feature_off = on + off, on.sum(axis=-2), off.sum(axis=-2)
+    total = feature_on + feature_off
     # N·I = Σ g(n_cv) - Σ g(n_c) - Σ g(n_v) + g(N) with g(k) = k log2 k; rounding may leave -1e-16
-    return np.maximum((joint - feature - _entropy_terms(n).sum() + total * np.log2(total)) / total, 0.0)
+    cells = (_entropy_terms(on) + _entropy_terms(off) - _entropy_terms(classes)).sum(axis=-2)
+    gain = cells - _entropy_terms(feature_on) - _entropy_terms(feature_off) + _entropy_terms(total)
+    return np.maximum(gain / np.where(total > 0, total, 1.0), 0.0)
 
 
-_SCORES: dict[str, Callable[[Contingency], FloatArray]] = {
-    "total_count": lambda counts: counts.on.sum(axis=-2),
-    "difference_count": lambda counts: _largest_gap(counts.on),
-    "count": lambda counts: np.maximum(_largest_gap(counts.on), _largest_gap(counts.off)),
+_SCORES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "total_count": lambda on, off: on.sum(axis=-2),
+    "difference_count": lambda on, off: _largest_gap(on),
+    "count": lambda on, off: np.maximum(_largest_gap(on), _largest_gap(off)),
     "mutual_information": _mutual_information,
 }
 
 
+def scores_from_tables(on: FloatArray, off: FloatArray, kind: str) -> FloatArray:
+    """Return scores of any on- and off-counts, exact or noisy (then not below 0), of shape (..., C, D), as (..., D)."""
+    return _SCORES[check_choice(kind, "kind", KINDS)](on, off)
+
+
 def scores_from_counts(counts: Contingency, kind: str) -> FloatArray:
     """Return the score of each feature from exact counts, shape (D,) (or (S, D) for S subsamples)."""
-    return _SCORES[check_choice(kind, "kind", KINDS)](counts)
+    return scores_from_tables(counts.on, counts.off, kind)
 
 
 def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> FloatArray:
@@ -176,6 +183,80 @@ def features_touched(kind: str, relation: str, n_total: int, row_bound: int | No
     if kind in ("count", "mutual_information"):
         return n_total
     return min(n_total, r if check_relation(relation) == "add-remove" else 2 * r)
+
+
+def change_range(
+    kind: str,
+    relation: str,
+    n_total: int,
+    row_bound: int | None = None,
+    *,
+    n_rows: int | None = None,
+    n_classes: int = 2,
+) -> float:
+    """Return the range of the change of one feature's score: how far two features' scores can move apart.
+
+    `mask_change_range` with one feature, which has the derivation. Every choice that sees only differences of scores
+    (the exponential mechanism, permute-and-flip, noisy maximum) pays for this range and not for the sensitivity.
+
+    Examples
+    --------
+    >>> change_range("count", "add-remove", 100), change_range("difference_count", "add-remove", 100)
+    (1.0, 2.0)
+    """
+    return mask_change_range(kind, relation, 1, n_total, row_bound, n_rows=n_rows, n_classes=n_classes)
+
+
+def l1_sensitivity(
+    kind: str,
+    relation: str,
+    n_total: int,
+    row_bound: int | None = None,
+    *,
+    n_rows: int | None = None,
+    n_classes: int = 2,
+    up_to_shift: bool = False,
+) -> float:
+    """Return the largest L1 change of the vector of all D scores between neighbours.
+
+    Parameters
+    ----------
+    kind, relation, n_total, row_bound, n_rows, n_classes
+        As for `mask_change_range`.
+    up_to_shift : bool
+        Leave out what is common to all features: enough where only the order of noisy scores is released, for adding
+        one number to all of them changes no order.
+
+    Returns
+    -------
+    float
+        In the score's units.
+
+    Notes
+    -----
+    `features_touched` times the change of each: total_count r, and min(2r, D) under replace-one (a feature that both
+    records have does not move); difference_count r, and 2r under replace-one (the sizes of its changes add up to the
+    ones of both records); count and mutual_information D times the sensitivity. Up to a shift: if all changes are in
+    an interval of length R = `change_range`, they are within R/2 of its middle, so D·R/2 is enough: half of the first
+    bound for the count heuristic, under both relations.
+
+    Examples
+    --------
+    >>> l1_sensitivity("total_count", "add-remove", 100, 10), l1_sensitivity("count", "add-remove", 100)
+    (10.0, 100.0)
+    >>> l1_sensitivity("count", "add-remove", 100, up_to_shift=True)
+    50.0
+    """
+    D = check_integer(n_total, "n_total", 1)
+    r = D if row_bound is None else min(check_integer(row_bound, "row_bound", 1), D)
+    step = sensitivity(kind, relation, n_rows=n_rows)
+    if kind == "difference_count":
+        whole = float(min(2 * D, 2 * r) if relation == "replace-one" else r)
+    else:
+        whole = step * features_touched(kind, relation, D, r)
+    if not up_to_shift:
+        return whole
+    return min(whole, D * change_range(kind, relation, D, r, n_rows=n_rows, n_classes=n_classes) / 2)
 
 
 def mask_change_range(

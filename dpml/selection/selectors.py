@@ -1,28 +1,19 @@
-"""Private feature selectors with scikit-learn's interface."""
+"""MaskSelector: 000's Algorithm 5, with its published weights and with the honest ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
-
-from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_integer, check_relation
-from dpml.budget import Budget, charge
-from dpml.counts import contingency
-from dpml.encoding import cut_rows
-from dpml.exceptions import InvalidData, NoSecureSampler
-from dpml.schema import Schema, resolve_schema
+from dpml._validate import check_choice, check_epsilon, check_integer
+from dpml.budget import Budget
+from dpml.schema import Schema
+from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.masks import sample_masks
-from dpml.selection.scores import KINDS, mask_weight, scores_from_counts, sensitivity
+from dpml.selection.scores import mask_change_range, mask_weight, scores_from_counts, sensitivity
 
 __all__ = ["CALIBRATIONS", "MaskSelector", "published_mask_weight"]
 
-CALIBRATIONS = ("range", "published")
+CALIBRATIONS = ("range", "published", "per-feature")
 
 
 def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: int, *, n_rows: int | None = None):
@@ -37,19 +28,16 @@ def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: 
     return check_epsilon(epsilon) / (2 * T * sensitivity(kind, relation, n_rows=n_rows))
 
 
-def public_n_rows(schema: Schema, relation: str) -> int | None:
-    """Return the number of records that mutual information may count on: N if public, else the lower bound."""
-    return schema.n_rows if relation == "replace-one" and schema.n_rows else schema.n_lower
-
-
-class MaskSelector(SelectorMixin, BaseEstimator):
+class MaskSelector(PrivateSelector):
     """Select T features at once, by the exponential mechanism over masks (000, Algorithm 5).
 
     Released: the set of T selected features, drawn with probability proportional to exp(w · sum of their scores).
 
-    Privacy: ε per fit, for `relation`. ``calibration="range"``: w = ε divided by the range of the change of a mask's
-    score (`dpml.selection.mask_change_range` has the derivation). ``calibration="published"``: w = ε/(2TΔ) as in 000;
-    it costs at most ε and usually about half of it.
+    Privacy: `cost` per fit, for `relation`, with w and R the range of the change of a mask's score
+    (`dpml.selection.mask_change_range` has the derivation). ``calibration="range"``: w = ε/R, which costs ε.
+    ``"published"``: w = ε/(2TΔ) as in 000, which costs w·R <= ε and usually about half of it; ε is charged.
+    ``"per-feature"``: w = ε/(2Δ), the weight that the thesis' plots of single features use; it costs w·R, up to
+    min(T, D-T)·ε, and that is what is charged.
 
     Parameters
     ----------
@@ -59,7 +47,7 @@ class MaskSelector(SelectorMixin, BaseEstimator):
         T, the number of features to keep, 1 to D. A public choice.
     score : {"count", "mutual_information", "total_count", "difference_count"}
         How useful a feature is; see `dpml.selection.scores`.
-    calibration : {"range", "published"}
+    calibration : {"range", "published", "per-feature"}
     row_bound : int, optional
         Cut every record down to this many ones first; None: the schema's bound.
     relation : {"add-remove", "replace-one"}
@@ -84,6 +72,7 @@ class MaskSelector(SelectorMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=2000)
     >>> X = (rng.random((2000, 6)) < 0.5).astype(int)
@@ -119,43 +108,41 @@ class MaskSelector(SelectorMixin, BaseEstimator):
         self.release = release
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> MaskSelector:
-        """Select features of private records; X and y as for a classifier."""
-        epsilon = check_epsilon(self.epsilon)
-        check_choice(self.score, "score", KINDS)
+    def _check(self, facts: PublicFacts) -> None:
         check_choice(self.calibration, "calibration", CALIBRATIONS)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
-        relation = check_relation(self.relation)
-        if self.release:
-            raise NoSecureSampler("there is no secure sampler for masks; use release=False for study")
-        schema = resolve_schema(self.schema, X)
-        rng = as_generator(self.random_state)
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, self.on_invalid)
-        D = schema.n_features
-        T = check_integer(self.n_features, "n_features", 1, D)
-        r = schema.row_bound if self.row_bound is None else check_integer(self.row_bound, "row_bound", 1)
-        n_rows = public_n_rows(schema, relation) if self.score == "mutual_information" else None
-        if n_rows is not None and self.on_invalid == "raise" and len(codes) < n_rows:
-            raise InvalidData(f"the schema states at least {n_rows} records, the table has {len(codes)}")
-        if self.calibration == "published":
-            weight = published_mask_weight(self.score, relation, epsilon, T, n_rows=n_rows)
-        else:
-            weight = mask_weight(self.score, relation, epsilon, T, D, r, n_rows=n_rows, n_classes=schema.n_classes)
-        exact = scores_from_counts(contingency(cut_rows(X, r, rng=rng), codes, schema.n_classes), self.score)
-        charge(self.budget, relation, epsilon, label=f"MaskSelector, {self.score}")
-        self._mask = sample_masks(weight * exact, T, 1, rng=rng)[0]
-        self.n_features_in_ = D
-        if named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        return self
+        check_integer(self.n_features, "n_features", 1, facts.n_features)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self._mask
+    def weight(self, schema: Schema) -> float:
+        """Return w, the log weight of one unit of score."""
+        return self._weight(self._checked(schema))
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+    def cost(self, schema: Schema) -> float:
+        """Return the ε that one fit costs: what is charged."""
+        facts = self._checked(schema)
+        if self.calibration != "per-feature":
+            return check_epsilon(self.epsilon)
+        options: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes}
+        span = mask_change_range(
+            self.score, facts.relation, self.n_features, facts.n_features, facts.row_bound, **options
+        )
+        # all features kept: there is one mask, and the nominal ε is charged
+        return self._weight(facts) * span or check_epsilon(self.epsilon)
+
+    def _weight(self, facts: PublicFacts) -> float:
+        if self.calibration == "range":
+            options: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes}
+            return mask_weight(
+                self.score,
+                facts.relation,
+                self.epsilon,
+                self.n_features,
+                facts.n_features,
+                facts.row_bound,
+                **options,
+            )
+        features = self.n_features if self.calibration == "published" else 1
+        return published_mask_weight(self.score, facts.relation, self.epsilon, features, n_rows=facts.n_rows)
+
+    def _masks(self, counts, facts, draws, rng):
+        weights = self._weight(facts) * scores_from_counts(counts, self.score)
+        return sample_masks(weights, self.n_features, draws, rng=rng)

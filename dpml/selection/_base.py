@@ -1,0 +1,220 @@
+"""What every private feature selector shares: the public facts it may know, and fit as one draw of a batch."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dpml._validate import (
+    ON_INVALID,
+    as_generator,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_relation,
+    check_rng,
+)
+from dpml.budget import Budget, charge
+from dpml.counts import Contingency, contingency
+from dpml.encoding import cut_rows
+from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.mechanisms.secure import check_release
+from dpml.schema import Schema, resolve_schema
+from dpml.selection.scores import KINDS, change_range, l1_sensitivity, sensitivity
+
+__all__ = ["PrivateSelector", "PublicFacts", "public_n_rows"]
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+
+def public_n_rows(schema: Schema, relation: str) -> int | None:
+    """Return the number of records that mutual information may count on: N if public, else the lower bound."""
+    return schema.n_rows if relation == "replace-one" and schema.n_rows else schema.n_lower
+
+
+@dataclass(frozen=True)
+class PublicFacts:
+    """What a selector knows before it sees a record: all of it public.
+
+    Attributes
+    ----------
+    n_features, n_classes : int
+        D and C.
+    row_bound : int
+        Most ones of a record after cutting; for one-hot columns the number of attributes, not of columns.
+    relation : {"add-remove", "replace-one"}
+    n_rows : int or None
+        What mutual information may count on, see `public_n_rows`.
+    """
+
+    n_features: int
+    n_classes: int
+    row_bound: int
+    relation: str
+    n_rows: int | None
+
+    @classmethod
+    def of(cls, schema: Schema, relation: str, row_bound: int | None = None) -> PublicFacts:
+        """Return the facts of a schema, for records cut to `row_bound` ones (None: not cut)."""
+        most = schema.row_bound
+        assert most is not None
+        r = most if row_bound is None else min(check_integer(row_bound, "row_bound", 1), most)
+        return cls(schema.n_features, schema.n_classes, r, check_relation(relation), public_n_rows(schema, relation))
+
+    def sensitivity(self, kind: str) -> float:
+        """Return the sensitivity of one feature's score."""
+        return sensitivity(kind, self.relation, n_rows=self.n_rows)
+
+    def change_range(self, kind: str) -> float:
+        """Return `dpml.selection.change_range` of a score."""
+        return change_range(
+            kind, self.relation, self.n_features, self.row_bound, n_rows=self.n_rows, n_classes=self.n_classes
+        )
+
+    def l1_sensitivity(self, kind: str, *, up_to_shift: bool = False) -> float:
+        """Return `dpml.selection.l1_sensitivity` of a score."""
+        options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes, "up_to_shift": up_to_shift}
+        return l1_sensitivity(kind, self.relation, self.n_features, self.row_bound, **options)
+
+
+class PrivateSelector(SelectorMixin, BaseEstimator):
+    """A feature selector whose choice is released with differential privacy.
+
+    `fit` checks the records, cuts them to `row_bound` ones, counts, charges the budget, and takes one draw of `masks`;
+    a study takes a thousand of them from the same counts. Subclasses state their parameters and `_masks`.
+    """
+
+    # False for what is kept as published and does not hold its claim
+    private = True
+    epsilon: float
+    score: str
+    row_bound: int | None
+    relation: str
+    schema: Schema | None
+    budget: Budget | None
+    on_invalid: str
+    release: bool
+    random_state: Any
+
+    @abstractmethod
+    def _masks(self, counts: Contingency, facts: PublicFacts, draws: int, rng: np.random.Generator | None) -> BoolArray:
+        """Return (draws, D) masks of one table of exact counts; no generator stands for secure noise."""
+
+    def _check(self, facts: PublicFacts) -> None:
+        """Check the subclass's own parameters."""
+
+    def _secure(self) -> bool:
+        """Return whether a release has a secure sampler at these settings."""
+        return False
+
+    def cost(self, schema: Schema) -> float:
+        """Return the ε that one fit costs: what is charged."""
+        return check_epsilon(self.epsilon)
+
+    def _checked(self, schema: Schema) -> PublicFacts:
+        check_epsilon(self.epsilon)
+        check_choice(self.score, "score", KINDS)
+        if not schema.is_binary:
+            other = next(f.name for f in schema.features if f.kind != "binary")
+            raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
+        facts = PublicFacts.of(schema, self.relation, self.row_bound)
+        self._check(facts)
+        return facts
+
+    def masks(
+        self, counts: Contingency, schema: Schema, *, draws: int = 1, rng: np.random.Generator | None = None
+    ) -> BoolArray:
+        """Release a batch of independent choices.
+
+        Parameters
+        ----------
+        counts : Contingency
+            Exact counts of records that are already cut to `row_bound` ones; of S subsamples, which the draws take in
+            turn, if `on` is (S, C, D).
+        schema : Schema
+            Of the columns that were counted.
+        draws : int
+            Each of them costs `cost`.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of bool, shape (draws, D)
+        """
+        facts = self._checked(schema)
+        draws = check_integer(draws, "draws", 1)
+        if rng is not None or not self.release:
+            check_rng(rng)
+        if counts.on.ndim == 2:
+            return self._masks(counts, facts, draws, rng)
+        masks = np.zeros((draws, facts.n_features), dtype=bool)
+        for s, on in enumerate(counts.on[:draws]):
+            turns = slice(s, None, len(counts.on))
+            masks[turns] = self._masks(Contingency(on, counts.n), facts, len(range(*turns.indices(draws))), rng)
+        return masks
+
+    def fit(self, X: Any, y: Any) -> PrivateSelector:
+        """Select features of private records.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Binary features; a DataFrame's columns are looked up in the schema by name.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+        """
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        if self.release:
+            if not self.private:
+                raise NotPrivate(f"{type(self).__name__} does not hold the ε it was published with: it has no release")
+            if not self._secure():
+                raise NoSecureSampler(f"{type(self).__name__}: no secure sampler at these settings; use release=False")
+            check_release(self.random_state)
+        if not self.private and self.budget is not None:
+            raise NotPrivate(f"{type(self).__name__} does not hold the ε it was published with: no charge covers it")
+        schema = resolve_schema(self.schema, X)
+        rng = as_generator(self.random_state)
+        named = isinstance(X, pd.DataFrame)
+        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        facts = self._checked(schema)
+        stated = facts.n_rows if self.score == "mutual_information" else None
+        if stated is not None and self.on_invalid == "raise" and not self.release and len(codes) < stated:
+            raise InvalidData(f"the schema states at least {stated} records, the table has {len(codes)}")
+        # a release cuts with this generator too: cutting treats each record by itself and hides nothing
+        counts = contingency(cut_rows(X, facts.row_bound, rng=rng), codes, schema.n_classes)
+        charge(self.budget, facts.relation, self.cost(schema), label=f"{type(self).__name__}, {self.score}")
+        self._mask = self._masks(counts, facts, 1, None if self.release else rng)[0]
+        self.n_features_in_ = schema.n_features
+        if named:
+            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
+        return self
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self._mask
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def top_masks(scores: FloatArray, n_features: int, draws: int | None = None) -> BoolArray:
+    """Return masks of the T largest scores, of shape (draws, D); ties go to the later feature."""
+    scores = np.atleast_2d(scores)
+    if draws is not None:
+        scores = np.broadcast_to(scores, (draws, scores.shape[-1]))
+    masks = np.zeros(scores.shape, dtype=bool)
+    order = np.argsort(scores, axis=-1, kind="stable")[:, scores.shape[-1] - n_features :]
+    np.put_along_axis(masks, order, True, axis=-1)
+    return masks

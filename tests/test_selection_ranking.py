@@ -1,0 +1,312 @@
+"""Score perturbation, noisy counts, noisy clusters, the sparse vector and what is kept as published."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB
+from dpml.counts import Contingency, contingency
+from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.schema import Feature, Schema
+from dpml.selection import (
+    KINDS,
+    MaskSelector,
+    NoisyClusterSelector,
+    NoisyCountSelector,
+    NoisyScoreSelector,
+    PublishedSelector,
+    SparseVectorSelector,
+    TopSelector,
+    scores,
+)
+
+D = 6
+SCHEMA = Schema.binary(D, n_lower=250, n_rows=300)
+# every selector at an ε so large that its noise cannot matter: the first keep 2 features, the others what reaches 100
+COUNTED = {
+    "mask": MaskSelector(1e7, 2, "count"),
+    "mask, published": MaskSelector(1e7, 2, "count", calibration="published"),
+    "mask, per feature": MaskSelector(1e7, 2, "count", calibration="per-feature"),
+    "top": TopSelector(1e7, 2, "count"),
+    "scores": NoisyScoreSelector(1e7, 2, "count"),
+    "counts": NoisyCountSelector(1e7, 2, "count"),
+    "counts, published": NoisyCountSelector(1e7, 2, "count", method="published"),
+    "clusters": NoisyClusterSelector(1e7, 2, "count", n_clusters=6),
+}
+THRESHOLD = 150.5
+ABOVE = {
+    "scores": NoisyScoreSelector(1e7, score="total_count", threshold=THRESHOLD),
+    "clusters": NoisyClusterSelector(1e7, score="total_count", threshold=THRESHOLD, n_clusters=6),
+    "sparse vector": SparseVectorSelector(1e7, THRESHOLD, D, "total_count"),
+    "published threshold testing": PublishedSelector(1e7, "threshold-testing", threshold=THRESHOLD),
+    "published noisy cut": PublishedSelector(1e7, "noisy-cut", threshold=THRESHOLD),
+}
+ALL = {**{f"T: {k}": v for k, v in COUNTED.items()}, **{f"τ: {k}": v for k, v in ABOVE.items()}}
+ALL["published iterative"] = PublishedSelector(1e7, "iterative", "mutual_information", n_features=2)
+ALL["published clusters"] = PublishedSelector(1e7, "clusters", threshold=THRESHOLD)
+
+
+def table(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = (rng.random((n, D)) < 0.5).astype(float)
+    X[:, 1] = np.where(rng.random(n) < 0.95, y, 1 - y)
+    X[:, 4] = np.where(rng.random(n) < 0.85, y, 1 - y)
+    return X, y
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_large_epsilon_keeps_the_best(name):
+    X, y = table()
+    chosen = clone(COUNTED[name]).set_params(schema=SCHEMA, random_state=0).fit(X, y)
+    assert chosen.get_support(indices=True).tolist() == [1, 4]
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_a_large_epsilon_keeps_what_reaches_the_threshold(name):
+    X, y = table()
+    chosen = clone(ABOVE[name]).set_params(schema=SCHEMA, random_state=0).fit(X, y)
+    truth = X.sum(axis=0) >= THRESHOLD
+    assert 0 < truth.sum() < D
+    np.testing.assert_array_equal(chosen.get_support(), truth)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_fit_is_one_draw_of_a_batch_and_every_kind_of_table_gives_the_same(name):
+    X, y = table()
+    selector = clone(ALL[name]).set_params(epsilon=0.5, schema=SCHEMA)
+    batch = selector.masks(contingency(X, y, 2), SCHEMA, draws=1, rng=np.random.default_rng(3))[0]
+    frame = pd.DataFrame(X, columns=SCHEMA.feature_names)
+    for same in (X, frame, sparse.csr_array(X), sparse.csc_matrix(X)):
+        fitted = clone(selector).set_params(random_state=3).fit(same, y)
+        np.testing.assert_array_equal(fitted.get_support(), batch)
+    assert fitted.n_features_in_ == D
+    learned = {k for k in vars(fitted) if k not in fitted.get_params()}
+    assert learned == {"_mask", "n_features_in_"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_subsamples_take_turns(name):
+    """Draws of three tables in turn: those of one table alone, where the tables are the same."""
+    X, y = table()
+    selector = clone(ALL[name]).set_params(epsilon=1e6, schema=SCHEMA)
+    counts = contingency(X, y, 2)
+    empty = np.zeros_like(counts.on)
+    turns = Contingency(np.stack([counts.on, empty, counts.on]), counts.n)
+    masks = selector.masks(turns, SCHEMA, draws=8, rng=np.random.default_rng(0))
+    one = selector.masks(counts, SCHEMA, draws=1, rng=np.random.default_rng(0))[0]
+    if name not in ("published iterative", "published clusters"):
+        for i in (0, 2, 3, 5, 6):
+            np.testing.assert_array_equal(masks[i], one)
+    assert masks.shape == (8, D)
+    # an empty table has no feature above the threshold
+    if name.startswith("τ"):
+        assert not masks[[1, 4, 7]].any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "relation", "row_bound", "whole", "order"),
+    [
+        ("total_count", "add-remove", 2, 2, 2),
+        ("total_count", "replace-one", 2, 4, 4),
+        ("total_count", "add-remove", None, 6, 3),
+        ("difference_count", "add-remove", 2, 2, 2),
+        ("difference_count", "replace-one", 2, 4, 4),
+        ("count", "add-remove", None, 6, 3),
+        ("count", "replace-one", None, 12, 6),
+    ],
+)
+def test_noise_on_scores_has_the_derived_scale(kind, relation, row_bound, whole, order):
+    options = {"score": kind, "relation": relation, "row_bound": row_bound}
+    assert NoisyScoreSelector(0.5, threshold=1.0, **options).noise(SCHEMA).scale == whole / 0.5
+    assert NoisyScoreSelector(0.5, 2, **options).noise(SCHEMA).scale == order / 0.5
+
+
+def test_one_hot_columns_are_charged_by_attributes():
+    """Four attributes of three columns each: a record touches four total counts, not twelve."""
+    blocks = Schema(tuple(Feature(f"{a}={v}", block=a) for a in "abcd" for v in range(3)), (0, 1))
+    assert blocks.row_bound == 4
+    for relation, touched in (("add-remove", 4), ("replace-one", 8)):
+        for kind in ("total_count", "difference_count"):
+            selector = NoisyScoreSelector(1.0, threshold=5.0, score=kind, relation=relation)
+            assert selector.noise(blocks).scale == touched
+            assert selector.noise(Schema.binary(12)).scale > touched
+    # what is selected keeps the number of attributes that it comes from
+    assert blocks.subset([0, 1, 2, 3]).row_bound == 2
+    rng = np.random.default_rng(0)
+    X = np.zeros((200, 12))
+    for a in range(4):
+        X[np.arange(200), 3 * a + rng.integers(3, size=200)] = 1
+    chosen = NoisyScoreSelector(50.0, 5, "total_count", schema=blocks, random_state=0).fit(X, rng.integers(2, size=200))
+    subset = blocks.subset(chosen.get_support())
+    assert subset.row_bound == len({int(i) // 3 for i in chosen.get_support(indices=True)})
+    assert X[:, chosen.get_support()].sum(axis=1).max() <= subset.row_bound
+
+
+def test_noisy_scores_follow_their_distribution():
+    """Two features, one kept: the difference of two Laplace variables decides."""
+    counts = Contingency(np.array([[5.0, 3.0], [0.0, 0.0]]), np.array([9.0, 9.0]))
+    selector = NoisyScoreSelector(1.0, 1, "total_count", row_bound=1)
+    draws = 40_000
+    masks = selector.masks(counts, Schema.binary(2), draws=draws, rng=np.random.default_rng(1))
+    # P(L1 - L2 > -2) for two Laplace variables of scale 1: 1 - exp(-2)·(2 + 2)/4
+    p = 1 - np.exp(-2.0) * (2 + 2) / 4
+    assert stats.binomtest(int(masks[:, 0].sum()), draws, p).pvalue > 1e-3
+
+
+def test_clusters_are_kept_whole_up_to_the_last_place():
+    on = np.array([[50.0, 52, 51, 10, 11, 0]] * 2)
+    counts = Contingency(on, np.array([100.0, 100.0]))
+    kept = {
+        T: NoisyClusterSelector(1e6, T, n_clusters=3).masks(counts, SCHEMA, rng=np.random.default_rng(0))[0]
+        for T in (2, 3, 4)
+    }
+    assert np.flatnonzero(kept[3]).tolist() == [0, 1, 2]
+    assert np.flatnonzero(kept[2]).tolist() == [1, 2]
+    assert np.flatnonzero(kept[4]).tolist() == [0, 1, 2, 4]
+    above = NoisyClusterSelector(1e6, threshold=101.0, n_clusters=3)
+    # the cluster's centre is 102, so feature 0 with 100 stays with it
+    assert np.flatnonzero(above.masks(counts, SCHEMA, rng=np.random.default_rng(0))[0]).tolist() == [0, 1, 2]
+
+
+def test_the_sparse_vector_stops_at_its_cut_off_and_favours_no_place():
+    counts = Contingency(np.full((2, D), 400.0), np.array([500.0, 500.0]))
+    masks = SparseVectorSelector(1.0, 100.0, 2).masks(counts, SCHEMA, draws=6000, rng=np.random.default_rng(0))
+    assert (masks.sum(axis=1) == 2).all()
+    assert stats.chisquare(masks.sum(axis=0)).pvalue > 1e-3
+    monotone, plain = (
+        SparseVectorSelector(1.0, 1.0, 2, "total_count", relation=r).technique(SCHEMA).scales
+        for r in ("add-remove", "replace-one")
+    )
+    assert monotone[1] < plain[1]
+    assert SparseVectorSelector(1.0, 1.0, 2, "count", relation="replace-one").technique(SCHEMA).sensitivity == 2
+
+
+def test_per_feature_weights_are_charged_what_they_cost():
+    """The thesis' ε for each feature: half of min(T, D - T) times ε with the count heuristic, under both relations."""
+    X, y = table()
+    for relation, T in itertools.product(("add-remove", "replace-one"), (1, 2, 3, 5)):
+        selector = MaskSelector(0.4, T, "count", calibration="per-feature", relation=relation, random_state=0)
+        expected = 0.4 * min(T, D - T) / 2
+        assert selector.cost(Schema.binary(D)) == pytest.approx(expected)
+        budget = Budget(5.0, relation=relation)
+        selector.set_params(budget=budget).fit(X, y)
+        assert budget.ledger["epsilon"].tolist() == pytest.approx([expected])
+    # where both sides of the score's change count, the whole of it
+    selector = MaskSelector(0.4, 3, "difference_count", calibration="per-feature")
+    assert selector.cost(Schema.binary(D)) == pytest.approx(0.4 * 3)
+    with pytest.raises(BudgetExceeded):
+        MaskSelector(0.4, 3, "difference_count", calibration="per-feature", budget=Budget(1.0)).fit(X, y)
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "published" not in n or n.startswith("T")])
+def test_a_fit_is_charged_before_it_draws_and_works_in_a_pipeline(name):
+    X, y = table()
+    budget = Budget(1.0)
+    selector = clone(ALL[name]).set_params(epsilon=0.3, schema=SCHEMA, budget=budget, random_state=0)
+    model = BernoulliNB(0.4, budget=budget, random_state=0)
+    make_pipeline(selector.set_output(transform="pandas"), model).fit(pd.DataFrame(X, columns=SCHEMA.feature_names), y)
+    ledger = budget.ledger
+    assert ledger["epsilon"].tolist() == pytest.approx([selector.cost(SCHEMA), 0.4])
+    assert ledger["label"][0] == f"{type(selector).__name__}, {selector.score}"
+    rng = np.random.default_rng(0)
+    selector.set_params(random_state=rng, epsilon=2.0, budget=budget)
+    before = rng.bit_generator.state
+    with pytest.raises(BudgetExceeded):
+        selector.fit(X, y)
+    assert rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("method", ["iterative", "clusters", "threshold-testing", "noisy-cut"])
+def test_what_is_published_as_it_was_takes_no_budget_and_has_no_release(method):
+    X, y = table()
+    rule = {"n_features": 2} if method == "iterative" else {"threshold": 100.0}
+    selector = PublishedSelector(1.0, method, **rule)
+    assert not selector.private
+    with pytest.raises(NotPrivate, match="PublishedSelector"):
+        clone(selector).set_params(budget=Budget(1.0)).fit(X, y)
+    with pytest.raises(NotPrivate, match="PublishedSelector"):
+        clone(selector).set_params(release=True).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["counts", "counts, published", "clusters"])
+def test_secure_releases_of_counts(name):
+    pytest.importorskip("opendp")
+    X, y = table(n=3000)
+    selector = clone(COUNTED[name]).set_params(epsilon=20.0, schema=Schema.binary(D), release=True)
+    assert selector.fit(X, y).get_support(indices=True).tolist() == [1, 4]
+    X[0, 0], y = np.nan, y.astype(float)
+    y[1] = 7
+    assert clone(selector).fit(X, y).get_support().sum() == 2
+    with pytest.raises(InvalidParameter, match="random_state"):
+        clone(selector).set_params(random_state=1).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["T: mask", "T: scores", "τ: scores", "τ: sparse vector", "T: top"])
+def test_without_a_secure_sampler_there_is_no_release(name):
+    X, y = table()
+    with pytest.raises(NoSecureSampler):
+        clone(ALL[name]).set_params(release=True, schema=SCHEMA).fit(X, y)
+
+
+def test_sparse_tables_stay_sparse():
+    """33,000 features of a few thousand short records: dense they would take 1 GB."""
+    rng = np.random.default_rng(0)
+    n, wide = 4000, 33_000
+    columns = rng.integers(wide, size=(n, 10))
+    X = sparse.csr_array((np.ones(n * 10), (np.repeat(np.arange(n), 10), columns.ravel())), shape=(n, wide))
+    X.sum_duplicates()
+    X.data[:] = 1
+    y = rng.integers(2, size=n)
+    # feature 5 is on where the label is 1
+    X = sparse.csr_array(X + sparse.csr_array((y, (np.arange(n), np.full(n, 5))), shape=X.shape))
+    X.eliminate_zeros()
+    X.data[:] = 1
+    for kind in KINDS:
+        assert scores(X, y, kind).argmax() == 5
+    schema = Schema.binary(wide, row_bound=11, n_lower=n)
+    for selector in (
+        TopSelector(5.0, 100, "count"),
+        MaskSelector(1000.0, 100, "total_count"),
+        NoisyScoreSelector(5.0, 100, "total_count"),
+    ):
+        chosen = clone(selector).set_params(schema=schema, random_state=0).fit(X, y)
+        assert chosen.get_support()[5]
+        assert sparse.issparse(chosen.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("selector", "bad", "message"),
+    [
+        (NoisyScoreSelector(1.0, 2), {"threshold": 3.0}, "n_features = 2 is not allowed: it must be given where"),
+        (NoisyScoreSelector(1.0, 2), {"n_features": None}, "threshold = None"),
+        (NoisyScoreSelector(1.0, 2), {"n_features": 7}, "n_features = 7 .* integer from 1 to 6"),
+        (NoisyScoreSelector(1.0, 2), {"row_bound": 0}, "row_bound = 0"),
+        (NoisyScoreSelector(1.0, threshold=1.0), {"threshold": np.inf}, "threshold = inf"),
+        (NoisyCountSelector(1.0, 2), {"method": "exact"}, "method = 'exact' .* 'row-bounded', 'published'"),
+        (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}, "n_clusters = 1 .* integer >= 2"),
+        (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}, "cutoff = 0 .* integer >= 1"),
+        (SparseVectorSelector(1.0, 2.0), {"score": "gain"}, "score = 'gain'"),
+        (SparseVectorSelector(1.0, 2.0), {"relation": "both"}, "relation = 'both'"),
+        (PublishedSelector(1.0, threshold=2.0), {"method": "best"}, "method = 'best'"),
+        (PublishedSelector(1.0, "iterative", n_features=2), {"n_features": 6}, "n_features = 6 .* from 1 to 5"),
+        (PublishedSelector(1.0, "clusters", threshold=2.0), {"score": "count"}, "score = 'count' .* 'total_count'"),
+        (PublishedSelector(1.0, "noisy-cut"), {}, "threshold = None"),
+    ],
+)
+def test_bad_parameters_are_named(selector, bad, message):
+    X, y = table()
+    with pytest.raises(InvalidParameter, match=message):
+        clone(selector).set_params(**bad).fit(X, y)
+
+
+def test_a_schema_of_numbers_is_refused_by_name():
+    schema = Schema((Feature("age", "numeric", lower=0, upper=9), Feature("b")), (0, 1))
+    with pytest.raises(InvalidParameter, match="feature 'age' that is not binary"):
+        TopSelector(1.0, 1, schema=schema).fit(pd.DataFrame({"age": [1, 2], "b": [0, 1]}), [0, 1])

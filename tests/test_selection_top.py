@@ -1,0 +1,228 @@
+"""TopSelector: each method against enumeration and its limits, the joint mechanism against brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpml.catalogue import CATALOGUE
+from dpml.counts import Contingency, contingency
+from dpml.datasets import load
+from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.mechanisms import PermuteAndFlip
+from dpml.schema import Schema
+from dpml.selection import MaskSelector, TopSelector, inclusion_probabilities, one_shot, peel, sample_joint, scores
+from dpml.selection.top import METHODS, joint_gaps
+
+D, T = 6, 3
+SCORES = {
+    "ties": [5.0, 3.0, 3.0, 1.0, 0.0, 0.0],
+    "distinct": [9.0, 1.0, 8.0, 2.0, 7.0, 3.0],
+    "equal": [2.0] * 6,
+    "two groups": [4.0, 4.0, 3.0, 0.0, 1.0, 4.0],
+    "fractions": [0.3, 0.1, 0.25, 0.3, 0.7, 0.2],
+}
+SEQUENCES = list(itertools.permutations(range(D), T))
+
+
+def gaps(c):
+    best = -np.sort(-c)
+    return np.array([max(best[i] - c[s[i]] for i in range(T)) for s in SEQUENCES])
+
+
+def frequencies(masks):
+    return np.bincount(masks @ (1 << np.arange(masks.shape[1])), minlength=1 << masks.shape[1])
+
+
+def set_probabilities(sequence_probabilities):
+    expected = np.zeros(1 << D)
+    for sequence, p in zip(SEQUENCES, sequence_probabilities, strict=True):
+        expected[sum(1 << i for i in sequence)] += p
+    return expected
+
+
+def assert_frequencies_agree(masks, expected):
+    observed = frequencies(masks)
+    possible = expected > 1e-12
+    assert observed[~possible].sum() == 0
+    assert stats.chisquare(observed[possible], expected[possible] * len(masks)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_joint_counts_equal_brute_force_over_all_sequences(name):
+    c = np.array(SCORES[name])
+    levels, log_counts, place, rank = joint_gaps(c, T)
+    assert np.all(np.diff(levels) >= 0)
+    brute = gaps(c)
+    assert np.exp(log_counts).sum() == pytest.approx(len(SEQUENCES), rel=1e-12)
+    for gap in np.unique(brute.round(12)):
+        counted = np.exp(log_counts)[np.isclose(levels, gap)].sum()
+        assert counted == pytest.approx(np.isclose(brute, gap).sum(), rel=1e-12)
+    assert place[0] == rank[0] == -1
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.5])
+@pytest.mark.parametrize("name", SCORES)
+def test_joint_draws_follow_the_exponential_mechanism_over_sequences(name, epsilon):
+    c = np.array(SCORES[name])
+    p = np.exp(-epsilon / (2 * 1.3) * gaps(c))
+    masks = sample_joint(c, epsilon, T, 1.3, draws=40_000, rng=np.random.default_rng(1))
+    assert_frequencies_agree(masks, set_probabilities(p / p.sum()))
+
+
+def peeled(c, weight, choose):
+    result = []
+    for sequence in SEQUENCES:
+        left, p = list(range(D)), 1.0
+        for feature in sequence:
+            p *= choose(weight * c[left])[left.index(feature)]
+            left.remove(feature)
+        result.append(p)
+    return np.array(result)
+
+
+def softmax(q):
+    p = np.exp(q - q.max())
+    return p / p.sum()
+
+
+@pytest.mark.parametrize("name", ["ties", "distinct"])
+@pytest.mark.parametrize("noise", ["gumbel", "exponential"])
+def test_peeling_is_one_choice_after_another(name, noise):
+    c, epsilon = np.array(SCORES[name]), 2.0
+    choose = softmax if noise == "gumbel" else PermuteAndFlip(1.0, 1.0).probabilities
+    expected = set_probabilities(peeled(c, epsilon / T / 1.3, choose))
+    masks = peel(c, epsilon, T, 1.3, noise=noise, draws=40_000, rng=np.random.default_rng(2))
+    assert_frequencies_agree(masks, expected)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("method", METHODS)
+def test_draws_agree_with_the_audited_probabilities(method, relation):
+    """What the catalogue audits by ratio is what the selector draws."""
+    case = CATALOGUE[f"top-{method}"].case(1.0, relation)
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(2, size=(9, 4)).astype(float), rng.integers(2, size=9)
+    drawn = case.sample((X, y), draws=40_000, rng=rng)
+    sets = np.array([sum(1 << i for i in s) for s in itertools.combinations(range(4), 2)])
+    p = np.exp(case.exact.log_probabilities((X, y)))
+    assert p.sum() == pytest.approx(1.0, abs=1e-10)
+    counts = np.bincount(drawn, minlength=16)[sets]
+    assert counts.sum() == 40_000
+    assert stats.chisquare(counts, p / p.sum() * 40_000).pvalue > 1e-3
+
+
+def test_with_one_feature_the_methods_are_those_of_one_choice():
+    c = np.array(SCORES["distinct"])
+    expected = softmax(0.8 / 1.3 * c)
+    np.testing.assert_allclose(inclusion_probabilities(0.8 / 1.3 * c, 1), expected, rtol=1e-12)
+    draws = 40_000
+    for masks, p in (
+        (peel(c, 0.8, 1, 1.3, draws=draws, rng=np.random.default_rng(4)), expected),
+        (
+            one_shot(c, 0.8, 1, 1.3, draws=draws, rng=np.random.default_rng(4)),
+            PermuteAndFlip(0.8, 1.3).probabilities(c),
+        ),
+    ):
+        assert stats.chisquare(masks.sum(axis=0), p * draws).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_a_large_epsilon_keeps_the_best(method, n_features):
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(2, size=(400, 6)), rng.integers(2, size=400)
+    X[:, :3] = np.where(rng.random((400, 3)) < [0.95, 0.8, 0.7], y[:, None], 1 - y[:, None])
+    kind = "count"
+    best = np.argsort(-scores(X, y, kind))[:n_features]
+    chosen = TopSelector(1e5, n_features, kind, method=method, random_state=0).fit(X, y)
+    assert set(chosen.get_support(indices=True)) == set(best)
+
+
+def test_all_features_are_kept_without_a_draw():
+    table = contingency(np.eye(3), np.array([0, 1, 0]), 2)
+    for method in METHODS:
+        masks = TopSelector(1.0, 3, method=method).masks(table, Schema.binary(3), draws=2, rng=np.random.default_rng(0))
+        assert masks.all()
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "joint"])
+def test_keeping_most_is_dropping_few(method):
+    """Five of six cost as one of six: the noise of both is the same, on scores of the other sign."""
+    on = np.array([[9.0, 3, 5, 0, 2, 7], [0.0, 0, 0, 0, 0, 0]])
+    counts = Contingency(on, np.array([10.0, 10.0]))
+    schema, draws = Schema.binary(6), 40_000
+    masks = TopSelector(1.0, 5, "total_count", method=method).masks(
+        counts, schema, draws=draws, rng=np.random.default_rng(6)
+    )
+    assert (masks.sum(axis=1) == 5).all()
+    dropped = (~masks).sum(axis=0)
+    q = -on[0]
+    p = softmax(q) if method == "peeling" else PermuteAndFlip(1.0, 1.0).probabilities(q)
+    assert stats.chisquare(dropped, p * draws).pvalue > 1e-3
+
+
+def test_the_range_of_a_score_follows_the_relation():
+    """Replace-one at 2ε is add/remove at ε for the count heuristic, whose range doubles."""
+    on = np.array([[9.0, 3, 5, 0, 2, 7], [1.0, 0, 6, 0, 8, 0]])
+    counts, schema = Contingency(on, np.array([10.0, 12.0])), Schema.binary(6)
+    for method in METHODS:
+        one, two = (
+            TopSelector(epsilon, 2, "count", method=method, relation=relation).masks(
+                counts, schema, draws=50, rng=np.random.default_rng(7)
+            )
+            for epsilon, relation in ((0.4, "add-remove"), (0.8, "replace-one"))
+        )
+        np.testing.assert_array_equal(one, two)
+
+
+def test_a_one_hot_block_keeps_its_sensitivity():
+    """Selecting within a table of attributes is charged by attributes, not by columns."""
+    blocks = load("toy").schema  # 40 words, 10 of them at most in a record
+    assert blocks.row_bound < blocks.n_features
+    rng = np.random.default_rng(8)
+    counts = Contingency(rng.integers(50, size=(2, 40)).astype(float), np.array([60.0, 60.0]))
+    free = Schema.binary(40)
+    masks = [
+        MaskSelector(1.0, 20, "total_count").masks(counts, schema, draws=2000, rng=np.random.default_rng(9))
+        for schema in (blocks, free)
+    ]
+    best = counts.on.sum(axis=0) >= np.median(counts.on.sum(axis=0))
+    with_blocks, without = ((m & best).sum(axis=1).mean() for m in masks)
+    assert with_blocks > without + 0.5
+    assert MaskSelector(1.0, 20, "total_count").weight(blocks) == pytest.approx(0.1)
+    assert MaskSelector(1.0, 20, "total_count").weight(free) == pytest.approx(0.05)
+
+
+def test_release_takes_counts_and_permute_and_flip_only():
+    pytest.importorskip("opendp")
+    X, y = np.eye(3)[[0] * 400 + [1] * 10], np.array([0, 1] * 205)
+    chosen = TopSelector(5.0, 1, "total_count", method="permute-and-flip", release=True).fit(X, y)
+    assert chosen.get_support(indices=True).tolist() == [0]
+    dropped = TopSelector(5.0, 2, "total_count", method="permute-and-flip", release=True).fit(X, y)
+    assert dropped.get_support()[0]
+    assert dropped.get_support().sum() == 2
+    for refused in ({"method": "joint"}, {"method": "permute-and-flip", "score": "mutual_information"}):
+        with pytest.raises(NoSecureSampler, match="TopSelector"):
+            TopSelector(1.0, 1, release=True, **refused).fit(X, y)
+
+
+def test_bad_parameters_are_named():
+    X, y = np.eye(3), np.array([0, 1, 0])
+    for bad, message in (
+        ({"method": "best"}, "method = 'best' is not allowed: it must be one of 'joint'"),
+        ({"n_features": 4}, "n_features = 4 is not allowed: it must be an integer from 1 to 3"),
+        ({"score": "gain"}, "score = 'gain'"),
+        ({"epsilon": 0.0}, "epsilon = 0.0"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            TopSelector(1.0, 2).set_params(**bad).fit(X, y)
+    rng = np.random.default_rng(0)
+    for function in (one_shot, peel, sample_joint):
+        with pytest.raises(InvalidParameter, match="scores"):
+            function([[1.0]], 1.0, 1, 1.0, rng=rng)
+        with pytest.raises(InvalidParameter, match="change_range = 0"):
+            function([1.0], 1.0, 1, 0, rng=rng)
+        with pytest.raises(InvalidParameter, match="rng = 7"):
+            function([1.0], 1.0, 1, 1.0, rng=7)
