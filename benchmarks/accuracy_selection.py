@@ -3,7 +3,7 @@
     python benchmarks/accuracy_selection.py [--draws 50] [--jobs 2] [--data xwindows ...] [--csv FILE] [--markdown]
 
 Every method spends half of ε on selecting and half on row-bounded naive Bayes with its defaults, at two public numbers
-of features: the T that `dpml.evaluation.plan` would take if it kept few, and half of all features. Beside them naive
+of features: the T that `dpml.selection.plan` would take if it kept few, and half of all features. Beside them naive
 Bayes with all features, which spends all of ε on training, and `BestSelector`, which is told ε only.
 """
 
@@ -20,7 +20,7 @@ import pandas as pd
 
 from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
-from dpml.evaluation import BestSelector, plan
+from dpml.evaluation import BestSelector
 from dpml.evaluation.studies import SelectionStudy, accuracy_of_selected
 from dpml.selection import (
     MaskSelector,
@@ -29,6 +29,7 @@ from dpml.selection import (
     NoisyScoreSelector,
     SparseVectorSelector,
     TopSelector,
+    plan,
 )
 
 DATA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
@@ -78,7 +79,7 @@ def column(name: str, epsilon: float, relation: str, draws: int, seed: int = 0) 
             add(method, size, study(epsilon, draws=draws, rng=np.random.default_rng(seed))["accuracy"])
     everything = np.ones(schema.n_features, dtype=bool)
     rng = np.random.default_rng(seed)
-    model = BernoulliNB(epsilon, relation=relation)
+    model = BernoulliNB(epsilon, relation=relation, selection="none")
     add(ALL, "all", [accuracy_of_selected(data, everything, model, rng) for _ in range(draws)])
     rng = np.random.default_rng(seed)
     accuracy = []

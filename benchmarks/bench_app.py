@@ -23,9 +23,11 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -96,9 +98,34 @@ def settled(page, seconds: float = 120) -> None:
     )
 
 
-def press(page, label: str, plot: str, source: str, keys: list[str]) -> list[float]:
-    """Return the milliseconds from each key press on a slider to the painted figure."""
-    page.get_by_role("slider", name=label, exact=True).focus()
+@contextmanager
+def app_page() -> Iterator[tuple[Page, str]]:
+    """Serve the app and open a page in headless Chromium; yield both the page and the app's address."""
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if chromium is None:
+        sys.exit("no Chromium found")
+    port = free_port()
+    server = serve(port)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            yield browser.new_page(viewport={"width": 1440, "height": 1000}), f"http://localhost:{port}/app"
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def summary(values: list[float], target: int) -> str:
+    """Return median, 90th percentile, target and number of measurements."""
+    ordered = sorted(values)
+    high = ordered[int(0.9 * (len(ordered) - 1))]
+    return f"{statistics.median(ordered):7.0f} {high:7.0f} {target:7d}  {len(ordered)}"
+
+
+def press(page, label: str, plot: str, source: str, keys: list[str], role: str = "slider") -> list[float]:
+    """Return the milliseconds from each key press on a slider, or another widget, to the painted figure."""
+    page.get_by_role(role, name=label, exact=True).focus()
     page.evaluate(PROBE, [plot, source])
     for number, key in enumerate(keys):
         page.keyboard.press(key)
@@ -129,26 +156,11 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
 
 def main(datasets: list[str]) -> None:
     """Serve the app, measure and print."""
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if chromium is None:
-        sys.exit("no Chromium found")
-    port = free_port()
-    server = serve(port)
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            page = browser.new_page(viewport={"width": 1440, "height": 1000})
-            print(f"{'data set':<12} {'path':<8} {'median':>7} {'90 %':>7} {'target':>7}  presses   (milliseconds)")
-            for dataset in datasets:
-                for kind, values in measure(page, f"http://localhost:{port}/app", dataset).items():
-                    ordered = sorted(values)
-                    high = ordered[int(0.9 * (len(ordered) - 1))]
-                    median = statistics.median(ordered)
-                    print(f"{dataset:<12} {kind:<8} {median:7.0f} {high:7.0f} {TARGETS[kind]:7d}  {len(values)}")
-            browser.close()
-    finally:
-        server.terminate()
-        server.wait(10)
+    with app_page() as (page, url):
+        print(f"{'data set':<12} {'path':<8} {'median':>7} {'90 %':>7} {'target':>7}  presses   (milliseconds)")
+        for dataset in datasets:
+            for kind, values in measure(page, url, dataset).items():
+                print(f"{dataset:<12} {kind:<8} {summary(values, TARGETS[kind])}")
 
 
 if __name__ == "__main__":

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import statistics
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
 from sklearn.metrics import roc_curve
+from sklearn.naive_bayes import BernoulliNB as PlainBernoulliNB
 
+from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
+from dpml.encoding import share_rows
 from dpml.evaluation import private_roc_curve
 from dpml.evaluation.studies import RowBoundedNBStudy
-from dpml.selection import inclusion_probabilities, sample_masks
+from dpml.selection import inclusion_probabilities, one_shot, sample_joint, sample_masks
 
 
 def medians(*runs: Callable[[], object], repeats: int = 9) -> list[float]:
@@ -39,7 +43,7 @@ def naive_bayes_models() -> None:
     weights = rng.normal(size=(1000, data.schema.n_features))
     X = data.X_test
     for row_bound in (14, 2):
-        study = RowBoundedNBStudy(data, row_bound=row_bound, subsamples=10)
+        study = RowBoundedNBStudy(data, row_bound=row_bound)
         start = time.perf_counter()
         study.tables(row_bound)
         cut = time.perf_counter() - start
@@ -49,19 +53,50 @@ def naive_bayes_models() -> None:
         print(
             f"1,000 private NB models on adult's {X.shape[0]:,} test rows, r = {row_bound}: {1e3 * fit:.0f} ms, "
             f"{fit / product:.2f} x the bare matrix product ({1e3 * product:.0f} ms); "
-            f"exact counts {'with 10 cuts ' if row_bound < 14 else ''}once: {1e3 * cut:.0f} ms"
+            f"exact counts {'of shared records ' if row_bound < 14 else ''}once: {1e3 * cut:.0f} ms"
         )
 
 
-def masks() -> None:
-    rng = np.random.default_rng(0)
-    small, large = rng.normal(size=600) * 3, rng.normal(size=33_000) * 3
-    for text, run in [
-        ("inclusion_probabilities, D = 600, T = 50", lambda: inclusion_probabilities(small, 50)),
-        ("inclusion_probabilities, D = 33,000, T = 100", lambda: inclusion_probabilities(large, 100)),
-        ("sample_masks, 1,000 masks, D = 600, T = 50", lambda: sample_masks(small, 50, 1000, rng=rng)),
-    ]:
-        print(f"{text}: {1e3 * medians(run)[0]:.1f} ms")
+def naive_bayes_fit() -> None:
+    """Time a whole fit on adult beside scikit-learn's, the door and the sharing of records apart."""
+    data = load("adult")
+    X, y, schema = data.X_train, data.y_train, data.schema
+    private = BernoulliNB(0.1, schema=schema, selection="none", random_state=0)
+    plain = PlainBernoulliNB(binarize=None)
+    whole, door, sharing, exact = medians(
+        lambda: private.fit(X, y),
+        lambda: schema.check_table(X, y),
+        lambda: share_rows(X, private.row_bound_),
+        lambda: plain.fit(X, y),
+    )
+    rest = whole - door - sharing
+    print(
+        f"a private fit on adult's {len(y):,} rows: {1e3 * rest:.0f} ms, {rest / exact:.2f} x scikit-learn's "
+        f"({1e3 * exact:.0f} ms); apart: checking {1e3 * door:.0f} ms, sharing {1e3 * sharing:.0f} ms"
+    )
+
+
+def selection() -> None:
+    """Each way of choosing T features beside drawing the plain noise of its scores (draws, D)."""
+    small, large = (np.random.default_rng(0).normal(size=D) * 3 for D in (600, 33_000))
+    for scores, T, draws in ((small, 50, 1000), (large, 100, 10)):
+        D = scores.size
+        shared: dict = {"draws": draws, "rng": np.random.default_rng(1)}
+        runs: dict[str, Callable[[], object]] = {
+            "plain noise": lambda D=D, draws=draws: np.random.default_rng(0).standard_exponential((draws, D)),
+            "exact inclusion probabilities, once": lambda s=scores, T=T: inclusion_probabilities(s, T),
+            "mask sampling": lambda s=scores, T=T, o=shared: sample_masks(s, T, o["draws"], rng=o["rng"]),
+            "one shot": lambda s=scores, T=T, o=shared: one_shot(s, 1.0, T, 1.0, **o),
+            "joint mechanism": lambda s=scores, T=T, o=shared: sample_joint(s, 1.0, T, 1.0, **o),
+        }
+        noise, *times = medians(*runs.values(), repeats=5)
+        print(f"D = {D:,}, T = {T}, {draws:,} draws; plain noise of the scores {1e3 * noise:.1f} ms")
+        for (name, run), seconds in zip(list(runs.items())[1:], times, strict=True):
+            tracemalloc.start()
+            run()
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            print(f"  {name}: {1e3 * seconds:.1f} ms, {seconds / noise:.2f} x the noise, at most {peak / 2**20:.0f} MB")
 
 
 def roc() -> None:
@@ -79,5 +114,6 @@ def roc() -> None:
 
 if __name__ == "__main__":
     naive_bayes_models()
-    masks()
+    naive_bayes_fit()
+    selection()
     roc()

@@ -8,12 +8,7 @@ happens in the browser. Medians and 90th percentiles are printed in milliseconds
 
 from __future__ import annotations
 
-import shutil
-import statistics
-import sys
-
-from bench_app import ARGUMENTS, CHROMIUM, free_port, serve
-from playwright.sync_api import sync_playwright
+from bench_app import app_page, summary
 
 TARGET = 35
 STEPS = 30
@@ -76,30 +71,16 @@ def drag(page, index: int) -> list[float]:
 
 def main() -> None:
     """Serve the app, measure and print."""
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if chromium is None:
-        sys.exit("no Chromium found")
-    port = free_port()
-    server = serve(port)
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            page = browser.new_page(viewport={"width": 1440, "height": 1000})
-            print(f"{'statistic':<18} {'median':>7} {'90 %':>7} {'target':>7}  steps   (milliseconds, 200 points)")
-            for name, (query, index) in CASES.items():
-                page.goto(f"http://localhost:{port}/app?page=noise&noise_size=200&{query}")
-                page.wait_for_function(
-                    "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('noise-terms')?.data.k?.length > 100",
-                    timeout=60_000,
-                )
-                page.wait_for_timeout(1500)
-                times = sorted(drag(page, index))
-                high = times[int(0.9 * (len(times) - 1))]
-                print(f"{name:<18} {statistics.median(times):7.0f} {high:7.0f} {TARGET:7d}  {len(times)}")
-            browser.close()
-    finally:
-        server.terminate()
-        server.wait(10)
+    with app_page() as (page, url):
+        print(f"{'statistic':<18} {'median':>7} {'90 %':>7} {'target':>7}  steps   (milliseconds, 200 points)")
+        for name, (query, index) in CASES.items():
+            page.goto(f"{url}?page=noise&noise_size=200&{query}")
+            page.wait_for_function(
+                "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('noise-terms')?.data.k?.length > 100",
+                timeout=60_000,
+            )
+            page.wait_for_timeout(1500)
+            print(f"{name:<18} {summary(drag(page, index), TARGET)}")
 
 
 if __name__ == "__main__":

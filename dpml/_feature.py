@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpml._plain import plain_numbers
+from dpml._plain import plain_labels, plain_numbers
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema
 
@@ -33,6 +32,8 @@ class Feature:
         Bounds of a numeric column, in the column's own units.
     block : str, optional
         The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
+    exhaustive : bool
+        Whether the columns of the block cover every value of the attribute: exactly one of them is 1.
     missing : object, optional
         The value of the domain that stands for a missing one; None: a missing value is invalid.
 
@@ -49,6 +50,7 @@ class Feature:
     upper: float | None = None
     block: str | None = None
     missing: Any = None
+    exhaustive: bool = False
 
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
@@ -75,8 +77,7 @@ class Feature:
     def _knows(self, column: np.ndarray) -> np.ndarray:
         """Return which of some cells, of any type, lie in the domain."""
         if self.kind == "categorical":
-            known = set(self.categories or ())
-            return np.array([isinstance(v, Hashable) and v in known for v in column], dtype=bool)
+            return plain_labels(list(column), self.categories or ()) >= 0
         values = plain_numbers(column)
         if self.kind == "binary":
             return (values == 0) | (values == 1)

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData
 
-__all__ = ["plain_features", "plain_labels", "plain_numbers"]
+__all__ = ["plain_features", "plain_labels", "plain_numbers", "plain_rows"]
 
 
 def plain_features(X: Any, n_features: int | None = None) -> Any:
@@ -57,22 +57,34 @@ def plain_features(X: Any, n_features: int | None = None) -> Any:
             cells = np.column_stack(columns) if columns else np.empty(X.shape)
             return pd.DataFrame(cells, columns=X.columns)
         if isinstance(X, (list, tuple)):
-            return _plain_rows(X, n_features)
+            rows = plain_rows(X, n_features)
+            return plain_numbers(rows.ravel()).reshape(rows.shape)
         if np.ndim(X) != 2:
             raise InvalidData(f"X has {np.ndim(X)} dimensions: it must have 2, records and features")
         array = np.asarray(X)
         return plain_numbers(array.ravel()).reshape(array.shape)
 
 
-def _plain_rows(rows: Sequence, n_features: int | None) -> NDArray[np.float64]:
+def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.object_]:
+    """Return a list of records as a table of cells that are what they were, shape (n, D).
+
+    Examples
+    --------
+    >>> plain_rows([[1, "a"], [2.5, None]])
+    array([[1, 'a'],
+           [2.5, None]], dtype=object)
+    """
     listed = [list(row) if isinstance(row, (list, tuple, np.ndarray, pd.Series)) else None for row in rows]
     width = n_features
     if width is None and listed and listed[0] is not None:
         width = len(listed[0])
     if width is None or any(row is None or len(row) != width for row in listed):
         raise InvalidData("X is no table: every record must have one value for each feature")
-    cells = [_number(value) for row in listed for value in row]  # type: ignore[union-attr]  # None is refused above
-    return np.array(cells, dtype=float).reshape(len(rows), width)
+    cells = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(listed):
+        for j, value in enumerate(row):  # type: ignore[arg-type]  # None is refused above
+            cells[i, j] = value  # one by one, so that a cell that is a sequence stays a cell
+    return cells
 
 
 def plain_numbers(values: NDArray) -> NDArray[np.float64]:

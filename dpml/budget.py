@@ -413,9 +413,11 @@ class Budget:
         return f"Budget(epsilon={self._epsilon:g}, delta={self._delta:g}, relation={self._relation!r}{part})"
 
 
-def charge(budget: Budget | None, relation: str, epsilon: float, delta: float = 0.0, *, label: str) -> None:
+def charge(
+    budget: Budget | None, relation: str, epsilon: float, delta: float = 0.0, *, rho: float = 0.0, label: str
+) -> None:
     """Charge a release to a budget if one is given."""
     if budget is not None:
         if not isinstance(budget, Budget):
             raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
-        budget.spend(epsilon, delta, label=label, relation=relation)
+        budget.spend(epsilon, delta, rho=rho, label=label, relation=relation)

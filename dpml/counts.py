@@ -98,13 +98,18 @@ def contingency_of_subsamples(
     return Contingency(np.stack(tables), np.bincount(codes, minlength=n_classes).astype(float))
 
 
-def _noisy(values: FloatArray, noise: Laplace, rng: np.random.Generator | None, secure: bool) -> FloatArray:
-    """Add Laplace noise for study, from `rng`, or integer noise of that ε for a release, which has no seed."""
+def _noisy(
+    values: FloatArray, noise: Laplace, rng: np.random.Generator | None, secure: bool, grid: int = 1
+) -> FloatArray:
+    """Add Laplace noise for study, from `rng`, or for a release, which has no seed, integer noise of that ε.
+
+    The values are multiples of 1/`grid`, and so are the secure results.
+    """
     if secure:
         if rng is not None:
             raise InvalidParameter("rng", rng, "left out where secure=True")
-        scale = integer_scale(noise.epsilon, int(noise.sensitivity))
-        return integer_laplace(np.rint(values).astype(np.int64), scale).astype(float)
+        scale = integer_scale(noise.epsilon, int(noise.sensitivity) * grid)
+        return integer_laplace(np.rint(values * grid).astype(np.int64), scale) / grid
     return noise.release(values, rng=check_rng(rng))
 
 
@@ -139,11 +144,12 @@ def release_row_bounded(
     draws: int = 1,
     rng: np.random.Generator | None = None,
     secure: bool = False,
+    grid: int = 1,
 ) -> NoisyCounts:
-    """Release on-counts and class counts of records that have at most `row_bound` ones.
+    """Release on-counts and class counts of records whose ones add up to at most `row_bound`.
 
-    Privacy: ε per draw. A record adds 1 to at most r on-counts of one class and 1 to one class count. With noise of
-    scale r/((1-w)ε) on the former and 1/(wε) on the latter, w = `class_share`, adding or removing it costs
+    Privacy: ε per draw. A record adds at most r to the on-counts of one class together, and 1 to one class count. With
+    noise of scale r/((1-w)ε) on the former and 1/(wε) on the latter, w = `class_share`, adding or removing it costs
     r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double (docs/errata.md).
 
     Parameters
@@ -152,7 +158,7 @@ def release_row_bounded(
         Of records already cut to `row_bound` ones; `on` may hold S subsamples, which the draws take in turn.
     epsilon : float
     row_bound : int
-        Most ones r of a record, enforced by cutting.
+        The most r that a record adds, enforced by cutting or sharing (`dpml.encoding`).
     relation : {"add-remove", "replace-one"}
     class_share : float
         Share w of ε for the class counts, in (0, 1).
@@ -161,6 +167,8 @@ def release_row_bounded(
         Source of the noise, for study.
     secure : bool
         Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
+    grid : int
+        On-counts are multiples of 1/`grid`, for secure noise: `dpml.encoding.SHARE_GRID` for shared ones.
 
     Returns
     -------
@@ -171,7 +179,8 @@ def release_row_bounded(
     draws = check_integer(draws, "draws", 1)
     n = _noisy(np.broadcast_to(counts.n, (draws, *counts.n.shape)), class_noise, rng, secure)
     exact = counts.on if counts.on.ndim == 2 else counts.on[np.arange(draws) % len(counts.on)]
-    return NoisyCounts(_noisy(np.broadcast_to(exact, (draws, *exact.shape[-2:])), on_noise, rng, secure), n=n)
+    on = _noisy(np.broadcast_to(exact, (draws, *exact.shape[-2:])), on_noise, rng, secure, grid)
+    return NoisyCounts(on, n=n)
 
 
 def release_published(

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from dpml._feature import Feature, plain_value, show_value
-from dpml._plain import plain_features, plain_labels
+from dpml._plain import plain_features, plain_labels, plain_rows
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema
 
@@ -129,6 +129,15 @@ class Schema:
         """The attribute of each one-hot column; None where a column stands alone."""
         return [f.block for f in self.features]
 
+    @property
+    def attributes(self) -> dict[str, list[int]]:
+        """The columns of each one-hot attribute whose columns cover all its values."""
+        columns: dict[str, list[int]] = {}
+        for i, f in enumerate(self.features):
+            if f.block is not None:
+                columns.setdefault(f.block, []).append(i)
+        return {block: where for block, where in columns.items() if all(self.features[i].exhaustive for i in where)}
+
     def subset(self, columns: Iterable[str | int]) -> Schema:
         """Return the schema of some columns, given by name, by position or by a boolean mask, in that order."""
         wanted = np.asarray(list(columns))
@@ -143,7 +152,11 @@ class Schema:
             if unknown:
                 raise InvalidSchema("column", unknown[0], f"one of {_few(self.feature_names)}")
             chosen = [self._position[c] for c in wanted.tolist()]
-        return replace(self, features=tuple(self.features[i] for i in chosen))
+        features = [self.features[i] for i in chosen]
+        whole = {block for block, columns in self.attributes.items() if set(columns) <= set(chosen)}
+        # an attribute that loses a column no longer covers all its values
+        features = [replace(f, exhaustive=False) if f.exhaustive and f.block not in whole else f for f in features]
+        return replace(self, features=tuple(features))
 
     # ---- checks of data against the schema --------------------------------------------------------------------
 
@@ -174,6 +187,8 @@ class Schema:
         schema: Schema = self
         if on_invalid == "clip" and self.is_binary:
             X = plain_features(X, self.n_features)
+        elif isinstance(X, (list, tuple)) and not self.is_binary:
+            X = plain_rows(X, self.n_features)  # not through asarray, which would make all cells text for one that is
         if isinstance(X, pd.DataFrame):
             unknown = [c for c in X.columns if str(c) not in self._position]
             if unknown:
@@ -279,7 +294,7 @@ class Schema:
 
     def to_json(self) -> str:
         """Return the schema as JSON text that `from_json` reads back."""
-        features = [{k: v for k, v in asdict(f).items() if v is not None} for f in self.features]
+        features = [{k: v for k, v in asdict(f).items() if v is not None and v is not False} for f in self.features]
         facts = {"classes": self.classes, "row_bound": self.row_bound, "n_rows": self.n_rows, "n_lower": self.n_lower}
         return json.dumps({"features": features, **facts}, ensure_ascii=False)
 

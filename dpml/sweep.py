@@ -21,6 +21,8 @@ Study = Callable[..., Mapping[str, Any]]
 def _run(study: Study, point: dict[str, Any], draws: int, seed: int) -> pd.DataFrame:
     values = study(**point, draws=draws, rng=np.random.default_rng(seed))
     columns = {name: np.broadcast_to(np.asarray(v, dtype=float), (draws,)) for name, v in values.items()}
+    # a setting may be a tuple, which is one value
+    point = {name: [value] * draws for name, value in point.items()}
     return pd.DataFrame({**point, "draw": np.arange(draws), **columns})
 
 

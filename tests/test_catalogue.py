@@ -64,6 +64,7 @@ PARTS = {
     "release_output": "LogisticRegression[output]",
     "release_objective": "LogisticRegression[objective]",
     "release_weights": "LogisticRegression",
+    "choose_features": "permute-and-flip and TopSelector",
     "BestSelector": "its three releases: permute-and-flip, TopSelector, BernoulliNB (tests/test_evaluation_best.py)",
     "audit": "measures others",
 }

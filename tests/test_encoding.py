@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from dpml.encoding import BinaryEncoding, cut_rows, interval_names, unit_scale
+from dpml.encoding import SHARE_GRID, BinaryEncoding, cut_rows, interval_names, share_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema
 
@@ -191,3 +191,30 @@ def test_unit_scale_by_the_public_bound_only(kind, intercept):
     # a record with as many ones as the bound lies on the sphere
     assert np.linalg.norm(scaled[1]) == pytest.approx(1, abs=1e-15)
     assert np.linalg.norm(scaled, axis=1).max() <= 1 + 1e-15
+
+
+# ---- sharing ----
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("row_bound", [1, 2, 3, 7])
+def test_shares_add_up_to_the_bound_and_are_what_cutting_keeps_on_average(kind, row_bound):
+    rng = np.random.default_rng(0)
+    X = (rng.random((60, 12)) < 0.4).astype(float)
+    shared = share_rows(kind(X), row_bound)
+    dense = shared.toarray() if sparse.issparse(shared) else shared
+    ones = X.sum(axis=1)
+    assert (dense.sum(axis=1) <= row_bound + 1e-12).all()
+    assert (dense.sum(axis=1) > np.minimum(ones, row_bound) - 12 / SHARE_GRID).all()
+    assert ((dense > 0) == (X > 0)).all()
+    np.testing.assert_array_equal(dense * SHARE_GRID, np.rint(dense * SHARE_GRID))
+    np.testing.assert_array_equal(dense[ones <= row_bound], X[ones <= row_bound])
+    kept = np.mean([cut_rows(X, row_bound, rng=rng) for _ in range(2000)], axis=0)
+    assert np.abs(kept - dense).max() < 5 * 0.5 / np.sqrt(2000) + 1 / SHARE_GRID
+
+
+def test_short_records_are_not_touched_by_sharing():
+    X = np.eye(3)
+    assert share_rows(X, 1) is X
+    with pytest.raises(InvalidParameter, match="row_bound = 0"):
+        share_rows(X, 0)

@@ -1,5 +1,6 @@
-"""BestSelector: what its three steps cost, what its public rule says, and the interface."""
+"""BestSelector and the plan it follows: what its three steps cost, what its public rule says, and the interface."""
 
+import importlib
 import itertools
 
 import numpy as np
@@ -12,13 +13,21 @@ from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.counts import contingency
 from dpml.datasets import load
-from dpml.evaluation import BestSelector, best, best_single_feature, expected_f1, plan, selection_quality
+from dpml.evaluation import BestSelector, expected_f1, selection_quality
 from dpml.evaluation.studies import SelectionStudy, accuracy_of_selected, majority_accuracy
 from dpml.exceptions import BudgetExceeded, InvalidParameter
 from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Feature, Schema
-from dpml.selection import TopSelector, inclusion_probabilities, sample_masks
+from dpml.selection import (
+    TopSelector,
+    best_single_feature,
+    inclusion_probabilities,
+    plan,
+    sample_masks,
+)
 
+# the name `dpml.selection.plan` is the function's
+planning = importlib.import_module("dpml.selection.plan")
 RELATIONS = ("add-remove", "replace-one")
 
 
@@ -99,8 +108,8 @@ def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
             assert self.relation == relation
             return super().fit(X, y)
 
-    monkeypatch.setattr(best, "PermuteAndFlip", Look)
-    monkeypatch.setattr(best, "TopSelector", Selector)
+    monkeypatch.setattr(planning, "PermuteAndFlip", Look)
+    monkeypatch.setattr(planning, "TopSelector", Selector)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
     model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0).fit(X, y)
     assert model.few_ == (told == 0.95)
@@ -129,13 +138,38 @@ def test_the_rule_on_the_sets_it_was_made_for():
     }
     decided = {(name, e): plan(schema, e).few for name, schema in sets.items() for e in (0.05, 0.1, 0.5, 1.0)}
     assert [decided["xwindows", e] for e in (0.05, 0.1, 0.5, 1.0)] == [True, True, True, None]
-    assert [decided["newsgroup", e] for e in (0.05, 0.1, 0.5, 1.0)] == [False, False, None, None]
+    assert [decided["newsgroup", e] for e in (0.05, 0.1, 0.5, 1.0)] == [False] * 4
+    assert plan(sets["newsgroup"], 0.015).few
+    assert plan(Schema.binary(8444, n_lower=3000), 1.0).few is None
     assert {decided["mushrooms", e] for e in (0.05, 0.1, 0.5, 1.0)} == {None}
     assert plan(sets["mushrooms"], 1.0).method == "joint"
     for name, e in decided:
         steps = plan(sets[name], e)
         assert 0 <= steps.epsilon_look <= 0.1 * e
         assert 1 <= steps.n_features <= sets[name].n_features
+
+
+def test_without_a_number_of_records_all_features_are_kept():
+    X, y = table(n=300)
+    assert plan(Schema.binary(8), 1.0).few is False
+    assert BernoulliNB(1.0, random_state=0).fit(X, y).selected_.all()
+
+
+def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
+    """The same draws: look, choice and counts in one order; features that were not kept say nothing."""
+    X, y = table(n=5000)
+    schema = Schema.binary(8, row_bound=6, n_lower=4500)
+    alone = BernoulliNB(0.5, schema=schema, random_state=0).fit(X, y)
+    best = BestSelector(0.5, schema=schema, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(alone.selected_, best.get_support())
+    assert 0 < alone.selected_.sum() < 8
+    np.testing.assert_allclose(alone.predict_proba(X), best.predict_proba(X), rtol=1e-9)
+    log_odds = alone.feature_log_prob_ - alone._feature_log_off
+    assert (log_odds[:, ~alone.selected_] == 0).all()
+    plain = BernoulliNB(0.5, schema=schema, selection="none", random_state=0).fit(X, y)
+    assert plain.selected_.all()
+    with pytest.raises(InvalidParameter, match="selection = 'some'"):
+        BernoulliNB(0.5, selection="some").fit(X, y)
 
 
 # ---- what it is good for ----

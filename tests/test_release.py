@@ -25,6 +25,7 @@ from dpml._plain import plain_features, plain_labels
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes import (
+    default_class_share,
     default_shrinkage,
     models_from_published,
     models_from_row_bounded,
@@ -38,6 +39,7 @@ from dpml.counts import (
     release_row_bounded,
     row_bounded_scales,
 )
+from dpml.encoding import SHARE_GRID
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
 from dpml.mechanisms.secure import integer_laplace
 from dpml.schema import Schema
@@ -182,8 +184,11 @@ def test_the_model_is_a_function_of_whole_noisy_counts(method, kind, monkeypatch
         threshold = published_threshold(0.5, 8, 65)
         expected = models_from_published(NoisyCounts(first, off=second), threshold)
     else:
-        pooled = default_shrinkage(Schema.binary(8)) * row_bounded_scales(0.5, model.row_bound_)[0]
-        expected = models_from_row_bounded(NoisyCounts(second, n=first), pooled=pooled)
+        pooled = (
+            default_shrinkage(Schema.binary(8))
+            * row_bounded_scales(0.5, model.row_bound_, class_share=default_class_share(8))[0]
+        )
+        expected = models_from_row_bounded(NoisyCounts(second / SHARE_GRID, n=first), pooled=pooled)
     log_odds = np.diff(model.feature_log_prob_ - model._feature_log_off, axis=0)
     np.testing.assert_allclose(log_odds, expected.coef[0], rtol=1e-12)
     log_prior = np.diff(model.class_log_prior_ + model._feature_log_off.sum(axis=1))
@@ -458,5 +463,6 @@ def test_values_are_clipped_and_records_of_no_class_dropped_whatever_on_invalid_
         model = BernoulliNB(1.0, row_bound=3, release=True, on_invalid=on_invalid).fit(X, [0, 1, 1, "neither"])
         (n, _, _), (on, _, _) = calls[-2:]
         assert n.tolist() == [[1, 2]]
-        assert on.tolist() == [[[1, 0, 0], [2, 2, 0]]]
+        # in steps of 1/1024, for records may share what they add
+        assert on.tolist() == [[[SHARE_GRID, 0, 0], [2 * SHARE_GRID, 2 * SHARE_GRID, 0]]]
         np.testing.assert_array_equal(model.predict_proba([[9, -9, "x"]]), model.predict_proba([[1, 0, 0]]))

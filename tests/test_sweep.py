@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpml.classifiers.naive_bayes import models_from_published, published_threshold
-from dpml.counts import contingency, release_published
+from dpml.classifiers.naive_bayes import models_from_published, models_from_row_bounded, published_threshold
+from dpml.counts import NoisyCounts, contingency, release_published
 from dpml.datasets import load
 from dpml.evaluation.studies import (
     PublishedNBStudy,
@@ -72,8 +72,11 @@ def census():
 def test_studies_reach_the_non_private_model_without_noise(census):
     rng = np.random.default_rng(0)
     exact = non_private_nb(census).accuracy(census.X_test, census.y_test)[0]
-    most = census.schema.row_bound
-    assert RowBoundedNBStudy(census, row_bound=most)(1e9, draws=2, rng=rng)["accuracy"] == pytest.approx([exact] * 2)
+    most, counts = census.schema.row_bound, contingency(census.X_train, census.y_train, 2)
+    # the row-bounded method takes one-hot attributes as categories
+    categories = models_from_row_bounded(NoisyCounts(counts.on[None], n=counts.n[None]), schema=census.schema)
+    expected = categories.accuracy(census.X_test, census.y_test)[0]
+    assert RowBoundedNBStudy(census, row_bound=most)(1e9, draws=2, rng=rng)["accuracy"] == pytest.approx([expected] * 2)
     assert PublishedNBStudy(census)(1e9, draws=2, rng=rng)["accuracy"] == pytest.approx([exact] * 2, abs=2e-3)
     D = census.schema.n_features
     for score in ("count", "mutual_information"):
@@ -110,6 +113,12 @@ def test_selection_study_trains_on_what_it_selected(census):
 
 
 def test_a_sweep_of_a_study_can_use_worker_processes(census):
-    study = RowBoundedNBStudy(census, row_bound=2, subsamples=2)
+    study = RowBoundedNBStudy(census, row_bound=2)
     grid = {"epsilon": [0.1, 1.0]}
     pd.testing.assert_frame_equal(sweep(study, grid, draws=4), sweep(study, grid, draws=4, n_jobs=2))
+
+
+def test_a_setting_may_be_a_tuple():
+    table = sweep(lambda weights, *, draws, rng: {"sum": sum(weights)}, {"weights": [(1, 2), (3, 4)]}, draws=2)
+    assert table["weights"].tolist() == [(1, 2), (1, 2), (3, 4), (3, 4)]
+    assert table["sum"].tolist() == [3, 3, 7, 7]

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dpml.classifiers.linear import linear_models, minimiser, release_output, squared_norm_bound
 from dpml.classifiers.naive_bayes import default_row_bound
-from dpml.counts import Contingency, contingency, contingency_of_subsamples
+from dpml.counts import Contingency, contingency
 from dpml.datasets import Dataset, load
-from dpml.encoding import unit_scale
+from dpml.encoding import share_rows, unit_scale
 from dpml.evaluation.roc import private_roc_curve
 from dpml.evaluation.studies import (
     AccuracyStudy,
@@ -43,7 +43,6 @@ __all__ = [
 ]
 
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
-SUBSAMPLES = 10
 MOST_STATISTICS = 200
 MOST_CURVE_POINTS = 400
 FloatArray = NDArray[np.float64]
@@ -63,7 +62,7 @@ _STATISTICS: dict[tuple, Any] = {}
 def statistic(kind: str, name: str, *values: Any) -> FloatArray:
     """Return an exact statistic that is slow to make, kept once made.
 
-    ``tables``, row bound, seed: counts of cut records, shape (S, C, D). ``theta``, λ: the minimiser of logistic
+    ``tables``, row bound: counts of shared records, shape (C, D). ``theta``, λ: the minimiser of logistic
     regression.
     """
     key = (kind, name, *values)
@@ -82,23 +81,21 @@ def adopt(key: tuple, value: FloatArray) -> None:
 
 def _make(kind: str, data: Dataset, *values: Any) -> FloatArray:
     if kind == "tables":
-        row_bound, seed = values
-        rng = np.random.default_rng([seed, row_bound])
-        train = data.X_train, data.y_train, data.schema.n_classes
-        return contingency_of_subsamples(*train, row_bound, SUBSAMPLES, rng=rng).on
+        (row_bound,) = values
+        return contingency(share_rows(data.X_train, row_bound), data.y_train, data.schema.n_classes).on
     (reg_lambda,) = values
     signs = np.where(data.y_train == 1, 1.0, -1.0)
     return np.asarray(minimiser(unit_scale(data.X_train, squared_norm_bound(data.schema)), signs, reg_lambda))
 
 
-def statistic_key(name: str, method: str, epsilon: float, options: tuple, seed: int) -> tuple | None:
+def statistic_key(name: str, method: str, epsilon: float, options: tuple) -> tuple | None:
     """Return the arguments of `statistic` that a method needs at this setting, None if it needs nothing slow."""
     if method == "logistic":
         return ("theta", name, options[0])
     if method == "row-bounded":
         schema = dataset(name).schema
         r = options[0] or default_row_bound(schema, epsilon)
-        return ("tables", name, min(r, schema.row_bound or r), seed)
+        return ("tables", name, min(r, schema.row_bound or r))
     return None
 
 
@@ -111,11 +108,11 @@ class _RowBounded(RowBoundedNBStudy):
     """The library's study with its tables taken from `statistic`."""
 
     def __init__(self, data: Dataset, **options: Any):
-        super().__init__(data, subsamples=SUBSAMPLES, **options)
+        super().__init__(data, **options)
         self.name = data.name
 
     def tables(self, row_bound: int) -> Contingency:
-        return Contingency(statistic("tables", self.name, row_bound, self.seed), self.counts.n)
+        return Contingency(statistic("tables", self.name, row_bound), self.counts.n)
 
 
 class _Logistic(AccuracyStudy):
@@ -132,13 +129,13 @@ class _Logistic(AccuracyStudy):
 
 
 @lru_cache(maxsize=64)
-def _study(name: str, method: str, relation: str, value: Hashable = None, seed: int = 0) -> AccuracyStudy:
+def _study(name: str, method: str, relation: str, value: Hashable = None) -> AccuracyStudy:
     data = dataset(name)
     if method == "published":
         return PublishedNBStudy(data, relation=relation)
     if method == "row-bounded":
         assert isinstance(value, int)
-        return _RowBounded(data, relation=relation, row_bound=value or None, seed=seed)
+        return _RowBounded(data, relation=relation, row_bound=value or None)
     if method == "logistic":
         assert isinstance(value, float)
         return _Logistic(data, relation=relation, reg_lambda=value)
@@ -160,7 +157,7 @@ def accuracy(
     if method == "published":
         study, setting = _study(name, method, relation), {"threshold_percentile": options[0]}
     elif method == "row-bounded":
-        study, setting = _study(name, method, relation, options[0], seed), {}
+        study, setting = _study(name, method, relation, options[0]), {}
     elif method == "logistic":
         study, setting = _study(name, method, relation, float(options[0])), {}
     else:
@@ -236,7 +233,7 @@ def roc(name: str, relation: str, row_bound: int, epsilon: float, draws: int, se
     The model is row-bounded naive Bayes trained with ε; its curve costs ε once more, paid by the test records.
     """
     data = dataset(name)
-    study = _study(name, "row-bounded", relation, row_bound, seed)
+    study = _study(name, "row-bounded", relation, row_bound)
     # one model, the same whatever the number of draws of the curve
     model = study.models(epsilon, draws=1, rng=np.random.default_rng(seed))
     scores = model.decision(data.X_test)[0, :, 0]

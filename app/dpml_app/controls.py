@@ -1,8 +1,9 @@
-"""The widgets of the Explore page, each tied to one setting both ways."""
+"""Widgets tied to one setting each, both ways: those of all pages about a data set, and the Explore page's own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -10,7 +11,7 @@ from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, MOST_FEATURES, Settings
 
-__all__ = ["Controls", "note", "tie"]
+__all__ = ["WIDE", "Controls", "DataControls", "note", "tie"]
 
 TITLES = {
     "census": "Census, generated (no file)",
@@ -28,9 +29,10 @@ TITLES = {
 }
 # Panel waits 50 ms before it hands on a widget's change; here the page itself sees to it that only the latest counts.
 DEBOUNCE = 1
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 
-def _words(code: str) -> CustomJSTickFormatter:
+def words_of(code: str) -> CustomJSTickFormatter:
     return CustomJSTickFormatter(code=code)
 
 
@@ -62,8 +64,8 @@ def tie(settings: Settings, name: str, widget, report: Callable[[str, str], None
     settings.param.watch(lambda event: setattr(widget, "value", event.new), name)
 
 
-class Controls:
-    """All widgets; `column` is what the drawer shows.
+class DataControls:
+    """What pages about a data set share: widgets for data, ε and draws, and what the browser hears of them.
 
     Parameters
     ----------
@@ -74,78 +76,60 @@ class Controls:
 
     def __init__(self, settings: Settings, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
-        wide = {"sizing_mode": "stretch_width", "margin": (6, 12)}
-        label = lambda name: settings.param[name].label  # noqa: E731
+        named = self.named
         titles = {TITLES[name]: name for name in DATASETS}
-        self.widgets = {
-            "dataset": pmui.Select(label=label("dataset"), options=titles, **wide),
-            "relation": pmui.RadioBoxGroup(
-                label=label("relation"),
-                options={"Add or remove one record": "add-remove", "Replace one record": "replace-one"},
-                **wide,
-            ),
-            "epsilon": pmui.DiscreteSlider(label=label("epsilon"), options={f"{e:g}": e for e in EPSILONS}, **wide),
-            "n_features": pmui.IntSlider(
-                label=label("n_features"), start=1, end=settings.param.n_features.bounds[1], step=1, **wide
-            ),
+        relations = {"Add or remove one record": "add-remove", "Replace one record": "replace-one"}
+        most = settings.param.n_features.bounds[1]
+        self.widgets: dict[str, Any] = {
+            "dataset": pmui.Select(options=titles, **named("dataset")),
+            "relation": pmui.RadioBoxGroup(options=relations, **named("relation")),
+            "epsilon": pmui.DiscreteSlider(options={f"{e:g}": e for e in EPSILONS}, **named("epsilon")),
+            "n_features": pmui.IntSlider(start=1, end=most, step=1, **named("n_features")),
             "selection_share": pmui.FloatSlider(
-                label=label("selection_share"), start=0.05, end=0.95, step=0.05, format="0%", **wide
+                start=0.05, end=0.95, step=0.05, format="0%", **named("selection_share")
             ),
-            "threshold_percentile": pmui.IntSlider(
-                label=label("threshold_percentile"), start=50, end=99, step=1, **wide
-            ),
-            "row_bound": pmui.IntSlider(
-                label=label("row_bound"),
-                start=0,
-                end=MOST_FEATURES,
-                step=1,
-                format=_words("return tick == 0 ? 'by the public rule' : String(tick)"),
-                **wide,
-            ),
-            "reg_lambda": pmui.DiscreteSlider(
-                label=label("reg_lambda"), options={f"{v:,g}": v for v in LAMBDAS}, **wide
-            ),
-            "map_score": pmui.RadioBoxGroup(
-                label=label("map_score"),
-                options={"Counts": "count", "Mutual information": "mutual_information"},
-                inline=True,
-                **wide,
-            ),
-            "draws": pmui.IntSlider(label=label("draws"), start=10, end=200, step=10, **wide),
-            "seed": pmui.IntInput(label=label("seed"), start=0, end=2**31 - 1, step=1, **wide),
+            "draws": pmui.IntSlider(start=10, end=200, step=10, **named("draws")),
+            "seed": pmui.IntInput(start=0, end=2**31 - 1, step=1, **named("seed")),
+            **self.own(),
         }
         for name, widget in self.widgets.items():
             tie(settings, name, widget, report)
-        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **wide)
+        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
         self.redraw.on_click(self._redraw)
         self.dataset_note = note("")
+        line = {"margin": (4, 12), "sizing_mode": "stretch_width"}
         w = self.widgets
-        left_out = " and ".join(LEFT_OUT)
         self.column = pn.Column(
             w["dataset"],
             self.dataset_note,
             w["epsilon"],
             note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
             w["relation"],
-            pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
+            pmui.Divider(**line),
             w["n_features"],
             w["selection_share"],
             note("The rest of ε trains the classifier on the chosen features."),
-            w["threshold_percentile"],
-            note("Counts below this percentile of the noise are raised to it."),
-            w["row_bound"],
-            note("Ones that a record keeps: fewer means less noise and less data."),
-            w["reg_lambda"],
-            note("Of the sum of losses, N times 000's Λ. Larger: less noise, simpler model."),
-            w["map_score"],
-            pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
+            *self.rows(),
+            pmui.Divider(**line),
             w["draws"],
             w["seed"],
             self.redraw,
-            note(f"Not here: {left_out}, which have more than two classes."),
+            note(f"Not here: {' and '.join(LEFT_OUT)}, which have more than two classes."),
             sizing_mode="stretch_width",
             margin=(8, 0),
         )
+
+    def named(self, name: str) -> dict[str, Any]:
+        """Return label and look of the widget of a setting."""
+        return {"label": self.settings.param[name].label, **WIDE}
+
+    def own(self) -> dict[str, Any]:
+        """Return the widgets that only this page has, by setting."""
+        return {}
+
+    def rows(self) -> list:
+        """Return what of them stands in the drawer."""
+        return []
 
     def _redraw(self, _event) -> None:
         self.settings.seed = (self.settings.seed + 1) % 2**31
@@ -162,5 +146,35 @@ class Controls:
 
     def fit(self, n_features: int, row_bound: int) -> None:
         """Set the sliders' ends to what the data set has."""
-        for name, most in (("n_features", n_features), ("row_bound", row_bound)):
-            self.widgets[name].param.update(end=min(most, MOST_FEATURES))
+        for name, most in (("n_features", n_features), ("row_bound", row_bound), ("select_row_bound", row_bound)):
+            if name in self.widgets:
+                self.widgets[name].param.update(end=min(most, MOST_FEATURES))
+
+
+class Controls(DataControls):
+    """All widgets of the Explore page; `column` is what the drawer shows."""
+
+    def own(self) -> dict[str, Any]:
+        """Return the widgets that only this page has, by setting."""
+        named = self.named
+        scores = {"Counts": "count", "Mutual information": "mutual_information"}
+        rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
+        return {
+            "threshold_percentile": pmui.IntSlider(start=50, end=99, step=1, **named("threshold_percentile")),
+            "row_bound": pmui.IntSlider(start=0, end=MOST_FEATURES, step=1, format=rule, **named("row_bound")),
+            "reg_lambda": pmui.DiscreteSlider(options={f"{v:,g}": v for v in LAMBDAS}, **named("reg_lambda")),
+            "map_score": pmui.RadioBoxGroup(options=scores, inline=True, **named("map_score")),
+        }
+
+    def rows(self) -> list:
+        """Return what of them stands in the drawer."""
+        w = self.widgets
+        return [
+            w["threshold_percentile"],
+            note("Counts below this percentile of the noise are raised to it."),
+            w["row_bound"],
+            note("What a record adds to the counts in all: less means less noise and less signal."),
+            w["reg_lambda"],
+            note("Of the sum of losses, N times 000's Λ. Larger: less noise, simpler model."),
+            w["map_score"],
+        ]

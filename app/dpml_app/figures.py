@@ -32,6 +32,7 @@ from dpml_app.plotting import (
     REFERENCE,
     STALE,
     STYLES,
+    Band,
     Style,
     empty_source,
     epsilon_axis,
@@ -53,8 +54,7 @@ class AccuracyFigure:
     """Accuracy against ε: a line and a band a method, faded while outdated; dots at the ε that is chosen."""
 
     plot: figure = field(init=False)
-    curves: dict[str, ColumnDataSource] = field(default_factory=dict)
-    stale: dict[str, ColumnDataSource] = field(default_factory=dict)
+    bands: dict[str, Band] = field(default_factory=dict)
     now: dict[str, ColumnDataSource] = field(default_factory=dict)
     references: dict[str, Span] = field(default_factory=dict)
     marker: Span = field(init=False)
@@ -92,13 +92,8 @@ class AccuracyFigure:
 
     def _method(self, method: str, style: Style, dodge: float) -> list:
         p = self.plot
-        self.curves[method] = curve = empty_source(f"accuracy-{method}", *BAND)
-        self.stale[method] = stale = empty_source(f"accuracy-{method}-stale", *BAND)
+        self.bands[method] = band = Band(p, f"accuracy-{method}", style, "epsilon")
         self.now[method] = now = empty_source(f"accuracy-{method}-now", *BAND, "x", "label")
-        look = {"color": style.color, "line_width": 2.5, "line_dash": style.dash}
-        line = p.line("epsilon", "mean", source=curve, **look)
-        band = p.varea("epsilon", "low", "high", source=curve, fill_color=style.color, fill_alpha=0.13)
-        old = p.line("epsilon", "mean", source=stale, line_alpha=STALE, **look)
         # the whiskers of the five methods stand side by side around ε, which is the marker's line
         whisker = p.segment("x", "low", "x", "high", source=now, color=style.color, line_width=2, level=OVERLAY)
         dot = p.scatter(
@@ -112,7 +107,7 @@ class AccuracyFigure:
             level=OVERLAY,
         )
         self._dodge = {**getattr(self, "_dodge", {}), method: dodge}
-        return [line, band, old, whisker, dot]
+        return [*band.renderers, whisker, dot]
 
     def show_now(self, method: str, epsilon: float, values: np.ndarray) -> None:
         """Show a method's draws at the ε that is chosen."""
@@ -129,21 +124,6 @@ class AccuracyFigure:
     def clear_now(self, method: str) -> None:
         """Take a method's dot away: it belongs to another ε than the others'."""
         self.now[method].data = {c: [] for c in self.now[method].data}
-
-    def show_curve(self, method: str, points: dict[float, np.ndarray], complete: bool) -> None:
-        """Show what is there of a method's curve; the outdated one goes once it is complete."""
-        at = np.array(sorted(points))
-        low, high = np.quantile([points[e] for e in at], [0.05, 0.95], axis=1) if len(at) else ([], [])
-        means = np.array([points[e].mean() for e in at])
-        self.curves[method].data = {"epsilon": at, "mean": means, "low": low, "high": high}
-        if complete:
-            self.stale[method].data = {c: [] for c in BAND}
-
-    def outdate(self, method: str) -> None:
-        """Fade a curve whose settings have changed."""
-        if len(self.curves[method].data["epsilon"]):
-            self.stale[method].data = dict(self.curves[method].data)
-            self.curves[method].data = {c: [] for c in BAND}
 
 
 class SelectionFigure:

@@ -33,7 +33,7 @@ class Chunk:
     @property
     def key(self) -> tuple:
         """What its result is kept under."""
-        return (self.function.__name__, *self.arguments)
+        return (self.function.__module__, self.function.__qualname__, *self.arguments)
 
 
 def read_only(value: Any) -> Any:
@@ -89,7 +89,8 @@ def _worker_starts() -> None:
     from threadpoolctl import threadpool_limits
 
     import dpml_app.audit_compute
-    import dpml_app.compute  # noqa: F401  warm: imports take longer than most chunks
+    import dpml_app.compute
+    import dpml_app.select_compute  # noqa: F401  warm: imports take longer than most chunks
 
     threadpool_limits(1)
 

@@ -1,5 +1,5 @@
-// What the browser computes by itself while a slider moves: the exact inclusion probabilities of the mask distribution
-// (dpml.selection.inclusion_probabilities, the same recursion) and the markers of the current setting.
+// The exact inclusion probabilities of the mask distribution, as dpml.selection.inclusion_probabilities (the same
+// recursion), and how a page's script changes what is drawn.
 
 function expit(x) {
   return x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x))
@@ -59,50 +59,10 @@ function expected_best(scores, p, T) {
   return sure + at * (T - above) / tied
 }
 
-const KINDS = ["mutual_information", "count"]
-
-function log_weights(scores, unit, epsilon, T) {
-  // two masks of T features differ in at most K of them, and each moves the sum of scores by at most `unit`
-  const D = scores.length, K = Math.min(T, D - T)
-  const weight = K > 0 ? epsilon / (K * unit) : 0
-  return Float64Array.from(scores, (s) => weight * s)
-}
-
 // Not sent to the server, which has no use for it: every message back would delay the next answer.
 function put(model, values) { model.setv(values, {sync: false}) }
 
 // The model's view takes escaped HTML.
-function say(html) {
+function say(readout, html) {
   put(readout, {text: html.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")})
-}
-
-function draw() {
-  const epsilon = controls.data.epsilon[0]
-  put(accuracy_marker, {location: epsilon})
-  const D = scores.data.count.length
-  if (D === 0) { return }
-  const T = Math.min(controls.data.n_features[0], D)
-  const paid = epsilon * controls.data.selection_share[0]
-  put(map_current, {data: {epsilon: [epsilon], n_features: [T]}})
-  const columns = {y: shown.data.y, name: shown.data.name}
-  const found = {}
-  for (const kind of KINDS) {
-    const p = inclusion_probabilities(log_weights(scores.data[kind], unit.data[kind][0], paid, T), T)
-    columns[kind] = Float64Array.from(shown.data.index, (i) => p[i])
-    found[kind] = expected_best(scores.data[kind], p, T).toFixed(1)
-  }
-  put(uniform, {location: T / D})
-  put(selection, {data: columns})
-  const blind = (T * T / D).toFixed(1)
-  const text = `Of the <b>${T}</b> features with the highest scores, a private choice finds on average ` +
-    `<b>${found.count}</b> by counts and <b>${found.mutual_information}</b> by mutual information; ` +
-    `a blind one <b>${blind}</b>. ε paid for choosing: ${Number(paid.toPrecision(3))}.`
-  say(text)
-}
-
-try {
-  draw()
-} catch (error) {
-  console.error("selection probabilities: " + error)
-  say(`The selection probabilities cannot be drawn: ${error}`)
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import panel as pn
 import panel_material_ui as pmui
 
-from dpml_app.controls import DEBOUNCE, note, tie
+from dpml_app.controls import DEBOUNCE, WIDE, note, tie
 from dpml_app.noise_points import LOWER, PRESETS, SIZES, UPPER, decode, encode, preset
 from dpml_app.noise_settings import (
     BETA_SHARES,
@@ -24,7 +24,6 @@ from dpml_app.settings import Settings
 
 __all__ = ["NoiseControls", "points_of"]
 
-WIDE = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 RELATIONS = {"Replace one point": "replace-one", "Add or remove one point": "add-remove"}
 
 

@@ -5,8 +5,6 @@ The browser computes all that they show (noise_kernels.js); the server sends poi
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from bokeh.events import Pan, PanEnd, PanStart
 from bokeh.models import (
@@ -25,12 +23,11 @@ from bokeh.transform import factor_cmap
 
 from dpml_app.noise_figures import BLUE, GREEN, ORANGE, RED, plain_figure
 from dpml_app.noise_points import LOWER, UPPER, heights
-from dpml_app.plotting import EXACT, HERE, REFERENCE, empty_source, legend_below, legend_key, new_figure
+from dpml_app.plotting import EXACT, HERE, REFERENCE, empty_source, legend_below, legend_key, new_figure, script
 
 __all__ = ["SmoothFigures"]
 
-HERE_DIRECTORY = Path(__file__).parent
-SCRIPT = "".join((HERE_DIRECTORY / name).read_text(encoding="utf-8") for name in ("noise_kernels.js", "noise_page.js"))
+SCRIPT = script("noise_kernels.js", "noise_page.js")
 ROWS = {"smooth": "Cauchy, smooth", "global": "Laplace, global"}
 SPREAD = 60  # draws shown a row
 

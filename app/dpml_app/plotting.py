@@ -5,7 +5,9 @@ Colours are Okabe and Ito's, which colour-blind people tell apart; marker and da
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -51,6 +53,12 @@ STYLES = {
     "mutual_information": Style("By mutual information", "#CC79A7", "triangle", "dotted"),
     "logistic": Style("Logistic regression", "#D55E00", "inverted_triangle", "solid"),
 }
+
+
+def script(*names: str) -> str:
+    """Return the browser's own code, from files beside this one, in this order."""
+    here = Path(__file__).parent
+    return "\n".join((here / name).read_text(encoding="utf-8") for name in names)
 
 
 def new_figure(name: str, **options) -> figure:
@@ -110,3 +118,47 @@ def percent_axis(axis) -> None:
 def p_range(p: figure) -> tuple[float, float]:
     """Return the ends of a figure's x axis, a little beyond them."""
     return p.x_range.start / 2, p.x_range.end * 2
+
+
+class Band:
+    """A line of means and a band of 90 % of draws, faded while outdated.
+
+    Parameters
+    ----------
+    p : figure
+    name : str
+        Of its source; the outdated one's ends with ``-stale``.
+    style : Style
+    x : str
+        Name of the column on the x axis.
+    """
+
+    def __init__(self, p: figure, name: str, style: Style, x: str):
+        self.x, self.style = x, style
+        self.columns = (x, "mean", "low", "high", "label")
+        self.curve, self.stale = empty_source(name, *self.columns), empty_source(f"{name}-stale", *self.columns)
+        look = {"color": style.color, "line_width": 2.5, "line_dash": style.dash}
+        self.line = p.line(x, "mean", source=self.curve, **look)
+        band = p.varea(x, "low", "high", source=self.curve, fill_color=style.color, fill_alpha=0.13)
+        old = p.line(x, "mean", source=self.stale, line_alpha=STALE, **look)
+        self.renderers = [self.line, band, old]
+
+    def show(self, points: Mapping[float, np.ndarray], complete: bool) -> None:
+        """Show the draws that are there at each x; the outdated curve goes once all are."""
+        at = np.array(sorted(points))
+        low, high = np.array([np.quantile(points[x], [0.05, 0.95]) for x in at]).reshape(-1, 2).T
+        means = np.array([points[x].mean() for x in at])
+        self.curve.data = {self.x: at, "mean": means, "low": low, "high": high, "label": [self.style.label] * len(at)}
+        if complete:
+            self.stale.data = {c: [] for c in self.columns}
+
+    def outdate(self) -> None:
+        """Fade the curve, whose settings have changed."""
+        if len(self.curve.data[self.x]):
+            self.stale.data = dict(self.curve.data)
+            self.curve.data = {c: [] for c in self.columns}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (self.curve, self.stale):
+            source.data = {c: [] for c in self.columns}

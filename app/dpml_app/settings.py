@@ -11,6 +11,8 @@ import param
 
 from dpml_app.audit_settings import AuditSettings
 from dpml_app.noise_settings import NoiseSettings, Points
+from dpml_app.select_settings import SelectSettings
+from dpml_app.train_settings import TrainSettings
 
 __all__ = ["DATASETS", "EPSILONS", "LAMBDAS", "LEFT_OUT", "PAGES", "RELATIONS", "SWEEP_EPSILONS", "Settings"]
 
@@ -40,12 +42,12 @@ LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-1, 4) for st
 MOST_FEATURES = 100
 
 
-PAGES = {"explore": "Explore", "audit": "Audit", "noise": "Noise"}
+PAGES = {"explore": "Explore", "audit": "Audit", "noise": "Noise", "select": "Select", "train": "Train"}
 # what the settings of the other pages begin with
-PREFIXES = ("audit_", "noise_")
+PREFIXES = ("audit_", "noise_", "select_", "train_")
 
 
-class Settings(AuditSettings, NoiseSettings):
+class Settings(AuditSettings, NoiseSettings, SelectSettings, TrainSettings):
     """All settings of the app; a parameter's name is its name in the link."""
 
     page: Any = param.Selector(default="explore", objects=list(PAGES), label="Page")
@@ -88,6 +90,8 @@ class Settings(AuditSettings, NoiseSettings):
         parameter = cls.param[name]
         if isinstance(parameter, param.Selector):
             values = parameter.objects
+            if isinstance(parameter, param.ListSelector):
+                return f"some of {', '.join(values)}, with dots between them"
             if len(values) > 12 and isinstance(values[0], str):
                 return f"one of {', '.join(values[:3])}, ... {values[-1]}"
             if len(values) > 12:
@@ -135,6 +139,8 @@ class Settings(AuditSettings, NoiseSettings):
         for name, most, what in (
             ("n_features", min(n_features, MOST_FEATURES), "features"),
             ("row_bound", min(row_bound, MOST_FEATURES), "ones at most in a record"),
+            ("select_row_bound", min(row_bound, MOST_FEATURES), "ones at most in a record"),
+            ("select_feature", n_features, "features"),
         ):
             if getattr(self, name) > most:
                 changes.append(f"{name} = {getattr(self, name)} lowered to {most}: {self.dataset} has {most} {what}.")

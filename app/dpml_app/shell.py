@@ -17,11 +17,19 @@ from dpml_app.jobs import pool
 from dpml_app.pages.audit import AuditPage
 from dpml_app.pages.explore import ExplorePage
 from dpml_app.pages.noise import NoisePage
+from dpml_app.pages.select import SelectPage
+from dpml_app.pages.train import TrainPage
 from dpml_app.settings import PAGES, Settings
 
 __all__ = ["Shell", "build_app"]
 
-ROOMS: dict[str, type] = {"explore": ExplorePage, "audit": AuditPage, "noise": NoisePage}
+ROOMS: dict[str, type] = {
+    "explore": ExplorePage,
+    "audit": AuditPage,
+    "noise": NoisePage,
+    "select": SelectPage,
+    "train": TrainPage,
+}
 
 BADGE = "Demonstration: study noise, not a release"
 # two lines on a phone, where one would push the theme's button off the screen
@@ -88,6 +96,8 @@ class Shell:
             self.body.append(page.main)
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(page.start())
+        else:
+            self.shown.resume()
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
@@ -151,12 +161,13 @@ def _tie_to_link(location: Location, settings: Settings) -> list[tuple[str, str,
     unknown = sorted(set(location.query_params) - set(settings.all_names()))
     location.sync(settings, settings.all_names(), on_error=refused)
     # a page that opens sends the address it was opened with, over what has been written into it so far
-    pn.state.onload(lambda: location.update_query(**_as_text(settings.everything())))  # type: ignore[arg-type]
+    pn.state.onload(lambda: location.update_query(**_as_text(settings)))  # type: ignore[arg-type]
     if unknown:
         problems.append(("unknown", f"The link has {', '.join(unknown)}, which no control has.", "warning"))
     return problems
 
 
-def _as_text(values: dict) -> dict[str, str]:
+def _as_text(settings: Settings) -> dict[str, str]:
+    values = {name: settings.param[name].serialize(value) for name, value in settings.everything().items()}
     # what is empty has no place in a link: reading it back leaves it out
     return {name: v if isinstance(v, str) else json.dumps(v) for name, v in values.items() if v != ""}

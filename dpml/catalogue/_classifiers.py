@@ -10,7 +10,6 @@ from dpml.catalogue._method import Case, IndependentLaplace, Method, table_from_
 from dpml.classifiers.linear import minimiser, objective_noise, release_objective, release_output
 from dpml.classifiers.published import (
     class_sums_by_width,
-    gaussian_parameters,
     resampled_count,
     resampled_count_loss,
 )
@@ -143,24 +142,6 @@ def _width(epsilon: float, relation: str) -> Case:
     return Case((values, codes), (values, moved), sample, IndependentLaplace(statistics), words=words)
 
 
-def _gaussian(epsilon: float, relation: str) -> Case:
-    def sample(data, draws, rng):
-        X, codes = data
-        return gaussian_parameters(X, codes, 0.0, 1.0, epsilon, draws=draws, rng=rng)
-
-    X, codes = np.zeros((20_000, 1)), np.arange(20_000) % 2
-    moved = X.copy()
-    moved[0] = 1.0
-    # the first class's standard deviation, which is 0 on one side
-    return Case(
-        (moved, codes),
-        (X, codes),
-        sample,
-        score=lambda outputs: -np.abs(outputs[:, 0, 1] - 0.01),
-        words="10,000 equal records in each class, one value moves to the other end",
-    )
-
-
 METHODS = (
     Method(
         "nb-row-bounded",
@@ -233,19 +214,6 @@ METHODS = (
         _width,
         cost="201 times the claim for bounds (100, 101) when a label moves",
         true_epsilon=lambda epsilon: 201.0 * epsilon,
-        relations=("replace-one",),
-    ),
-    Method(
-        "gaussian-nb-published",
-        "Numeric naive Bayes by Algorithm 1 of 001",
-        "classifier",
-        ("dpml.classifiers.published.gaussian_parameters",),
-        "001 Algorithm 1",
-        "ε under replace-one",
-        False,
-        _gaussian,
-        cost="no ε holds for all n: noise on σ is scaled by the sensitivity of σ²",
-        true_epsilon=lambda epsilon: np.inf,
         relations=("replace-one",),
     ),
 )

@@ -6,13 +6,12 @@ post-processing and sees no private value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import (
     ON_INVALID,
@@ -24,24 +23,35 @@ from dpml._validate import (
     check_relation,
 )
 from dpml.budget import Budget, charge
+from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.models import LinearModels
+from dpml.classifiers.partition import contingency_of_partition, release_partitioned
 from dpml.counts import (
     FACTOR,
     NoisyCounts,
     contingency,
-    contingency_of_subsamples,
     release_published,
     release_row_bounded,
     row_bounded_scales,
 )
+from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
+from dpml.selection.plan import choose_features
 
-__all__ = ["BernoulliNB", "default_row_bound", "default_shrinkage", "models_from_published", "models_from_row_bounded"]
+__all__ = [
+    "BernoulliNB",
+    "default_class_share",
+    "default_row_bound",
+    "default_shrinkage",
+    "models_from_published",
+    "models_from_row_bounded",
+]
 
-METHODS = ("row-bounded", "published")
+SELECTIONS = ("auto", "none")
+METHODS = ("row-bounded", "published", "partitioned")
 FloatArray = NDArray[np.float64]
 
 
@@ -60,8 +70,26 @@ def default_row_bound(schema: Schema, epsilon: float) -> int:
 
 
 def default_shrinkage(schema: Schema) -> float:
-    """Return the project's public rule for `shrinkage`: 0.5, and 0.1 where a record has few ones by its schema."""
-    return 0.5 if schema.row_bound == schema.n_features else 0.1
+    """Return the project's public rule for `shrinkage`: 0.5; 0.1 where columns of one-hot attributes are missing."""
+    whole = schema.row_bound == schema.n_features or sum(map(len, schema.attributes.values())) == schema.n_features
+    return 0.5 if whole else 0.1
+
+
+def default_class_share(n_features: int) -> float:
+    """Return the project's public rule for `class_share`: 0.1, and 0.3 for up to twenty features.
+
+    The fewer features there are, the more the classes' sizes decide (docs/decisions.md).
+    """
+    return 0.1 if n_features > 20 else 0.3
+
+
+def attribute_weight(n_attributes: int) -> float:
+    """Return the power to which the probabilities of each of A attributes are taken: 8/A, and 1 for up to eight.
+
+    Naive Bayes takes attributes for independent; those of people and things say much twice, the more the more of them
+    there are. The public rule lets all of them together count for eight at most (docs/decisions.md has the search).
+    """
+    return min(1.0, 8.0 / max(n_attributes, 1))
 
 
 def _log_odds_models(log_on: FloatArray, log_off: FloatArray, log_prior: FloatArray) -> LinearModels:
@@ -85,9 +113,14 @@ def _log_probabilities_published(
     return np.log(on + pseudocount) - log_total, np.log(off + pseudocount) - log_total, log_prior
 
 
-def _log_probabilities_row_bounded(
-    counts: NoisyCounts, pseudocount: float, pooled: float
+def log_probabilities_row_bounded(
+    counts: NoisyCounts, pseudocount: float, pooled: float, attributes: Iterable[list[int]] = ()
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log probabilities of on and off (draws, C, D) and of the classes; see `models_from_row_bounded`.
+
+    The columns of an attribute are its categories: their probabilities add up to 1, and a column that is off says
+    nothing that the one that is on does not say.
+    """
     assert counts.n is not None
     n = np.maximum(counts.n, 0.0)
     on = np.clip(counts.on, 0.0, n[:, :, None])
@@ -100,6 +133,10 @@ def _log_probabilities_row_bounded(
     log_total = np.log(n[:, :, None] + more_on + more_off)
     log_on = np.log(on + more_on) - log_total
     log_off = np.log(n[:, :, None] - on + more_off) - log_total
+    for columns in attributes:
+        cells = np.maximum(counts.on[:, :, columns], 0.0) + pseudocount + pooled * share * n.shape[1]
+        log_on[:, :, columns] = np.log(cells / cells.sum(axis=2, keepdims=True))
+        log_off[:, :, columns] = 0.0
     prior = n + pseudocount
     return log_on, log_off, np.log(prior / prior.sum(axis=1, keepdims=True))
 
@@ -119,7 +156,17 @@ def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: fl
     return _log_odds_models(*_log_probabilities_published(counts, threshold, pseudocount))
 
 
-def models_from_row_bounded(counts: NoisyCounts, pseudocount: float = 1.0, pooled: float = 0.0) -> LinearModels:
+def _attribute_weights(schema: Schema) -> FloatArray:
+    """Return the weight of each column: less than 1 in the columns of one-hot attributes."""
+    weights = np.ones(schema.n_features)
+    for columns in schema.attributes.values():
+        weights[columns] = attribute_weight(len(schema.attributes))
+    return weights
+
+
+def models_from_row_bounded(
+    counts: NoisyCounts, pseudocount: float = 1.0, pooled: float = 0.0, schema: Schema | None = None
+) -> LinearModels:
     """Return the models of released on-counts and class counts. Post-processing.
 
     Class counts below 0 are set to 0, on-counts are kept between 0 and their class count.
@@ -133,8 +180,13 @@ def models_from_row_bounded(counts: NoisyCounts, pseudocount: float = 1.0, poole
     pooled : float
         Ones, in records of an average class, that each class gets at the rate of all classes together: what pulls a
         count that is drowned in noise towards saying nothing. `shrinkage` noise scales by default in `BernoulliNB`.
+    schema : Schema, optional
+        Where columns are those of one-hot attributes, each attribute is one categorical feature, with the weight
+        `attribute_weight`. None: every column is a feature of its own.
     """
-    return _log_odds_models(*_log_probabilities_row_bounded(counts, pseudocount, pooled))
+    attributes = schema.attributes.values() if schema else ()
+    log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled, attributes)
+    return _log_odds_models(log_on * _attribute_weights(schema) if schema else log_on, log_off, prior)
 
 
 def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
@@ -142,28 +194,45 @@ def published_threshold(epsilon: float, n_features: int, percentile: float, rela
     return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
 
 
-class BernoulliNB(ClassifierMixin, BaseEstimator):
+def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArray:
+    """Return (draws, C, D) log probabilities from those of the kept features; the others are on half of the time."""
+    whole = np.full((*log_probabilities.shape[:2], mask.size), np.log(0.5))
+    whole[:, :, mask] = log_probabilities
+    return whole
+
+
+class BernoulliNB(NaiveBayes):
     """Naive Bayes for binary features with differential privacy.
 
     Released: noisy counts of each class and of each feature being on in it; the model is made of them alone.
 
-    Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts have L1 sensitivity r = `row_bound`, class
-    counts 1 (twice that under replace-one); ε is split (1-w) : w between them. Records with more than r ones are cut
-    down to r of them, chosen at random for each record on its own. ``method="published"``: on- and off-counts have
-    L1 sensitivity D (2D). Parameters such as `row_bound` and `pseudocount` must be chosen without looking at the data.
+    Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts have L1 sensitivity r = `row_bound`,
+    class counts 1 (twice that under replace-one); ε is split (1-w) : w between them. A record with k > r ones adds
+    r/k to each of them. ``method="published"``: on- and off-counts have L1 sensitivity D (2D).
+    ``method="partitioned"``: each record is dealt to one feature, and its on- or off-count is the only one that the
+    record changes: sensitivity 1 (2). Parameters such as `row_bound` and `pseudocount` must be chosen without
+    looking at the data.
+
+    One-hot attributes whose columns are all there (`Schema.attributes`) are categorical features to the row-bounded
+    method, with a weight below 1, for they often say the same twice. With ``selection="auto"`` it first chooses, with a
+    part of ε, whether a few features are enough and which (`dpml.selection.choose_features`); the others then say
+    nothing. What is lost where records have far more than r ones is how many they have: if that tells the classes
+    apart, state a larger `row_bound`.
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
-    method : {"row-bounded", "published"}
-        "published" is 000's Algorithm 1.
+    method : {"row-bounded", "published", "partitioned"}
+        "published" is 000's Algorithm 1, "partitioned" the strategy of its section 3.4.
     row_bound : int, optional
-        Most ones a record keeps (row-bounded). None: the project's public rule, `default_row_bound`.
+        r, the most that a record adds to the on-counts, shared among its ones (row-bounded). None: the project's
+        public rule, `default_row_bound`.
     pseudocount : float
         Added to each count, > 0.
     threshold_percentile : float
-        Percentile of the noise, in (50, 100) or 50, below which a noisy count is raised to it (published).
+        Percentile of the noise, in (50, 100) or 50, below which a noisy count is raised to it (published and
+        partitioned).
     schema : Schema, optional
         Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
     budget : Budget, optional
@@ -178,23 +247,30 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         Seed of the noise, for study.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation for which ε holds; it must be the budget's.
-    class_share : float
-        Share w of ε for the class counts (row-bounded), in (0, 1).
+    class_share : float, optional
+        Share w of ε for the class counts (row-bounded), in (0, 1). None: the project's public rule,
+        `default_class_share`.
     shrinkage : float, optional
         How many noise scales of ones each class gets at the rate of all classes together (row-bounded), >= 0:
         post-processing that pulls counts drowned in noise towards saying nothing. None: the project's public rule,
         `default_shrinkage`.
+
+    selection : {"auto", "none"}
+        "none" keeps all features, for example behind a selector in a Pipeline.
 
     Attributes
     ----------
     classes_ : ndarray of shape (C,)
         The schema's classes, present in the data or not.
     feature_log_prob_ : ndarray of shape (C, D)
-        Log probability of each feature being on, from noisy counts.
+        Log probability of each feature being on, from noisy counts; of each category for the columns of a one-hot
+        attribute (row-bounded).
     class_log_prior_ : ndarray of shape (C,)
         Log probability of each class, from noisy counts.
     row_bound_ : int
         The row bound that was used (row-bounded).
+    selected_ : ndarray of bool, shape (D,)
+        The features that were kept (row-bounded).
 
     Raises
     ------
@@ -202,8 +278,8 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Sources: 000 Algorithm 1 and section 3.3; the row-bounded release is this project's (docs/errata.md), with 002's
-    row sampling (section 3.2).
+    Sources: 000 Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md), with
+    002's row sampling (section 3.2).
 
     Examples
     --------
@@ -229,8 +305,9 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         release: bool = False,
         random_state: Any = None,
         relation: str = "add-remove",
-        class_share: float = 0.1,
+        class_share: float | None = None,
         shrinkage: float | None = None,
+        selection: str = "auto",
     ):
         self.epsilon = epsilon
         self.method = method
@@ -245,6 +322,7 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         self.relation = relation
         self.class_share = class_share
         self.shrinkage = shrinkage
+        self.selection = selection
 
     def fit(self, X: Any, y: Any) -> BernoulliNB:
         """Fit to private records.
@@ -259,6 +337,7 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         epsilon = check_epsilon(self.epsilon)
         check_choice(self.method, "method", METHODS)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        check_choice(self.selection, "selection", SELECTIONS)
         relation = check_relation(self.relation)
         pseudocount = check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
         if self.shrinkage is not None:
@@ -277,56 +356,49 @@ class BernoulliNB(ClassifierMixin, BaseEstimator):
         named = isinstance(X, pd.DataFrame)
         X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
         D, C = schema.n_features, schema.n_classes
+        kept = schema
         if self.method == "published":
             exact = contingency(X, codes, C)
             charge(self.budget, relation, epsilon, label="BernoulliNB, published")
             noisy = release_published(exact, epsilon, relation=relation, **noise)
             threshold = published_threshold(epsilon, D, percentile, relation)
             log_on, log_off, log_prior = _log_probabilities_published(noisy, threshold, pseudocount)
+        elif self.method == "partitioned":
+            parts = contingency_of_partition(X, codes, C, rng=rng)
+            charge(self.budget, relation, epsilon, label="BernoulliNB, partitioned")
+            noisy = release_partitioned(parts, epsilon, relation=relation, **noise)
+            threshold = published_threshold(epsilon, 1, percentile, relation)
+            log_on, log_off, log_prior = _log_probabilities_published(noisy, threshold, pseudocount)
         else:
-            if self.row_bound is None:
-                r = default_row_bound(schema, epsilon)
-            else:
-                r = min(check_integer(self.row_bound, "row_bound", 1), D)
-            exact = contingency_of_subsamples(X, codes, C, r, 1, rng=rng)
+            if self.row_bound is not None:
+                check_integer(self.row_bound, "row_bound", 1)
             charge(self.budget, relation, epsilon, label="BernoulliNB, row-bounded")
-            shared: Any = {"relation": relation, "class_share": self.class_share}
-            noisy = release_row_bounded(exact, epsilon, r, **shared, **noise)
-            shrinkage = default_shrinkage(schema) if self.shrinkage is None else self.shrinkage
+            mask = np.ones(D, dtype=bool)
+            if self.selection == "auto":
+                secure_rng = None if self.release else rng
+                choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=secure_rng)
+                epsilon, mask = choice.epsilon_left, choice.mask
+                kept = schema if mask.all() else schema.subset(mask)
+            r = default_row_bound(kept, epsilon) if self.row_bound is None else min(self.row_bound, kept.n_features)
+            exact = contingency(share_rows(columns_of(X, mask), r), codes, C)
+            share = default_class_share(kept.n_features) if self.class_share is None else self.class_share
+            shared: Any = {"relation": relation, "class_share": share}
+            noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **shared, **noise)
+            shrinkage = default_shrinkage(kept) if self.shrinkage is None else self.shrinkage
             pooled = shrinkage * row_bounded_scales(epsilon, r, **shared)[0]
-            log_on, log_off, log_prior = _log_probabilities_row_bounded(noisy, pseudocount, pooled)
-            self.row_bound_ = r
-        self._schema = schema
-        self.classes_ = np.asarray(schema.classes)
-        self.n_features_in_ = D
-        if named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
+            attributes = kept.attributes.values()
+            log_on, log_off, log_prior = log_probabilities_row_bounded(noisy, pseudocount, pooled, attributes)
+            if not mask.all():
+                log_on, log_off = (_spread(values, mask) for values in (log_on, log_off))
+            self.row_bound_, self.selected_ = r, mask
+        self._learned_facts(schema, named)
         self.feature_log_prob_ = log_on[0]
         self.class_log_prior_ = log_prior[0]
         self._feature_log_off = log_off[0]
+        categorical = self.method == "row-bounded" and kept is schema
+        self._weights = _attribute_weights(schema) if categorical else np.ones(D)
         return self
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X, _ = self._schema.check_features(X, "clip" if self.release else self.on_invalid)
-        coef = self.feature_log_prob_ - self._feature_log_off
+        coef = self.feature_log_prob_ * self._weights - self._feature_log_off
         return X @ coef.T + (self.class_log_prior_ + self._feature_log_off.sum(axis=1))
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log probabilities of the classes, shape (n, C)."""
-        from scipy.special import log_softmax
-
-        return log_softmax(self._joint_log_likelihood(X), axis=1)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
-        return self.classes_[self._joint_log_likelihood(X).argmax(axis=1)]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

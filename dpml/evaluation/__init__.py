@@ -1,6 +1,6 @@
 """Looking at a classifier and a selection: private ROC curves, quality, and the best of all for one ε."""
 
-from dpml.evaluation.best import BestSelector, Plan, best_single_feature, plan
+from dpml.evaluation.best import BestSelector
 from dpml.evaluation.curves import area_between
 from dpml.evaluation.quality import expected_f1, selection_quality
 from dpml.evaluation.roc import (
@@ -14,11 +14,8 @@ from dpml.evaluation.roc import (
 
 __all__ = [
     "BestSelector",
-    "Plan",
     "area_between",
-    "best_single_feature",
     "expected_f1",
-    "plan",
     "private_roc_auc",
     "private_roc_curve",
     "release_histogram",

@@ -18,6 +18,7 @@ from dpml.classifiers.linear import linear_models, minimiser, release_output, re
 from dpml.classifiers.models import LinearModels
 from dpml.classifiers.naive_bayes import (
     BernoulliNB,
+    default_class_share,
     default_row_bound,
     default_shrinkage,
     models_from_published,
@@ -34,7 +35,8 @@ from dpml.counts import (
     row_bounded_scales,
 )
 from dpml.datasets import Dataset
-from dpml.encoding import cut_rows, unit_scale
+from dpml.encoding import cut_rows, share_rows, unit_scale
+from dpml.evaluation.best import keep_columns
 from dpml.exceptions import InvalidParameter
 from dpml.selection import mask_weight, public_n_rows, sample_masks, scores_from_counts
 
@@ -99,42 +101,39 @@ class PublishedNBStudy(AccuracyStudy):
 
 
 class RowBoundedNBStudy(AccuracyStudy):
-    """The row-bounded release; its draws share a stated number of subsamples.
+    """The row-bounded release, records shared out.
 
     Parameters
     ----------
     dataset, relation
         As for `AccuracyStudy`.
     row_bound : int, optional
-        Ones that a record keeps; None: the public rule at each ε.
-    subsamples : int
-        Independent cuts that the draws take in turn.
-    seed : int
-        Seed of the cutting.
+        The most that a record adds to the on-counts; None: the public rule at each ε.
     """
 
-    def __init__(self, dataset, *, relation="add-remove", row_bound=None, subsamples=10, seed=0):
+    def __init__(self, dataset, *, relation="add-remove", row_bound=None):
         super().__init__(dataset, relation=relation)
         self.row_bound = row_bound if row_bound is None else check_integer(row_bound, "row_bound", 1)
-        self.subsamples, self.seed = subsamples, seed
         self._train = dataset.X_train, dataset.y_train, self.schema.n_classes
         self._tables: dict[int, Contingency] = {}
 
     def tables(self, row_bound: int) -> Contingency:
-        """Return the exact counts of the cut records, one table a subsample; kept once made."""
+        """Return the exact counts of the shared records; kept once made."""
         if row_bound not in self._tables:
-            rng = np.random.default_rng([self.seed, row_bound])
-            self._tables[row_bound] = contingency_of_subsamples(*self._train, row_bound, self.subsamples, rng=rng)
+            X, codes, n_classes = self._train
+            self._tables[row_bound] = contingency(share_rows(X, row_bound), codes, n_classes)
         return self._tables[row_bound]
 
-    def models(self, epsilon, *, draws, rng, class_share=0.1, pseudocount=1.0, shrinkage=None):
+    def models(self, epsilon, *, draws, rng, class_share=None, pseudocount=1.0, shrinkage=None):
         """Return the models; settings: `class_share`, `pseudocount`, `shrinkage`."""
         r = self.row_bound if self.row_bound is not None else default_row_bound(self.schema, epsilon)
         r = min(r, self.schema.row_bound)
-        shared: Any = {"relation": self.relation, "class_share": class_share}
+        share = default_class_share(self.schema.n_features) if class_share is None else class_share
+        shared: Any = {"relation": self.relation, "class_share": share}
         noisy = release_row_bounded(self.tables(r), epsilon, r, draws=draws, rng=rng, **shared)
         shrinkage = default_shrinkage(self.schema) if shrinkage is None else shrinkage
-        return models_from_row_bounded(noisy, pseudocount, shrinkage * row_bounded_scales(epsilon, r, **shared)[0])
+        pooled = shrinkage * row_bounded_scales(epsilon, r, **shared)[0]
+        return models_from_row_bounded(noisy, pseudocount, pooled, self.schema)
 
 
 class SelectedNBStudy(AccuracyStudy):
@@ -199,7 +198,7 @@ class SelectionStudy:
     selector : PrivateSelector
         Its `epsilon`, `relation` and `schema` are set here.
     classifier : estimator, optional
-        A private classifier; None: `BernoulliNB`.
+        A private classifier; None: `BernoulliNB` with the columns it is given.
     relation : {"add-remove", "replace-one"}
     subsamples : int
         Independent cuts that the draws take in turn where the selector cuts records.
@@ -209,7 +208,7 @@ class SelectionStudy:
 
     def __init__(self, dataset, selector, classifier=None, *, relation="add-remove", subsamples=10, seed=0):
         self.dataset, self.selector = dataset, selector
-        self.classifier = BernoulliNB(1.0) if classifier is None else classifier
+        self.classifier = keep_columns(BernoulliNB(1.0) if classifier is None else classifier)
         self.relation = check_relation(relation)
         schema = dataset.schema
         bound = selector.row_bound

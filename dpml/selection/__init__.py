@@ -2,6 +2,7 @@
 
 from dpml.selection._base import PrivateSelector, PublicFacts, public_n_rows
 from dpml.selection.masks import inclusion_probabilities, log_normaliser, mask_log_probability, sample_masks
+from dpml.selection.plan import Choice, Plan, best_single_feature, choose_features, plan
 from dpml.selection.published import PublishedSelector
 from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector
 from dpml.selection.scores import (
@@ -22,16 +23,20 @@ from dpml.selection.top import TopSelector, one_shot, peel, sample_joint
 
 __all__ = [
     "KINDS",
+    "Choice",
     "MaskSelector",
     "NoisyClusterSelector",
     "NoisyCountSelector",
     "NoisyScoreSelector",
+    "Plan",
     "PrivateSelector",
     "PublicFacts",
     "PublishedSelector",
     "SparseVectorSelector",
     "TopSelector",
+    "best_single_feature",
     "change_range",
+    "choose_features",
     "features_touched",
     "inclusion_probabilities",
     "l1_sensitivity",
@@ -41,6 +46,7 @@ __all__ = [
     "mask_weight",
     "one_shot",
     "peel",
+    "plan",
     "public_n_rows",
     "published_mask_weight",
     "sample_joint",

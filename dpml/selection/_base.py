@@ -209,12 +209,10 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def top_masks(scores: FloatArray, n_features: int, draws: int | None = None) -> BoolArray:
-    """Return masks of the T largest scores, of shape (draws, D); ties go to the later feature."""
+def top_masks(scores: FloatArray, n_features: int) -> BoolArray:
+    """Return masks (draws, D) of the T largest noisy scores of each draw."""
     scores = np.atleast_2d(scores)
-    if draws is not None:
-        scores = np.broadcast_to(scores, (draws, scores.shape[-1]))
     masks = np.zeros(scores.shape, dtype=bool)
-    order = np.argsort(scores, axis=-1, kind="stable")[:, scores.shape[-1] - n_features :]
-    np.put_along_axis(masks, order, True, axis=-1)
+    largest = np.argpartition(scores, scores.shape[-1] - n_features, axis=-1)[:, scores.shape[-1] - n_features :]
+    np.put_along_axis(masks, largest, True, axis=-1)
     return masks

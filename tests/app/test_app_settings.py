@@ -138,14 +138,14 @@ def test_ladder_is_increasing_and_ends_where_it_can(n_total):
 
 
 def test_statistics_that_are_slow_are_made_once():
-    key = compute.statistic_key("toy", "row-bounded", 0.5, (3,), 11)
-    assert key == ("tables", "toy", 3, 11)
+    key = compute.statistic_key("toy", "row-bounded", 0.5, (3,))
+    assert key == ("tables", "toy", 3)
     assert not compute.is_here(key)
     made = compute.statistic(*key)
     assert compute.is_here(key)
     assert compute.statistic(*key) is made
     assert not made.flags.writeable
-    assert compute.statistic_key("toy", "published", 0.5, (65,), 0) is None
+    assert compute.statistic_key("toy", "published", 0.5, (65,)) is None
     assert compute.is_here(None)
 
 
@@ -209,15 +209,15 @@ def test_map_marks_the_best_only_when_complete():
 
 
 def test_outdated_curve_stays_faded_until_complete():
-    figure = AccuracyFigure()
-    figure.show_curve("count", {0.1: np.array([0.5, 0.7])}, complete=True)
-    figure.outdate("count")
-    assert list(figure.stale["count"].data["mean"]) == [0.6]
-    assert len(figure.curves["count"].data["mean"]) == 0
-    figure.show_curve("count", {0.1: np.array([0.8])}, complete=False)
-    assert len(figure.stale["count"].data["mean"]) == 1
-    figure.show_curve("count", {0.1: np.array([0.8])}, complete=True)
-    assert len(figure.stale["count"].data["mean"]) == 0
+    band = AccuracyFigure().bands["count"]
+    band.show({0.1: np.array([0.5, 0.7])}, complete=True)
+    band.outdate()
+    assert list(band.stale.data["mean"]) == [0.6]
+    assert len(band.curve.data["mean"]) == 0
+    band.show({0.1: np.array([0.8])}, complete=False)
+    assert len(band.stale.data["mean"]) == 1
+    band.show({0.1: np.array([0.8])}, complete=True)
+    assert len(band.stale.data["mean"]) == 0
 
 
 def test_features_with_like_names_get_labels_of_their_own():

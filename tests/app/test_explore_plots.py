@@ -87,7 +87,7 @@ def test_values_are_those_of_the_library(app, relation):
         "published": (PublishedNBStudy(data, **common), {"threshold_percentile": 65}),
         "count": (SelectedNBStudy(data, "count", **common), selecting),
         "mutual_information": (SelectedNBStudy(data, "mutual_information", **common), selecting),
-        "row-bounded": (RowBoundedNBStudy(data, subsamples=10, seed=seed, **common), {}),
+        "row-bounded": (RowBoundedNBStudy(data, **common), {}),
         "logistic": (LogisticStudy(data, **common), {"reg_lambda": 20.0}),
     }
     for method, (study, setting) in studies.items():

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from html import escape
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.document import Document
 from bokeh.models import ColumnDataSource
-from panel.io.state import set_curdoc
 from panel.models.markup import HTML
-from threadpoolctl import threadpool_limits
 
 from dpml.catalogue import CATALOGUE
-from dpml.exceptions import DpmlError
 from dpml_app import audit_compute as compute
 from dpml_app import audit_words as words
 from dpml_app.audit_controls import AuditControls
@@ -31,12 +23,12 @@ from dpml_app.audit_figures import AttackFigure, BoundFigure, OutputFigure
 from dpml_app.audit_tables import ClaimsTable, RecordEditor, claim_key
 from dpml_app.cards import card
 from dpml_app.jobs import Chunk, Pool
+from dpml_app.pages._base import BasePage, answer_threads
 from dpml_app.settings import Settings
 
 __all__ = ["AuditPage"]
 
-_ANSWERS = ThreadPoolExecutor(2, thread_name_prefix="audit", initializer=partial(threadpool_limits, 1))
-_FORMULAS = ThreadPoolExecutor(1, thread_name_prefix="formula", initializer=partial(threadpool_limits, 1))
+_ANSWERS, _FORMULAS = answer_threads("audit"), answer_threads("formula", 1)
 PENDING: dict[str, Any] = {"known": False, "pending": True}
 PATIENCE = 0.15
 # steps up to 1,000 draws take a few hundredths of a second
@@ -47,7 +39,7 @@ FLUSH_EVERY = 0.4
 CHECK_SEED = 0
 
 
-class AuditPage:
+class AuditPage(BasePage):
     """The page of one session.
 
     Parameters
@@ -57,11 +49,8 @@ class AuditPage:
     """
 
     def __init__(self, settings: Settings, pool: Pool):
-        self.settings, self.pool = settings, pool
+        super().__init__(settings, pool)
         self.attack, self.bound, self.output = AttackFigure(), BoundFigure(), OutputFigure()
-        self._messages: dict[str, tuple[str, str]] = {}
-        self._doc: Document | None = None
-        self._tasks: set[asyncio.Task] = set()
         self._serial = 0
         self._paused = self._running = False
         self._steps: list[dict[str, Any]] = []
@@ -78,7 +67,6 @@ class AuditPage:
     # ---- layout -------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
         self.verdict = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[VERDICT_STYLE])
         self.status = pn.pane.HTML("", margin=(4, 16), stylesheets=[STATUS_STYLE], sizing_mode="stretch_width")
         self.progress = pmui.LinearProgress(
@@ -117,31 +105,6 @@ class AuditPage:
             sizing_mode="stretch_width",
         )
 
-    # ---- messages -----------------------------------------------------------------------------------------------
-
-    def report(self, topic: str, text: str, severity: str = "error") -> None:
-        """Show a message; a later one on the same topic replaces it."""
-        self._messages[topic] = (severity, text)
-        self._show_messages()
-
-    def clear(self, topic: str) -> None:
-        """Take a topic's message away."""
-        if self._messages.pop(topic, None) is not None:
-            self._show_messages()
-
-    def _show_messages(self) -> None:
-        self.alerts.objects = [
-            pmui.Alert(object=escape(text), severity=severity, sizing_mode="stretch_width", margin=(8, 12, 0, 12))
-            for severity, text in self._messages.values()
-        ]
-
-    def _failed(self, what: str, error: BaseException) -> None:
-        text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
-        self.report(what, f"{what}: {text}")
-
-    def _read_out(self, name: str, text: str) -> None:
-        self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
-
     # ---- settings ------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
@@ -156,19 +119,7 @@ class AuditPage:
     def stop(self) -> None:
         """Stop computing for a page that has been closed."""
         self._serial += 1
-        self._doc = None
-
-    def _spawn(self, work: Coroutine) -> None:
-        """Run a coroutine as a task of its own, in the context of this page's document."""
-        doc = self._doc
-
-        async def in_document() -> None:
-            with set_curdoc(doc):
-                await work
-
-        task = asyncio.get_running_loop().create_task(in_document())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        super().stop()
 
     def _on_change(self, *_events) -> None:
         self._tell_changes(self.settings.fit_audit())
@@ -266,10 +217,6 @@ class AuditPage:
         if index < AT_ONCE or not self.pool.warm:
             return await self._in_thread(_ANSWERS, self.pool.cache.call, chunk.function, *chunk.arguments)
         return await self.pool.result(chunk)
-
-    @staticmethod
-    async def _in_thread(threads: ThreadPoolExecutor, function, *arguments):
-        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
 
     def _show_exact(self, values: dict[str, Any], exact: dict[str, Any]) -> None:
         self._exact = exact

@@ -8,39 +8,32 @@ the older one stop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.document import Document
 from bokeh.models import ColumnDataSource, CustomJS
-from panel.io.state import set_curdoc
 from panel.models.markup import HTML
-from threadpoolctl import threadpool_limits
 
-from dpml.exceptions import DpmlError
 from dpml_app import compute, words
 from dpml_app.cards import card
 from dpml_app.controls import Controls
 from dpml_app.curves import Curves, statistic_key
 from dpml_app.figures import AccuracyFigure, MapFigure, RocFigure, SelectionFigure
 from dpml_app.jobs import Chunk, Pool
+from dpml_app.pages._base import HEADLINE_STYLE, LatestPage, answer_threads
+from dpml_app.plotting import script
 from dpml_app.settings import SWEEP_EPSILONS, Settings
 
 __all__ = ["ExplorePage"]
 
-KERNELS = (Path(__file__).parents[1] / "kernels.js").read_text(encoding="utf-8")
-# one thread of linear algebra each: two that spin are slower than one where workers and a browser want processors, too
-_ANSWERS = ThreadPoolExecutor(2, thread_name_prefix="answers", initializer=partial(threadpool_limits, 1))
+SCRIPT = script("kernels.js", "explore_page.js")
+_ANSWERS = answer_threads("answers")
 
 
-class ExplorePage:
+class ExplorePage(LatestPage):
     """The page of one session.
 
     Parameters
@@ -50,28 +43,23 @@ class ExplorePage:
     """
 
     def __init__(self, settings: Settings, pool: Pool):
-        self.settings, self.pool = settings, pool
+        super().__init__(settings, pool)
+        self.names = settings.names()
         self.accuracy, self.selection = AccuracyFigure(), SelectionFigure()
         self.roc, self.map = RocFigure(), MapFigure()
-        self._messages: dict[str, tuple[str, str]] = {}
         self.controls = Controls(settings, self.report)
         self.curves = Curves(
             self.accuracy, self.map, pool, spawn=self._spawn, failed=self._failed, on_map=self._show_map_readout
         )
-        self._doc: Document | None = None
         self._facts: dict[str, Any] = {}
-        self._tasks: set[asyncio.Task] = set()
-        self._changed: set[str] = set()
-        self._answering = False
         self._now: tuple[dict, dict] = {}, {}
         self._build()
         self.first_data = self.selection.unit
-        settings.param.watch(self._on_change, settings.names())
+        settings.param.watch(self._on_change, self.names)
 
     # ---- layout -------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
         self.headline = pn.pane.HTML(
             "", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[HEADLINE_STYLE], min_height=92
         )
@@ -123,100 +111,26 @@ class ExplorePage:
                 "accuracy_marker": self.accuracy.marker,
                 "map_current": self.map.current,
             },
-            code=KERNELS,
+            code=SCRIPT,
         )
         self.browser.js_on_change("data", draw)
         self.selection.unit.js_on_change("data", draw)
         self.controls.tell_browser(self.browser)
 
-    # ---- messages -----------------------------------------------------------------------------------------------
-
-    def report(self, topic: str, text: str, severity: str = "error") -> None:
-        """Show a message; a later one on the same topic replaces it."""
-        self._messages[topic] = (severity, text)
-        self._show_messages()
-
-    def clear(self, topic: str) -> None:
-        """Take a topic's message away."""
-        if self._messages.pop(topic, None) is not None:
-            self._show_messages()
-
-    def _show_messages(self) -> None:
-        alerts = []
-        for topic, (severity, text) in self._messages.items():
-            alert = pmui.Alert(
-                object=escape(text),
-                severity=severity,
-                sizing_mode="stretch_width",
-                margin=(8, 12, 0, 12),
-                closeable=True,
-            )
-            # closed is closed: another message must not bring it back
-            alert.param.watch(lambda _event, topic=topic: self._messages.pop(topic, None), "closed")
-            alerts.append(alert)
-        self.alerts.objects = alerts
-
-    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
-        text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
-        self.report(topic or what, f"{what}: {text}")
-
     # ---- the current setting ------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Begin to answer; called once the page is in the browser."""
-        self._doc = self.curves.doc = pn.state.curdoc
-        self.pool.start()
-        self._changed |= set(self.settings.names())
-        self._spawn(self._answer())
+        self.curves.doc = pn.state.curdoc
+        await super().start()
 
     def stop(self) -> None:
         """Stop computing for a page that has been closed."""
         self.curves.stop()
-        self._doc = None
+        super().stop()
 
-    def _spawn(self, work: Coroutine) -> None:
-        """Run a coroutine as a task of its own, in the context of this page's document.
-
-        Not by `pn.state.execute`: it goes through a callback of the document, which is lost now and then when it is
-        added while another task holds the document's events (Panel 1.9.4).
-        """
-        doc = self._doc
-
-        async def in_document() -> None:
-            with set_curdoc(doc):
-                await work
-
-        task = asyncio.get_running_loop().create_task(in_document())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _on_change(self, *events) -> None:
-        self._changed |= {e.name for e in events}
-        if self._doc is not None and not self._answering:
-            self._spawn(self._answer())
-
-    async def _answer(self) -> None:
-        """Answer the latest setting until nothing has changed meanwhile."""
-        if self._answering:
-            return
-        self._answering = True
-        changed: set[str] = set()
-        try:
-            while self._changed and self._doc is not None:
-                changed, self._changed = self._changed, set()
-                values = self.settings.snapshot()
-                try:
-                    await self._answer_once(changed, values)
-                except Exception as error:
-                    names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
-                    with pn.io.hold(self._doc):
-                        self._failed(names, error, topic="answer")
-                else:
-                    self.clear("answer")
-        finally:
-            self._answering = False
-
-    async def _answer_once(self, changed: set[str], values: dict[str, Any]) -> None:
+    async def _answer_once(self, changed: set[str]) -> None:
+        values = self.settings.snapshot()
         if "dataset" in changed and not await self._load(values["dataset"]):
             return
         if not self._facts:
@@ -243,7 +157,7 @@ class ExplorePage:
             if "row-bounded" in late:
                 self.roc.clear()
                 self._read_out("roc", "Computing…")
-            self.curves.request(values, compute.feature_ladder(self._facts["n_features"]))
+            self.curves.request_setting(values, compute.feature_ladder(self._facts["n_features"]))
         if late:
             # some statistic takes long the first time: the page does not wait for it, nor does the next answer
             self._spawn(self._answer_late(values, found, late, [slow[m] for m in late]))
@@ -253,7 +167,9 @@ class ExplorePage:
         try:
             for key in missing:
                 chunk = Chunk(compute.statistic, key)
-                made = await (self.pool.result(chunk) if self.pool.warm else self._in_thread(compute.statistic, *key))
+                made = await (
+                    self.pool.result(chunk) if self.pool.warm else self._in_thread(_ANSWERS, compute.statistic, *key)
+                )
                 compute.adopt(key, made)
                 if values != self.settings.snapshot() or self._doc is None:
                     return
@@ -269,15 +185,11 @@ class ExplorePage:
 
     async def _compute(self, keys: dict[str, tuple], roc_key: tuple | None) -> tuple[dict, dict | None]:
         call = self.pool.cache.call
-        jobs = [self._in_thread(call, compute.accuracy, *key) for key in keys.values()]
+        jobs = [self._in_thread(_ANSWERS, call, compute.accuracy, *key) for key in keys.values()]
         if roc_key is not None:
-            jobs.append(self._in_thread(call, compute.roc, *roc_key))
+            jobs.append(self._in_thread(_ANSWERS, call, compute.roc, *roc_key))
         results = await asyncio.gather(*jobs)
         return dict(zip(keys, results, strict=False)), None if roc_key is None else results[-1]
-
-    @staticmethod
-    async def _in_thread(function, *arguments):
-        return await asyncio.get_running_loop().run_in_executor(_ANSWERS, function, *arguments)
 
     def _show_answer(self, values, found, roc, complete: bool) -> None:
         for method, draws in found.items():
@@ -298,7 +210,7 @@ class ExplorePage:
             self._clear()
             self.curves.status.object = f"Loading {escape(name)}…"
         try:
-            facts = await self._in_thread(self.pool.cache.call, compute.facts, name)
+            facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
         except Exception as error:
             self._facts = {}
             with pn.io.hold(self._doc):
@@ -339,8 +251,9 @@ class ExplorePage:
         self.curves.clear()
         self._now = {}, {}
         f = self.accuracy
-        sources = [*f.curves.values(), *f.stale.values(), *f.now.values()]
-        sources += [self.map.cells, self.map.best, self.selection.drawn]
+        for band in f.bands.values():
+            band.clear()
+        sources = [*f.now.values(), self.map.cells, self.map.best, self.selection.drawn]
         self.roc.clear()
         for source in sources:
             source.data = {column: [] for column in source.data}
@@ -350,9 +263,6 @@ class ExplorePage:
             self._read_out(name, "")
         self.headline.object = ""
 
-    def _read_out(self, name: str, text: str) -> None:
-        self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
-
     def _show_map_readout(self) -> None:
         values, found = self._now
         best = self.map.best.data
@@ -360,9 +270,3 @@ class ExplorePage:
             self._read_out("map", words.map_readout(values, best, found[values["map_score"]]))
         else:
             self._read_out("map", "")
-
-
-HEADLINE_STYLE = """
-:host { font-size: 1.15rem; line-height: 1.45; }
-p { margin: 0.25em 0; }
-"""

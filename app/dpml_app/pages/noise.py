@@ -7,13 +7,11 @@ depends on the dragged points.
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Range1d, Span
 from panel.models.markup import HTML
 
@@ -36,6 +34,7 @@ from dpml_app.noise_models import model
 from dpml_app.noise_points import encode
 from dpml_app.noise_settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
 from dpml_app.noise_smooth_figures import SPREAD, SmoothFigures
+from dpml_app.pages._base import HEADLINE_STYLE, BasePage
 from dpml_app.plotting import REFERENCE, Style
 from dpml_app.settings import Settings
 
@@ -55,7 +54,7 @@ INTRODUCTION = (
 SHARED = {"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"}
 
 
-class NoisePage:
+class NoisePage(BasePage):
     """The page of one session.
 
     Parameters
@@ -66,9 +65,8 @@ class NoisePage:
     """
 
     def __init__(self, settings: Settings, pool: Pool):
-        self.settings, self.names = settings, NoiseSettings.own()
-        self._messages: dict[str, tuple[str, str]] = {}
-        self._doc: Document | None = None
+        super().__init__(settings, pool)
+        self.names = NoiseSettings.own()
         self.controls = NoiseControls(settings, self.report)
         self.histogram, self.plane = HistogramFigure(), PlaneFigure()
         self.tails = CurveFigure(
@@ -110,7 +108,6 @@ class NoisePage:
     # ---- layout -------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
         names = ("draws", "tails", "rivals", "choices", "smooth", "calibrations")
         self.readouts = {
             name: HTML(text="", name=f"noise-{name}-readout", sizing_mode="stretch_width") for name in names
@@ -156,27 +153,6 @@ class NoisePage:
         look = {"container": True, "spacing": 0, "sizing_mode": "stretch_width", "margin": (4, 0, 0, 0)}
         return pmui.Grid(*cells, **look) if cells else None
 
-    # ---- messages -----------------------------------------------------------------------------------------------
-
-    def report(self, topic: str, text: str, severity: str = "error") -> None:
-        """Show a message; a later one on the same topic replaces it."""
-        self._messages[topic] = (severity, text)
-        self._show_messages()
-
-    def clear(self, topic: str) -> None:
-        """Take a topic's message away."""
-        if self._messages.pop(topic, None) is not None:
-            self._show_messages()
-
-    def _show_messages(self) -> None:
-        look = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12), "closeable": True}
-        self.alerts.objects = [
-            pmui.Alert(object=escape(text), severity=severity, **look) for severity, text in self._messages.values()
-        ]
-
-    def _read_out(self, name: str, text: str) -> None:
-        self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
-
     # ---- answers ------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
@@ -185,10 +161,6 @@ class NoisePage:
             return
         self._doc = pn.state.curdoc
         self._answer(set().union(*(names for names, _ in self.sections.values())))
-
-    def stop(self) -> None:
-        """Stop answering."""
-        self._doc = None
 
     def _on_change(self, *events) -> None:
         if self._doc is not None:
@@ -337,9 +309,3 @@ def _side_by_side(left, right) -> pmui.Grid:
     for pane in (left, right):
         grid.append(pmui.Grid(pane, size={"xs": 12, "lg": 6}))
     return grid
-
-
-HEADLINE_STYLE = """
-:host { font-size: 1.15rem; line-height: 1.45; }
-p { margin: 0.25em 0; }
-"""

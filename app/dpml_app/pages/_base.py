@@ -1,0 +1,173 @@
+"""What every page has: messages, lines that are read out, tasks of its own, and an end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+from panel.models.markup import HTML
+from threadpoolctl import threadpool_limits
+
+from dpml.exceptions import DpmlError
+from dpml_app.jobs import Pool
+from dpml_app.settings import Settings
+
+__all__ = ["HEADLINE_STYLE", "BasePage", "answer_threads"]
+
+HEADLINE_STYLE = """
+:host { font-size: 1.15rem; line-height: 1.45; }
+p { margin: 0.25em 0; }
+"""
+
+
+def answer_threads(name: str, number: int = 2) -> ThreadPoolExecutor:
+    """Return threads that answer changes at once.
+
+    One thread of linear algebra each: two that spin are slower than one where workers and a browser want processors.
+    """
+    return ThreadPoolExecutor(number, thread_name_prefix=name, initializer=partial(threadpool_limits, 1))
+
+
+class BasePage:
+    """A page of one session; `main`, `controls` and `first_data` are for the shell.
+
+    Parameters
+    ----------
+    settings : Settings
+    pool : Pool
+    """
+
+    main: pn.Column
+    controls: Any
+    readouts: dict[str, HTML]
+
+    def __init__(self, settings: Settings, pool: Pool):
+        self.settings, self.pool = settings, pool
+        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._messages: dict[str, tuple[str, str]] = {}
+        self._doc: Document | None = None
+        self._tasks: set[asyncio.Task] = set()
+
+    # ---- messages -----------------------------------------------------------------------------------------------
+
+    def report(self, topic: str, text: str, severity: str = "error") -> None:
+        """Show a message; a later one on the same topic replaces it."""
+        self._messages[topic] = (severity, text)
+        self._show_messages()
+
+    def clear(self, topic: str) -> None:
+        """Take a topic's message away."""
+        if self._messages.pop(topic, None) is not None:
+            self._show_messages()
+
+    def _show_messages(self) -> None:
+        alerts = []
+        look = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12), "closeable": True}
+        for topic, (severity, text) in self._messages.items():
+            alert = pmui.Alert(object=escape(text), severity=severity, **look)
+            # closed is closed: another message must not bring it back
+            alert.param.watch(lambda _event, topic=topic: self._messages.pop(topic, None), "closed")
+            alerts.append(alert)
+        self.alerts.objects = alerts
+
+    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
+        self.report(topic or what, f"{what}: {text}")
+
+    def _read_out(self, name: str, text: str) -> None:
+        self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
+
+    # ---- work ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+
+    def resume(self) -> None:
+        """Take note of what has changed while another page was shown."""
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        self._doc = None
+
+    def _spawn(self, work: Coroutine) -> None:
+        """Run a coroutine as a task of its own, in the context of this page's document.
+
+        Not by `pn.state.execute`: it goes through a callback of the document, which is lost now and then when it is
+        added while another task holds the document's events (Panel 1.9.4).
+        """
+        doc = self._doc
+
+        async def in_document() -> None:
+            with set_curdoc(doc):
+                await work
+
+        task = asyncio.get_running_loop().create_task(in_document())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @staticmethod
+    async def _in_thread(threads: ThreadPoolExecutor, function: Callable, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+
+class LatestPage(BasePage):
+    """A page that answers the latest setting, one answer at a time, and only while it is shown.
+
+    Subclasses state `names`, the settings they depend on, and `_answer_once`.
+    """
+
+    names: list[str]
+
+    def __init__(self, settings: Settings, pool: Pool):
+        super().__init__(settings, pool)
+        self._changed: set[str] = set()
+        self._answering = False
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+        if self._doc is not None:
+            return
+        self._doc = pn.state.curdoc
+        self.pool.start()
+        self._changed |= set(self.names)
+        self.resume()
+
+    def resume(self) -> None:
+        """Answer what has changed while another page was shown."""
+        if self._changed and self._doc is not None and self.main.visible and not self._answering:
+            self._spawn(self._answer())
+
+    def _on_change(self, *events) -> None:
+        self._changed |= {e.name for e in events}
+        self.resume()
+
+    async def _answer(self) -> None:
+        """Answer the latest setting until nothing has changed meanwhile."""
+        if self._answering:
+            return
+        self._answering = True
+        try:
+            while self._changed and self._doc is not None:
+                changed, self._changed = self._changed, set()
+                try:
+                    await self._answer_once(changed)
+                except Exception as error:
+                    names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
+                    with pn.io.hold(self._doc):
+                        self._failed(names, error, topic="answer")
+                else:
+                    self.clear("answer")
+        finally:
+            self._answering = False
+
+    async def _answer_once(self, changed: set[str]) -> None:
+        """Answer one setting, in which these have changed."""
+        raise NotImplementedError

@@ -1,0 +1,222 @@
+"""The Train page: private naive Bayes for every kind of data.
+
+It knows its panels by `dpml_app.train_frame.TrainPanel` alone: another one is a file and a line in `PANELS`. What is at
+the setting that is chosen is answered at once, in the server; the rest comes from the worker processes in small chunks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource
+from panel.models.markup import HTML
+
+from dpml_app import train_words
+from dpml_app.cards import card
+from dpml_app.jobs import Chunk, Pool
+from dpml_app.pages._base import HEADLINE_STYLE, LatestPage, answer_threads
+from dpml_app.settings import Settings
+from dpml_app.train_accuracy import AccuracyPanel
+from dpml_app.train_compute import nb_facts
+from dpml_app.train_controls import TrainControls
+from dpml_app.train_frame import NOW, Place, TrainPanel
+from dpml_app.train_parameters import ParametersPanel
+from dpml_app.train_partition import PartitionPanel
+from dpml_app.train_size import SizePanel
+from dpml_app.train_threshold import ThresholdPanel
+from dpml_app.train_weight import WeightPanel
+from dpml_app.train_work import TrainWork
+
+__all__ = ["TrainPage"]
+
+PANELS: tuple[type[TrainPanel], ...] = (
+    AccuracyPanel,
+    SizePanel,
+    WeightPanel,
+    ThresholdPanel,
+    PartitionPanel,
+    ParametersPanel,
+)
+_ANSWERS = answer_threads("train")
+# a slider that is being dragged should not fade and start curves at every step
+DELAY = 0.15
+
+
+class TrainPage(LatestPage):
+    """The page of one session.
+
+    Parameters
+    ----------
+    settings : Settings
+    pool : Pool
+    """
+
+    def __init__(self, settings: Settings, pool: Pool):
+        super().__init__(settings, pool)
+        self.names = settings.train_names()
+        self._values: Mapping[str, Any] = {}
+        self._facts: Mapping[str, Any] = {}
+        self._wanted: dict[str, dict[Place, Chunk]] = {}
+        self.panels = {kind.name: kind() for kind in PANELS}
+        self.controls = TrainControls(settings, self.report)
+        self.work = TrainWork(pool, spawn=self._spawn, show=self._arrived, failed=self._failed)
+        self.state = ColumnDataSource({"answers": [0]}, name="train-state")
+        self._build()
+        self.first_data = self.state
+        settings.param.watch(self._on_change, self.names)
+
+    # ---- layout -------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.headline = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[HEADLINE_STYLE], min_height=92
+        )
+        self.readouts, self.contents = {}, {}
+        grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        for name, panel in self.panels.items():
+            self.readouts[name] = HTML(text="", name=f"train-{name}-readout", sizing_mode="stretch_width")
+            panes = [pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4)) for plot in panel.plots]
+            self.contents[name] = content = pn.Column(*panes, sizing_mode="stretch_width", margin=0)
+            framed = card(panel.title, self.readouts[name], content, panel.caption, self._above(panel))
+            grid.append(pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6}))
+        # a model is in the document once another one refers to it
+        next(iter(self.panels.values())).plots[0].tags = [self.state, self.work.state]
+        bar = pn.Row(self.work.status, self.work.cancel, sizing_mode="stretch_width", margin=(0, 8), height=42)
+        top = pmui.Paper(
+            self.headline, bar, self.work.progress, elevation=0, sizing_mode="stretch_width", margin=(8, 12)
+        )
+        self.main = pn.Column(self.alerts, top, grid, sizing_mode="stretch_width")
+
+    def _above(self, panel: TrainPanel) -> pmui.Grid | None:
+        cells = [
+            pmui.Grid(self.controls.widgets[n], size={"xs": 12, "sm": 12 if len(panel.above) == 1 else 6})
+            for n in panel.above
+        ]
+        look: Any = {"container": True, "spacing": 0, "sizing_mode": "stretch_width", "margin": (4, 0, 0, 0)}
+        return pmui.Grid(*cells, **look) if cells else None
+
+    # ---- answers ------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+        self.work.doc = pn.state.curdoc
+        await super().start()
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        super().stop()
+        self.work.stop()
+
+    async def _answer_once(self, changed: set[str]) -> None:
+        if "train_dataset" in changed and not await self._load(self.settings.train_dataset):
+            return
+        if not self._facts or "train_dataset" in self._changed:
+            return  # nothing to show, or another data set was chosen while this one was loaded
+        if {"train_dataset", "train_model"} & changed:
+            with pn.io.hold(self._doc):
+                self._offer_features()
+        values, facts = self.settings.train_values(), self._facts  # offering may have changed a setting
+        refused = {name: panel.refusal(values, facts) for name, panel in self.panels.items()}
+        wanted = {name: {} if refused[name] else panel.work(values, facts) for name, panel in self.panels.items()}
+        now = {name: {p: c for p, c in work.items() if p[1] == NOW} for name, work in wanted.items()}
+        call, at_once = self.pool.cache.call, {chunk for work in now.values() for chunk in work.values()}
+        self.work.stop()
+        await asyncio.gather(*(self._in_thread(_ANSWERS, call, c.function, *c.arguments) for c in at_once))
+        if self._doc is None:
+            return
+        self._values = values
+        with pn.io.hold(self._doc):
+            for name, panel in self.panels.items():
+                self.contents[name].visible = not refused[name]
+                if refused[name]:
+                    panel.clear()
+                    self._read_out(name, f"Not for this choice: {refused[name]}")
+                    continue
+                results = self._kept(now[name])
+                panel.prepare(values, facts, results)
+                if results:
+                    self._read_out(name, panel.readout(values, facts, results))
+            self.headline.object = train_words.headline(values, facts)
+        self._spawn(self._draw_curves(values, wanted))
+
+    async def _draw_curves(self, values: Mapping[str, Any], wanted: dict[str, dict[Place, Chunk]]) -> None:
+        """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
+        if self._missing(wanted):
+            await asyncio.sleep(DELAY)
+        if values is not self._values or self._doc is None:
+            return
+        try:
+            with pn.io.hold(self._doc):
+                before, self._wanted = self._wanted, wanted
+                for name, panel in self.panels.items():
+                    panel.outdate(_outdated(before.get(name, {}), wanted[name]))
+                self._show(set(self.panels))
+                self.work.request(self._missing(wanted))
+                self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
+        except Exception as error:
+            with pn.io.hold(self._doc):
+                self._failed("Curves", error)
+
+    async def _load(self, name: str) -> bool:
+        """Load a data set and lay the controls out for it; without it, say so and clear the plots."""
+        try:
+            facts = await self._in_thread(_ANSWERS, self.pool.cache.call, nb_facts, name)
+        except Exception as error:
+            self._facts, self._wanted = {}, {}
+            with pn.io.hold(self._doc):
+                self.work.nothing()
+                for panel in self.panels.values():
+                    panel.clear()
+                self._failed("Data set", error)
+                self.headline.object = "<p>Nothing to show for this data set.</p>"
+                self.controls.dataset_note.object = ""
+            return False
+        self._facts = facts
+        with pn.io.hold(self._doc):
+            self.clear("Data set")
+            for panel in self.panels.values():
+                panel.clear()
+            self._wanted = {}
+            self.controls.dataset_note.object = train_words.dataset_note(facts)
+        return True
+
+    def _offer_features(self) -> None:
+        lowered = self.controls.fit(self._facts)
+        if lowered:
+            self.report("lowered", lowered, "info")
+        else:
+            self.clear("lowered")
+
+    # ---- results ------------------------------------------------------------------------------------------------
+
+    def _missing(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
+        """Return the chunks without a result, in the panels' order, each once."""
+        chunks = {chunk: None for work in wanted.values() for chunk in work.values()}
+        return [chunk for chunk in chunks if self.pool.cache.get(chunk.key) is None]
+
+    def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+        """Return the results that are there."""
+        kept = {place: self.pool.cache.get(chunk.key) for place, chunk in work.items()}
+        return {place: result for place, result in kept.items() if result is not None}
+
+    def _arrived(self, chunks: set[Chunk]) -> None:
+        self._show({name for name, work in self._wanted.items() if chunks & set(work.values())})
+
+    def _show(self, names: set[str]) -> None:
+        for name in names:
+            work = self._wanted.get(name)
+            if not work:
+                continue
+            results = self._kept(work)
+            self.panels[name].show(results, work)
+            self._read_out(name, self.panels[name].readout(self._values, self._facts, results))
+
+
+def _outdated(before: Mapping[Place, Chunk], now: Mapping[Place, Chunk]) -> set[str]:
+    """Return the series of which anything but the place that is chosen has changed."""
+    old, new = ({(p, c) for p, c in work.items() if p[1] != NOW} for work in (before, now))
+    return {place[0] for place, _chunk in old ^ new}

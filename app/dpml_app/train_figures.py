@@ -1,0 +1,162 @@
+"""The figure that most panels of the Train page use: a measure against one setting, as lines with bands over draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColumnDataSource, HoverTool, LegendItem, Range1d, Span
+from bokeh.plotting import figure
+
+from dpml_app.plotting import (
+    OVERLAY,
+    REFERENCE,
+    STALE,
+    Style,
+    empty_source,
+    legend_below,
+    legend_key,
+    new_figure,
+    percent_axis,
+)
+
+__all__ = ["BAND", "BandFigure"]
+
+BAND = ("x", "mean", "low", "high")
+NOW = (*BAND, "at", "label")
+
+
+class BandFigure:
+    """Lines with bands that hold 90 % of the draws; faded while outdated; dots at the setting that is chosen.
+
+    Parameters
+    ----------
+    name : str
+        Begins the names of all its sources.
+    styles : mapping of str to Style
+        Every series that it may show, in the order of the legend.
+    y_axis_label : str
+    references : mapping of str to (str, str)
+        Label and dash of each level line.
+    marker : bool
+        Whether a place on the axis can be chosen.
+    columns : int
+        Of the legend.
+    options
+        For the figure; `x_range` must be given.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        styles: Mapping[str, Style],
+        y_axis_label: str,
+        references: Mapping[str, tuple[str, str]] | None = None,
+        marker: bool = True,
+        columns: int = 2,
+        **options: Any,
+    ):
+        self.plot: figure = new_figure(name, y_range=Range1d(start=0.3, end=1.0), y_axis_label=y_axis_label, **options)
+        percent_axis(self.plot.yaxis)
+        self.curves: dict[str, ColumnDataSource] = {}
+        self.stale: dict[str, ColumnDataSource] = {}
+        self.now: dict[str, ColumnDataSource] = {}
+        self.items: dict[str, LegendItem] = {}
+        self.references: dict[str, Span] = {}
+        self._log = options.get("x_axis_type") == "log"
+        width = self.plot.x_range.end - self.plot.x_range.start
+        self._step = 0.03 if self._log else 0.006 * width
+        dots = []
+        for place, (series, style) in enumerate(styles.items()):
+            self._offset = {**getattr(self, "_offset", {}), series: (place - len(styles) // 2) * self._step}
+            dots += self._series(name, series, style)
+        items = list(self.items.values())
+        for key, (label, dash) in (references or {}).items():
+            look: Any = {"line_color": REFERENCE, "line_width": 2.5, "line_dash": dash}
+            self.references[key] = span = Span(location=None, dimension="width", name=f"{name}-{key}", **look)
+            self.plot.add_layout(span)
+            self.items[key] = LegendItem(label=label, renderers=[legend_key(self.plot, "line", **look)])
+            items.append(self.items[key])
+        self.marker = Span(
+            location=None, dimension="height", line_color=REFERENCE, line_width=2, name=f"{name}-marker", level=OVERLAY
+        )
+        if marker:
+            self.plot.add_layout(self.marker)
+        legend_below(self.plot, items, columns, click_policy="hide")
+        tips = [("", "@label"), ("mean", "@mean{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
+        self.plot.add_tools(HoverTool(renderers=dots, tooltips=tips))
+
+    def _series(self, name: str, series: str, style: Style) -> list:
+        p = self.plot
+        self.curves[series] = curve = empty_source(f"{name}-{series}", *BAND)
+        self.stale[series] = stale = empty_source(f"{name}-{series}-stale", *BAND)
+        self.now[series] = now = empty_source(f"{name}-{series}-now", *NOW)
+        look: Any = {"color": style.color, "line_width": 2.5, "line_dash": style.dash}
+        line = p.line("x", "mean", source=curve, **look)
+        mark: Any = {"marker": style.marker, "fill_color": style.color, "line_color": style.color}
+        points = p.scatter("x", "mean", source=curve, size=6, **mark)
+        band = p.varea("x", "low", "high", source=curve, fill_color=style.color, fill_alpha=0.1)
+        old = p.line("x", "mean", source=stale, line_alpha=STALE, **look)
+        whisker = p.segment("at", "low", "at", "high", source=now, color=style.color, line_width=2, level=OVERLAY)
+        dot = p.scatter("at", "mean", source=now, size=13, level=OVERLAY, **mark)
+        self.items[series] = LegendItem(label=style.label, renderers=[line, points, band, old, whisker, dot], index=0)
+        return [points, dot]
+
+    # ---- what is shown -------------------------------------------------------------------------------------------
+
+    def restyle(self, styles: Mapping[str, Style]) -> None:
+        """Take the looks of the series; those left out of `styles` disappear from the legend, too."""
+        for series in self.curves:
+            item, style = self.items[series], styles.get(series)
+            item.visible = style is not None
+            if style is None:
+                continue
+            item.label = {"value": style.label}
+            for renderer in (item.renderers[0], item.renderers[3]):
+                renderer.glyph.line_dash = style.dash
+
+    def levels(self, values: Mapping[str, float]) -> None:
+        """Set the level lines; one without a value disappears."""
+        for key, span in self.references.items():
+            span.location = values.get(key)
+            self.items[key].visible = key in values
+
+    def show(self, series: str, points: Mapping[float, np.ndarray], complete: bool) -> None:
+        """Show what is there of a series, by place on the x axis; the outdated one goes once it is complete."""
+        at = sorted(points)
+        low, high = np.quantile([points[x] for x in at], [0.05, 0.95], axis=1) if at else ([], [])
+        means = [points[x].mean() for x in at]
+        self.curves[series].data = {"x": np.array(at), "mean": np.array(means), "low": low, "high": high}
+        if complete:
+            _empty(self.stale[series])
+
+    def show_now(self, series: str, x: float, draws: np.ndarray) -> None:
+        """Show a series' draws at the setting that is chosen, beside those of the others."""
+        offset = self._offset[series]
+        self.now[series].data = {
+            "x": [x],
+            "mean": [draws.mean()],
+            "low": [np.quantile(draws, 0.05)],
+            "high": [np.quantile(draws, 0.95)],
+            "at": [x * (1 + offset) if self._log else x + offset],
+            "label": [self.items[series].label.value],
+        }
+
+    def outdate(self, series: str) -> None:
+        """Fade a series whose setting has changed."""
+        curve = self.curves[series]
+        if len(curve.data["x"]):
+            self.stale[series].data = dict(curve.data)
+            _empty(curve)
+
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all of them."""
+        for name in self.curves if series is None else (series,):
+            for source in (self.curves[name], self.stale[name], self.now[name]):
+                _empty(source)
+
+
+def _empty(source: ColumnDataSource) -> None:
+    if any(len(column) for column in source.data.values()):
+        source.data = {c: [] for c in source.data}

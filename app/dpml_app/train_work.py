@@ -1,0 +1,129 @@
+"""The work of the pool for the Train page: which chunks are missing, progress, Cancel; the latest request wins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Sequence
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource
+
+from dpml_app.jobs import Chunk, Pool, Run
+
+__all__ = ["TrainWork"]
+
+FLUSH_EVERY = 0.25
+STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
+
+
+class TrainWork:
+    """Progress, Cancel, and results as they come.
+
+    Parameters
+    ----------
+    pool : Pool
+    spawn : callable
+        Starts a coroutine in the context of the page's document.
+    show : callable
+        Called inside a hold with the chunks whose results have just come.
+    failed : callable
+        Takes what failed, in words, and the exception.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        spawn: Callable[[Coroutine], None],
+        show: Callable[[set[Chunk]], None],
+        failed: Callable[[str, BaseException], None],
+    ):
+        self.pool, self._spawn, self._show, self._failed = pool, spawn, show, failed
+        self.doc: Document | None = None
+        self._run: Run | None = None
+        self._chunks: Sequence[Chunk] = ()
+        self.progress = pmui.LinearProgress(
+            value=0,
+            max=1,
+            variant="determinate",
+            sizing_mode="stretch_width",
+            margin=(0, 16),
+            label="Progress",
+            visible=False,
+        )
+        self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
+        self.cancel = pmui.Button(label="Cancel", variant="outlined", size="small", margin=(2, 8), visible=False)
+        self.cancel.on_click(self._on_cancel)
+        self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name="train-work")
+
+    def stop(self) -> None:
+        """Compute no more."""
+        if self._run is not None:
+            self._run.cancel()
+        self._run = None
+
+    def nothing(self) -> None:
+        """Say that there is nothing to compute with."""
+        self.stop()
+        self._tell("No data", 0, 0)
+
+    def request(self, chunks: Sequence[Chunk]) -> None:
+        """Compute these, in this order, instead of what is asked for now."""
+        self.stop()
+        self._chunks = chunks
+        if chunks:
+            self._start()
+        else:
+            self._tell("Curves are up to date", 0, 0)
+
+    def _start(self) -> None:
+        self._run = run = Run(self.pool, self._chunks)
+        self._tell("", 0, len(run.chunks), running=True)
+
+        async def follow() -> None:
+            try:
+                await self._follow(run)
+            except Exception as error:
+                if run is self._run:
+                    run.cancel()
+                    with pn.io.hold(self.doc):
+                        self._failed("Curves", error)
+                        self._tell("Stopped by an error", run.done, len(run.chunks))
+
+        self._spawn(follow())
+
+    async def _follow(self, run: Run) -> None:
+        arrived: set[Chunk] = set()
+        shown = time.monotonic()
+        async for chunk, _result in run.results():
+            arrived.add(chunk)
+            if time.monotonic() - shown > FLUSH_EVERY:
+                with pn.io.hold(self.doc):
+                    self._show(arrived)
+                    self._tell("", run.done, len(run.chunks), running=True)
+                arrived, shown = set(), time.monotonic()
+        if run.cancelled or self.doc is None:
+            return
+        with pn.io.hold(self.doc):
+            self._show(arrived)
+            self._tell("Curves are up to date", run.done, len(run.chunks))
+
+    def _tell(self, text: str, done: int, total: int, running: bool = False) -> None:
+        self.progress.param.update(value=done, max=max(total, 1), visible=running)
+        self.status.object = text or f"Computing curves: {done} of {total}"
+        self.cancel.param.update(label="Cancel", visible=running)
+        self.state.data = {"running": [running], "done": [done], "total": [total]}
+
+    def _on_cancel(self, _event) -> None:
+        """Cancel a run, or take a cancelled one up again."""
+        run = self._run
+        if run is None:
+            return
+        if run.cancelled:
+            self._start()
+            return
+        run.cancel()
+        self._tell("Cancelled: what is faded or missing is not of this setting", run.done, len(run.chunks))
+        self.cancel.param.update(label="Resume", visible=True)

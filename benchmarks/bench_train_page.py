@@ -1,0 +1,95 @@
+"""How long the Train page takes from a moved ε to the drawn dots, and to all curves, in headless Chromium.
+
+Run from the project's root: ``python benchmarks/bench_train_page.py [data set ...]``. It serves the app itself, opens
+the page with its default methods and 50 draws, and moves ε one step after the other. The page's clock starts at the
+key; the first time stops when the accuracy plot has been painted with dots at the new ε, the second when all curves
+that depend on ε are complete. Each ε is new, so nothing comes from the cache. Medians and 90th percentiles are printed
+in milliseconds.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+
+from bench_app import ARGUMENTS, CHROMIUM, free_port, serve
+from playwright.sync_api import sync_playwright
+
+DATASETS = ("census", "adult", "newsgroup1")
+TARGET = 200
+STEPS = 10
+READY = """
+() => {
+  const doc = globalThis.Bokeh?.documents?.[0]
+  const answer = doc?.get_model_by_name("train-state")?.data
+  return answer !== undefined && answer.answers[0] > 0 && !doc.get_model_by_name("train-work").data.running[0]
+}
+"""
+PROBE = """
+() => {
+  const doc = Bokeh.documents[0]
+  const view = Bokeh.index.find_one_by_id(doc.get_model_by_name("train-accuracy").id)
+  const [now, work] = ["train-accuracy-binned-now", "train-work"].map((name) => doc.get_model_by_name(name))
+  const probe = {start: null, changed: false, painted: [], complete: []}
+  const is_now = () => doc.get_model_by_name("train-accuracy-marker").location !== probe.was
+  now.connect(now.properties.data.change, () => { probe.changed ||= probe.start !== null && is_now() })
+  view.repainted.connect(() => {
+    if (probe.changed) {
+      probe.painted.push(performance.now() - probe.start)
+      probe.changed = false
+    }
+  })
+  work.connect(work.properties.data.change, () => {
+    if (probe.start !== null && !work.data.running[0] && is_now()) {
+      probe.complete.push(performance.now() - probe.start)
+      probe.start = null
+    }
+  })
+  window.addEventListener("keydown", () => {
+    probe.was = doc.get_model_by_name("train-accuracy-marker").location
+    probe.start = performance.now()
+    probe.changed = false
+  }, true)
+  window.probe = probe
+}
+"""
+
+
+def measure(page) -> dict[str, list[float]]:
+    """Return the milliseconds from each key to the painted dots, and to complete curves."""
+    page.get_by_role("slider", name="ε", exact=True).focus()
+    page.evaluate(PROBE)
+    for step in range(STEPS):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"probe.complete.length > {step} && probe.painted.length > {step}", timeout=60_000)
+    return page.evaluate("({painted: probe.painted, complete: probe.complete})")
+
+
+def main() -> None:
+    """Serve the app, measure and print."""
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if chromium is None:
+        sys.exit("no Chromium found")
+    port = free_port()
+    server = serve(port)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            print(f"{'data set':<12} {'what':<16} {'median':>7} {'90 %':>7} {'target':>7}   (milliseconds)")
+            for name in sys.argv[1:] or DATASETS:
+                page.goto(f"http://localhost:{port}/app?page=train&train_dataset={name}&epsilon=0.05")
+                page.wait_for_function(READY, timeout=120_000)
+                for what, times in measure(page).items():
+                    ordered, target = sorted(times), TARGET if what == "painted" else ""
+                    high = ordered[int(0.9 * (len(ordered) - 1))]
+                    print(f"{name:<12} {what:<16} {statistics.median(ordered):7.0f} {high:7.0f} {target:>7}")
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+if __name__ == "__main__":
+    main()

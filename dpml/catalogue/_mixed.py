@@ -1,0 +1,348 @@
+"""Claims of naive Bayes for mixed tables, of partitioned training and of private prediction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpml.catalogue._method import Case, IndependentLaplace, Method, table_from_rows
+from dpml.classifiers.binned import cell_counts
+from dpml.classifiers.design import Design
+from dpml.classifiers.gaussian import (
+    APPROXIMATE,
+    CONCENTRATED,
+    MOMENTS,
+    class_statistics,
+    release_moments,
+    scaled_statistics,
+    shares,
+    smooth_noise,
+)
+from dpml.classifiers.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.prediction import label_scores, release_labels, score_range
+from dpml.classifiers.published import published_moments, vaidya_cost, vaidya_moments
+from dpml.counts import FACTOR, release_row_bounded, row_bounded_scales
+from dpml.mechanisms import ExponentialMechanism
+from dpml.schema import Feature, Schema
+
+SCHEMA = Schema(
+    (Feature("x", "numeric", lower=100, upper=101), Feature("c", "categorical", (0, 1, 2)), Feature("b")), (0, 1)
+)
+DISCRETE = SCHEMA.subset(["c", "b"])
+BINNED, NUMBERS, CELLS = Design(SCHEMA, 4), Design(SCHEMA, binary_cells=True), Design(DISCRETE, binary_cells=True)
+ALL = (2, 1)  # attributes and ones that a record keeps: all
+BASE = [([100.0, 0, 1], 0), ([100.2, 1, 0], 0), ([100.4, 2, 1], 1), ([100.9, 1, 1], 1)]
+WORDS = "a record at the end of [100, 101] comes, or moves to the other class"
+DELTA = 1e-5
+
+
+def _tables(relation: str) -> tuple[Any, Any]:
+    """Return two tables (X, codes): a record more, or one whose label moves."""
+
+    def table(rows: list) -> Any:
+        return np.array([x for x, _ in rows]), np.array([c for _, c in rows])
+
+    one = [101.0, 2, 1]
+    return table(BASE + ([(one, 0)] if relation == "replace-one" else [])), table([*BASE, (one, 1)])
+
+
+def _of(design: Design, data: Any) -> Any:
+    X, codes = data
+    return class_statistics(design, design.schema.check_features(X[:, -design.schema.n_features :])[0], codes)
+
+
+def _flat(moments: Any) -> Any:
+    parts = (moments.n, moments.cells, moments.mean, moments.variance)
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def _binned(epsilon: float, relation: str) -> Case:
+    b, s = row_bounded_scales(epsilon, sum(ALL), relation=relation, class_share=0.05)
+
+    def counts(data):
+        X, codes = data
+        table = SCHEMA.check_features(X)[0]
+        return cell_counts(BINNED, table, codes, ALL)
+
+    def sample(data, draws, rng):
+        options = {"relation": relation, "class_share": 0.05, "draws": draws, "rng": rng}
+        noisy = release_row_bounded(counts(data), epsilon, sum(ALL), **options)
+        return np.concatenate([noisy.on.reshape(draws, -1), noisy.n], axis=1)
+
+    exact = IndependentLaplace(lambda data: [(counts(data).on, b), (counts(data).n, s)])
+    return Case(*_tables(relation), sample, exact, words=WORDS)
+
+
+def _moments(kind: str, noise: str, trim: int = 0):
+    def case(epsilon: float, relation: str) -> Case:
+        delta, claim = DELTA if noise in APPROXIMATE else 0.0, epsilon
+        if noise in CONCENTRATED:
+            # ½ε²-CDP is (½ε² + ε·sqrt(2·log(1/δ)), δ): solved for the ε that makes it the claim
+            log = math.log(1 / DELTA)
+            epsilon = math.sqrt(2) * (math.sqrt(log + claim) - math.sqrt(log))
+
+        def sample(data, draws, rng):
+            options: dict[str, Any] = {"noise": noise, "delta": delta, "trim": trim, "relation": relation}
+            return _flat(release_moments(_of(NUMBERS, data), NUMBERS, epsilon, kind, draws=draws, rng=rng, **options))
+
+        exact: Any = None
+        if kind == "global":
+            exact = IndependentLaplace(partial(_sums, epsilon=epsilon, relation=relation))
+        elif noise == "cauchy":
+            exact = _CountsAndCauchy(epsilon, relation, kind, trim)
+        return Case(*_tables(relation), sample, exact, draws=4_000, words=WORDS)
+
+    return case
+
+
+def _counts(statistics: Any, epsilon: float) -> list:
+    """Return the counts of a release at add/remove ε, with the scales of their noise."""
+    class_share, cell_share, _ = shares(1, 2)
+    return [(statistics.n, 1 / (epsilon * class_share)), (statistics.cells, 1 / (epsilon * cell_share))]
+
+
+def _sums(data: Any, epsilon: float, relation: str) -> list:
+    statistics, inner = _of(NUMBERS, data), epsilon / FACTOR[relation]
+    sums = np.array([z.sum() for [z] in statistics.numbers])
+    squares = np.array([(z**2 - 0.5).sum() for [z] in statistics.numbers])
+    scale = 1 / (inner * shares(1, 2)[2])
+    return [*_counts(statistics, inner), (sums, scale), (squares, scale / 2)]
+
+
+class _CountsAndCauchy:
+    """The exact cost of independent Laplace and Cauchy noise: each coordinate's largest log ratio, added up."""
+
+    def __init__(self, epsilon: float, relation: str, kind: str, trim: int):
+        self.epsilon, self.kind, self.trim = epsilon / FACTOR[relation], kind, trim
+        self.noise = smooth_noise("cauchy", self.epsilon * shares(1, 2)[2])
+
+    def _parts(self, data: Any) -> tuple[Any, list]:
+        statistics = _of(NUMBERS, data)
+        pairs = [
+            scaled_statistics(statistics, what, self.noise.beta, self.trim, squared=squared)
+            for what, squared in MOMENTS[self.kind]
+        ]
+        return _counts(statistics, self.epsilon), pairs
+
+    def privacy_loss(self, data: Any, neighbour: Any) -> float:
+        (counts, pairs), (other, others) = self._parts(data), self._parts(neighbour)
+        total = sum(np.abs(a - b).sum() / scale for (a, scale), (b, _) in zip(counts, other, strict=True))
+        for (l1, s1), (l2, s2) in zip(pairs, others, strict=True):
+            a, b = self.noise.scale * s1, self.noise.scale * s2
+            total += np.arccosh(1 + ((l1 - l2) ** 2 + (a - b) ** 2) / (2 * a * b)).sum()
+        return float(total)
+
+
+def _vaidya(epsilon: float, relation: str) -> Case:
+    def sample(data, draws, rng):
+        return _flat(vaidya_moments(_of(CELLS, data), CELLS, epsilon, draws=draws, rng=rng))
+
+    def statistics(data):
+        exact = _of(CELLS, data)
+        return [(exact.n, 1.0), (exact.cells, 1 / epsilon)]
+
+    return Case(*_tables(relation), sample, IndependentLaplace(statistics), words=WORDS)
+
+
+WIDE = Schema(tuple(Feature(f"x{i}", "numeric", lower=-1, upper=1) for i in range(4)))
+
+
+def _vaidya_numbers(epsilon: float, relation: str) -> Case:
+    design = Design(WIDE)
+
+    def sample(data, draws, rng):
+        statistics = class_statistics(design, WIDE.check_features(data[0])[0], data[1])
+        return _flat(vaidya_moments(statistics, design, epsilon, draws=draws, rng=rng))
+
+    # the first class: the noise of four means and four deviations halves as its only record comes
+    before, after = (np.zeros((1, 4)), np.array([1])), (np.vstack([np.zeros(4), np.ones(4)]), np.array([1, 0]))
+    return Case(
+        after,
+        before,
+        sample,
+        score=lambda outputs: outputs[:, 0] + outputs[:, 2:6].sum(axis=1),
+        words="the first record of a class, at the ends of four domains",
+    )
+
+
+def _published(epsilon: float, relation: str) -> Case:
+    schema = Schema((Feature("x", "numeric", lower=0, upper=1),))
+    design = Design(schema)
+
+    def sample(data, draws, rng):
+        statistics = class_statistics(design, schema.check_features(data[0])[0], data[1])
+        return _flat(published_moments(statistics, design, epsilon, draws=draws, rng=rng))
+
+    X, codes = np.zeros((20_000, 1)), np.arange(20_000) % 2
+    moved = X.copy()
+    moved[0] = 1.0
+    # the first class's variance, which is 0 on one side and 4e-4 on the other, in units of half the domain
+    return Case(
+        (moved, codes),
+        (X, codes),
+        sample,
+        score=lambda outputs: -np.abs(np.sqrt(outputs[:, 4]) - 0.02),
+        words="10,000 equal records in each class, one value moves to the other end",
+    )
+
+
+def _partitioned(epsilon: float, relation: str) -> Case:
+    # of one feature, so that the deal is no chance and the loss is exact; tests look at the deals of more
+    before = [([0], 0), ([], 1)]
+    data = table_from_rows(before + ([([0], 0)] if relation == "replace-one" else []), 1)
+
+    def counts(data, subsamples=1, rng=None):
+        return contingency_of_partition(*data, 2, subsamples=subsamples, rng=rng or np.random.default_rng(0))
+
+    def sample(data, draws, rng):
+        noisy = release_partitioned(counts(data, draws, rng), epsilon, relation=relation, draws=draws, rng=rng)
+        return np.concatenate([noisy.on.reshape(draws, -1), noisy.off.reshape(draws, -1)], axis=1)
+
+    exact = IndependentLaplace(lambda data: [(counts(data), FACTOR[relation] / epsilon)])
+    return Case(data, table_from_rows([*before, ([0], 1)], 1), sample, exact, words="a record comes, or moves")
+
+
+ALPHA = 1.0
+QUERY = np.array([[0, 1.0]])
+
+
+class _Labels:
+    def __init__(self, epsilon: float, relation: str):
+        self.mechanism = ExponentialMechanism(epsilon, score_range(CELLS.sizes, ALPHA, relation))
+
+    def scores(self, data: Any) -> Any:
+        X, codes = data
+        counts = cell_counts(CELLS, DISCRETE.check_features(X)[0], codes, (2, 0))
+        return label_scores(counts, CELLS, DISCRETE.check_features(QUERY)[0], ALPHA)
+
+    def log_probabilities(self, data: Any) -> Any:
+        return np.log(self.mechanism.probabilities(self.scores(data))[0])
+
+
+def _prediction(epsilon: float, relation: str) -> Case:
+    exact = _Labels(epsilon, relation)
+
+    def sample(data, draws, rng):
+        return release_labels(exact.scores(data), epsilon, exact.mechanism.change_range, draws=draws, rng=rng)
+
+    # class 1 is unlikely before and after, so that the ratio of its probabilities is that of its weights
+    other, match = np.array([[2, 0.0]]), np.array([[0, 1.0]])
+    X, codes = (
+        np.vstack([np.repeat(match, 100_000, axis=0), np.repeat(other, 10, axis=0)]),
+        np.repeat([0, 1], (100_000, 10)),
+    )
+    data = (X, codes) if relation == "add-remove" else (np.vstack([X, match]), np.append(codes, 0))
+    more = (np.vstack([X, match]), np.append(codes, 1))
+    return Case(data, more, sample, exact, words="the first record of class 1 that matches the query comes, or moves")
+
+
+def _entry(
+    name: str, title: str, covers: str, source: str, claim: str, case: Callable[..., Case], **more: Any
+) -> Method:
+    paths = tuple(f"dpml.classifiers.{path}" for path in covers.split())
+    private = more.pop("private", True)
+    return Method(name, title, "classifier", paths, source, claim, private, case, **more)
+
+
+NOISE_CLAIMS = {
+    **dict.fromkeys(("cauchy", "student-t"), "ε"),
+    **dict.fromkeys(APPROXIMATE, "(ε, δ); audited at δ = 1e-5"),
+    **dict.fromkeys(CONCENTRATED, "½ε²-concentrated; audited as (ε, δ) at δ = 1e-5"),
+}
+REPAIRED = "001 Algorithm 1, repaired (docs/errata.md)"
+BUN = "Bun and Steinke 2019, as in 001 sections 5 and 7"
+SMOOTH = [
+    *(("smooth", noise, 0, REPAIRED) for noise in ("cauchy", "student-t", "laplace", "gaussian", "arsinh-normal")),
+    *(("bun-steinke", noise, 1, BUN) for noise in ("cauchy", "student-t", "laplace-log-normal", "uniform-log-normal")),
+]
+TITLES = {"smooth": "Numeric naive Bayes by smooth sensitivity", "bun-steinke": "Numeric naive Bayes by trimmed means"}
+
+METHODS = (
+    _entry(
+        "mixed-nb-binned",
+        "Binned naive Bayes",
+        "MixedNB MixedNB[binned]",
+        "derived here (docs/errata.md)",
+        "ε",
+        _binned,
+    ),
+    _entry(
+        "mixed-nb-global",
+        "Numeric naive Bayes by class sums",
+        "MixedNB[global] gaussian.release_moments",
+        "001 Algorithm 1 with global sensitivities; centred sums derived here",
+        "ε",
+        _moments("global", "cauchy"),
+    ),
+    *(
+        _entry(
+            f"mixed-nb-{kind}-{noise}",
+            f"{TITLES[kind]}, {noise} noise",
+            f"MixedNB[{kind}] gaussian.release_moments",
+            source,
+            NOISE_CLAIMS[noise],
+            _moments(kind, noise, trim),
+            delta=DELTA if noise in APPROXIMATE + CONCENTRATED else 0.0,
+        )
+        for kind, noise, trim, source in SMOOTH
+    ),
+    *(
+        _entry(
+            f"mixed-nb-vaidya-{relation}",
+            f"Naive Bayes of Vaidya et al., {relation}",
+            "MixedNB[vaidya] published.vaidya_moments",
+            "Vaidya et al. 2013, as described in 000 section 3.3.5",
+            "ε",
+            _vaidya,
+            cost=f"{'' if relation == 'add-remove' else '2·('}Aε + 1{'' if relation == 'add-remove' else ')'}"
+            " for A categorical or binary attributes",
+            true_epsilon=partial(vaidya_cost, n_attributes=2, relation=relation),
+            relations=(relation,),
+        )
+        for relation in ("add-remove", "replace-one")
+    ),
+    _entry(
+        "mixed-nb-vaidya-numbers",
+        "Naive Bayes of Vaidya et al., numeric attributes",
+        "MixedNB[vaidya] published.vaidya_moments",
+        "Vaidya et al. 2013, as 001 compares with it",
+        "ε",
+        _vaidya_numbers,
+        private=False,
+        cost="no ε: the scale of the noise is a function of a class's size",
+        true_epsilon=lambda epsilon: np.inf,
+        relations=("add-remove",),
+    ),
+    _entry(
+        "gaussian-nb-published",
+        "Numeric naive Bayes by Algorithm 1 of 001",
+        "MixedNB[published] published.published_moments",
+        "001 Algorithm 1",
+        "ε under replace-one",
+        _published,
+        private=False,
+        cost="no ε holds for all n: noise on σ is scaled by the sensitivity of σ²",
+        true_epsilon=lambda epsilon: np.inf,
+        relations=("replace-one",),
+    ),
+    _entry(
+        "nb-partitioned",
+        "Naive Bayes on disjoint parts",
+        "BernoulliNB[partitioned] partition.release_partitioned",
+        "000 section 3.4; cost derived here",
+        "ε",
+        _partitioned,
+    ),
+    _entry(
+        "nb-private-prediction",
+        "Private prediction by naive Bayes",
+        "prediction.PrivatePredictionNB prediction.release_labels",
+        "derived here (000 leaves it as future work)",
+        "ε a label",
+        _prediction,
+    ),
+)

@@ -1,0 +1,87 @@
+"""What the naive Bayes classifiers share at the door, and prediction from joint log likelihoods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from dpml.exceptions import InvalidData
+from dpml.schema import Schema
+
+FloatArray = NDArray[np.float64]
+
+
+def _for_study(model: Any) -> bool:
+    if model.release:
+        # so that a search over parameters, which would publish exact scores of private records, refuses to begin
+        raise AttributeError("score is not available where release=True: it would publish an exact count of records")
+    return True
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers with a schema: tables are checked against it, and a released model has no exact score."""
+
+    _schema: Schema
+    classes_: NDArray
+    n_features_in_: int
+    release: bool
+    on_invalid: str
+
+    def _learned_facts(self, schema: Schema, named: bool) -> None:
+        """Keep the public facts of a fit."""
+        self._schema = schema
+        self.classes_ = np.asarray(schema.classes)
+        self.n_features_in_ = schema.n_features
+        if named:
+            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _checked(self, X: Any) -> Any:
+        """Return a table in the order of the columns that the model was fitted with."""
+        check_is_fitted(self)
+        if isinstance(X, pd.DataFrame):
+            position = {str(c): i for i, c in enumerate(X.columns)}
+            missing = [name for name in self._schema.feature_names if name not in position]
+            if missing:
+                raise InvalidData(f"column {missing[0]!r} is missing: the model was fitted with it")
+            if X.shape[1] == self.n_features_in_:  # a column that is no feature is an error, in the check below
+                X = X.iloc[:, [position[name] for name in self._schema.feature_names]]
+        return self._schema.check_features(X, "clip" if self.release else self.on_invalid)[0]
+
+    @available_if(_for_study)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on records. It is exact, so a released model does not have it (``release=True``)."""
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class NaiveBayes(PrivateClassifier):
+    """Base of the naive Bayes models; a subclass gives `_joint_log_likelihood` of a checked table."""
+
+    def _joint_log_likelihood(self, X: Any) -> FloatArray:
+        raise NotImplementedError
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log probabilities of the classes, shape (n, C)."""
+        return log_softmax(self._joint_log_likelihood(self._checked(X)), axis=1)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most probable class of each record."""
+        best = self._joint_log_likelihood(self._checked(X)).argmax(axis=1)
+        return self.classes_[best]

@@ -1,0 +1,373 @@
+"""What the Select page computes is what the library does, and its keys and words hold what they should."""
+
+import itertools
+
+import numpy as np
+import pytest
+from dpml_app import compute, select_words
+from dpml_app import select_compute as own
+from dpml_app.jobs import Cache, Chunk
+from dpml_app.select_figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
+from dpml_app.select_settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
+from dpml_app.settings import Settings
+
+from dpml.classifiers import BernoulliNB
+from dpml.counts import contingency
+from dpml.datasets import load
+from dpml.evaluation import expected_f1, selection_quality
+from dpml.evaluation.studies import SelectionStudy
+from dpml.selection import (
+    MaskSelector,
+    NoisyScoreSelector,
+    PublishedSelector,
+    inclusion_probabilities,
+    scores_from_counts,
+)
+
+RELATIONS = ("add-remove", "replace-one")
+
+
+@pytest.fixture(scope="module")
+def toy():
+    data = load("toy")
+    return data, contingency(data.X_train, data.y_train, 2)
+
+
+# ---- masks and coins ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("kind", own.KINDS)
+@pytest.mark.parametrize("calibration", CALIBRATIONS)
+def test_inclusion_and_cost_are_the_selector_s(toy, kind, calibration, relation):
+    data, exact = toy
+    selector = MaskSelector(0.3, 6, kind, calibration=calibration, relation=relation)
+    weights = selector.weight(data.schema) * scores_from_counts(exact, kind)
+    p = own.inclusion("toy", kind, calibration, relation, 0.3, 6)
+    assert p == pytest.approx(inclusion_probabilities(weights, 6), abs=1e-12)
+    cost = own.true_cost("toy", kind, calibration, relation, 0.3, 6)
+    if calibration == "published":
+        assert 0 < cost <= 0.3 * (1 + 1e-12)
+    else:
+        assert cost == pytest.approx(selector.cost(data.schema))
+    assert (cost > 0.3 * (1 + 1e-9)) == (calibration == "per-feature")
+
+
+def test_true_cost_is_the_largest_log_ratio_of_masks():
+    # 000's weights for each feature, by hand: with K = min(T, D - T) = 20 the counts' range is 20, Δ = 1
+    assert own.true_cost("toy", "count", "per-feature", "add-remove", 0.05, 20) == pytest.approx(0.5)
+    assert own.true_cost("toy", "count", "published", "add-remove", 0.05, 20) == pytest.approx(0.025)
+    # under replace-one the range is 40 and Δ = 2
+    assert own.true_cost("toy", "count", "per-feature", "replace-one", 0.05, 20) == pytest.approx(0.5)
+    assert own.true_cost("toy", "count", "range", "add-remove", 0.05, 40) == 0
+
+
+def test_coin_is_even_at_place_t_plus_one(toy):
+    _, exact = toy
+    scores = scores_from_counts(exact, "count")
+    coins = own.coins("toy", "count", "per-feature", "add-remove", 0.1, 5)
+    sixth = np.sort(scores)[::-1][5]
+    assert coins == pytest.approx(1 / (1 + np.exp(-0.05 * (scores - sixth))))
+    assert (coins[scores == sixth] == 0.5).all()
+
+
+def test_expected_best_is_that_of_all_masks():
+    scores, p = np.array([4.0, 3.0, 3.0, 1.0]), np.array([0.9, 0.6, 0.3, 0.2])
+    # the two best are the first and one of the two that share place two, each as likely
+    assert own.expected_best(scores, p, 2) == pytest.approx(0.9 + (0.6 + 0.3) / 2)
+
+
+def test_feature_is_that_of_the_table(toy):
+    data, exact = toy
+    found = own.feature("toy", 3, "add-remove", 0.2, 4)
+    column = np.asarray(data.X_train[:, 3]).ravel()
+    for c in (0, 1):
+        assert found["on"][c] == column[data.y_train == c].sum()
+        assert found["off"][c] == (1 - column[data.y_train == c]).sum()
+    for kind in own.KINDS:
+        scores = scores_from_counts(exact, kind)
+        assert found["score"][kind] == scores[3]
+        assert found["place"][kind] == 1 + (scores > scores[3]).sum()
+        for calibration in ("range", "per-feature"):
+            p = own.inclusion("toy", kind, calibration, "add-remove", 0.2, 4)
+            assert found["probability"][kind, calibration] == p[3]
+
+
+# ---- F1 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_f1_is_that_of_the_selector_s_masks(toy, relation):
+    data, exact = toy
+    threshold = 0.25 * data.schema.n_lower
+    truth = scores_from_counts(exact, "total_count") >= threshold
+    assert 0 < truth.sum() < 40
+    masks = NoisyScoreSelector(0.1, score="total_count", threshold=threshold, relation=relation).masks(
+        exact, data.schema, draws=30, rng=np.random.default_rng(4)
+    )
+    found = own.f1("perturbation", "toy", relation, "total_count", 0, 0.1, 0.25, 0, 30, 4)
+    assert found == pytest.approx(selection_quality(truth, masks)["f1"])
+    assert len(np.unique(found)) > 1
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("share", THRESHOLDS)
+def test_exact_f1_of_masks_on_both_sides_of_half(toy, score, share):
+    data, exact = toy
+    scores = scores_from_counts(exact, score)
+    truth = scores >= own.threshold_of(data.schema.n_lower, score, share)
+    T = int(truth.sum())
+    found = own.f1("mask", "toy", "add-remove", score, 0, 0.7, share, 0, 0, 0)
+    weight = MaskSelector(0.7, max(T, 1), score).weight(data.schema)
+    assert found == pytest.approx([expected_f1(truth, inclusion_probabilities(weight * scores, T))], abs=1e-9)
+
+
+def test_exact_f1_is_the_mean_over_all_masks(monkeypatch):
+    # four features of which two are true: all six masks by hand
+    scores, weight = np.array([5.0, 4.0, 2.0, 1.0]), 0.5
+    masks = [np.isin(np.arange(4), pair) for pair in itertools.combinations(range(4), 2)]
+    chances = np.exp([weight * scores[m].sum() for m in masks])
+    mean = np.dot(chances, [2 * m[:2].sum() / 4 for m in masks]) / chances.sum()
+    monkeypatch.setattr(own, "scores_from_counts", lambda counts, kind: scores)
+    monkeypatch.setattr(MaskSelector, "weight", lambda self, schema: weight)
+    found = own._exact_f1(np.array([True, True, False, False]), None, None, 1.0, "count", {})
+    assert found == pytest.approx([mean])
+
+
+def test_f1_of_cut_records_is_against_the_whole_ones(toy):
+    data, exact = toy
+    truth = scores_from_counts(exact, "total_count") >= 0.25 * data.schema.n_lower
+    # huge ε: what is chosen is what reaches τ in the cut records, and that is less
+    found = own.f1("threshold-testing", "toy", "add-remove", "total_count", 3, 1e6, 0.25, 0, 20, 0)
+    whole = own.f1("threshold-testing", "toy", "add-remove", "total_count", 0, 1e6, 0.25, 0, 20, 0)
+    assert whole == pytest.approx(np.ones(20))
+    cut = own._counts("toy", 3, 0)
+    assert cut.on.shape == (own.SUBSAMPLES, 2, 40)
+    reach = scores_from_counts(cut, "total_count") >= 0.25 * data.schema.n_lower
+    assert found == pytest.approx(np.tile(selection_quality(truth, reach)["f1"], 2))
+    assert found.max() < 1
+
+
+@pytest.mark.parametrize("rule", [r for r in own.RULES if r != "mask"])
+def test_rule_draws_by_its_seed_and_says_if_it_is_not_private(rule):
+    score = "total_count"
+    arguments = ("toy", "add-remove", score, 0, 0.5, 0.25, 10, 12)
+    first = own.f1(rule, *arguments, 3)
+    assert first.shape == (12,)
+    assert (own.f1(rule, *arguments, 3) == first).all()
+    assert ((first >= 0) & (first <= 1)).all()
+    private = own._by_threshold(rule, 1.0, score, 5.0, 10).private
+    style = RULE_STYLES[rule]
+    assert (style.dash == "dashed") == (not private) == style.label.endswith(": not private")
+
+
+def test_too_many_features_leave_a_gap_and_no_value(monkeypatch):
+    monkeypatch.setattr(own, "MOST_STEPS", 10)
+    assert np.isnan(own.f1("mask", "toy", "add-remove", "total_count", 0, 1.0, 0.25, 0, 0, 0)).all()
+
+
+def test_true_numbers_fall_and_clusters_are_of_total_counts():
+    for score in SCORES:
+        numbers = own.true_numbers("toy", score)
+        assert len(numbers) == len(THRESHOLDS)
+        assert (np.diff(numbers) <= 0).all()
+        assert ("clusters" in own.rules_of(score)) == (score == "total_count")
+    assert set(RULE_STYLES) == set(own.RULES)
+
+
+# ---- accuracy -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_accuracy_of_each_selector(toy, selector):
+    data, exact = toy
+    arguments = ("toy", "add-remove", 1.0, 0.4, 5, 0, 10, 2)
+    found = own.accuracy(selector, *arguments)
+    assert found.shape == (10,)
+    assert (own.accuracy(selector, *arguments) == found).all()
+    rng = np.random.default_rng(2)
+    private = True
+    if selector == "exact":
+        order = np.argsort(-scores_from_counts(exact, "mutual_information"), kind="stable")[:5]
+        columns = np.sort(order)
+        model = BernoulliNB(0.6, schema=data.schema.subset(columns), random_state=rng)
+        model.fit(data.X_train[:, columns], data.y_train)
+        assert found[0] == model.score(data.X_test[:, columns], data.y_test)
+        private = False
+    else:
+        made = own._MAKERS[selector](0)
+        private = made.private
+        whole = SelectionStudy(data, made)(1.0, draws=10, rng=rng, selection_share=0.4, n_features=5)
+        assert found == pytest.approx(whole["accuracy"])
+    style = SELECTOR_STYLES[selector]
+    assert (style.dash == "dashed") == (not private) == style.label.endswith(": not private")
+
+
+def test_best_selector_is_drawn_afresh_and_by_its_seed():
+    first = own.best("toy", "add-remove", 1.0, 12, 0)
+    assert first.shape == (12,)
+    assert len(np.unique(first)) > 1
+    assert (own.best("toy", "add-remove", 1.0, 12, 0) == first).all()
+    assert (own.best("toy", "add-remove", 1.0, 12, 1) != first).any()
+
+
+def test_ladder_leaves_all_features_out():
+    assert own.selector_ladder(40)[-1] < 40
+    assert own.selector_ladder(8444)[-1] == 100
+    assert isinstance(own._MAKERS["iterative"](0), PublishedSelector)  # which needs T < D
+
+
+# ---- keys, settings, words ----------------------------------------------------------------------------------------
+
+
+def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
+    values = Settings().select_values()
+    other = {
+        "dataset": "toy",
+        "relation": "replace-one",
+        "epsilon": 1.0,
+        "n_features": 3,
+        "selection_share": 0.2,
+        "draws": 60,
+        "seed": 9,
+        "select_calibration": "published",
+        "select_score": "count",
+        "select_threshold": 0.1,
+        "select_row_bound": 4,
+        "select_methods": ["joint"],
+        "select_feature": 3,
+    }
+    assert set(other) == set(values)
+
+    def moved(key, *arguments):
+        first = key(values, *arguments)
+        hash(first)
+        return {n for n in values if key({**values, n: other[n]}, *arguments) != first}
+
+    common = {"dataset", "relation", "epsilon", "selection_share"}
+    f1 = common | {"select_score", "select_row_bound"}
+    assert moved(Settings.f1_key, "perturbation", 0.1) == f1 | {"draws", "seed"}
+    assert moved(Settings.f1_key, "sparse-vector", 0.1) == f1 | {"draws", "seed", "n_features"}
+    assert moved(Settings.f1_key, "mask", 0.1) == f1
+    assert moved(Settings.accuracy_key_of, "joint", 5) == common | {"draws", "seed"}
+    assert moved(Settings.accuracy_key_of, "noisy-counts", 5) == common | {"draws", "seed", "select_row_bound"}
+
+
+def test_functions_of_one_name_have_results_of_their_own():
+    assert Chunk(compute.facts, ("toy",)).key != Chunk(own.facts, ("toy",)).key
+    cache = Cache()
+    assert "step" not in cache.call(compute.facts, "toy")
+    assert "step" in cache.call(own.facts, "toy")
+
+
+def test_wrong_lists_are_named_and_good_ones_taken():
+    settings = Settings()
+    (problem,) = settings.assign({"select_methods": ["joint", "luck"]})
+    assert "some of mask-count" in problem
+    assert settings.select_methods == ["mask-count", "mask-mi", "exact"]
+    assert settings.assign({"select_methods": ["joint"]}) == []
+    assert settings.select_methods == ["joint"]
+
+
+def test_fit_lowers_feature_and_row_bound():
+    settings = Settings(select_feature=90, select_row_bound=12)
+    assert len(settings.fit(24, 3)) == 2
+    assert (settings.select_feature, settings.select_row_bound) == (24, 3)
+
+
+def test_ranked_words_state_what_is_paid_and_what_it_costs():
+    p, values = np.full(40, 0.5), {"n_features": 20}
+    text = select_words.ranked_words("count", 0.05, values, p, 12.34, {"published": 0.025, "per-feature": 2.5})
+    assert "stated <b>0.05</b> a feature, costs <b>2.5</b>" in text
+    assert "<b>12.3</b> of the 20 best features, a blind one 10.0" in text
+    assert "cost only 0.025" in text
+    same = select_words.ranked_words("count", 0.05, values, p, 12.34, {"published": 0.05, "per-feature": 2.5})
+    assert "cost the same" in same
+    everything = select_words.ranked_words("count", 0.05, {"n_features": 40}, p, 40.0, {})
+    assert "nothing to choose" in everything
+
+
+def test_f1_words_keep_private_and_other_methods_apart():
+    values = {"select_score": "total_count", "select_threshold": 0.04}
+    found = {"perturbation": np.array([0.5, 0.7]), "noisy-cut": np.array([0.9]), "mask": np.array([np.nan])}
+    text = select_words.f1_words(values, 5000, 7, found)
+    before, after = text.split(select_words.NOT_PRIVATE)
+    assert "200 records, 7 features" in before
+    assert "Noisy scores <b>60" in before
+    assert "NoisyCut <b>90" in after
+    assert "gaps" in after
+    assert "Computing" in select_words.f1_words(values, 5000, 7, {})
+
+
+def test_accuracy_words_name_the_best_of_those_tried():
+    facts = {"non_private": 0.9}
+    found = {"joint": {1: np.array([0.6]), 5: np.array([0.8])}, "all": {0: np.array([0.85])}}
+    text = select_words.accuracy_words({"select_methods": ["joint"]}, facts, found)
+    assert select_words.percent(0.8) in text
+    assert "at T = 5" in text
+    assert "privacy costs 5.0 points" in text
+    assert select_words.accuracy_words({"select_methods": []}, facts, {}) == "Computing…"
+    marked = select_words.accuracy_words({"select_methods": ["exact"]}, facts, {"exact": {1: np.array([0.6])}})
+    assert select_words.NOT_PRIVATE in marked
+
+
+def test_coin_words_compare_steps(toy):
+    facts = own.facts("toy")
+    values = {"relation": "add-remove", "select_calibration": "range"}
+    found = {k: np.array([0.4, 0.6]) for k in own.KINDS}
+    text = select_words.coin_words(facts, values, found)
+    steps = {k: np.ptp(facts[k]) / facts["unit"][k, "add-remove"] for k in own.KINDS}
+    for value in steps.values():
+        assert f"<b>{select_words.number(value)}</b> steps" in text
+    assert f"ε/{select_words.number(steps['count'] / steps['mutual_information'])}" in text
+
+
+def test_names_of_features_are_escaped():
+    facts = {"names": ["<b>x"], "n_features": 1}
+    kinds = dict.fromkeys(own.KINDS, 1.0)
+    found = {
+        "score": kinds,
+        "range": kinds,
+        "place": dict.fromkeys(own.KINDS, 1),
+        "probability": {(k, c): 0.5 for k in own.KINDS for c in CALIBRATIONS},
+    }
+    assert "&lt;b&gt;x" in select_words.feature_words(facts, 0, found)
+
+
+# ---- figures ------------------------------------------------------------------------------------------------------
+
+
+def test_figures_show_a_data_set():
+    facts = own.facts("toy")
+    figures = WeightFigures()
+    figures.show_dataset(facts)
+    figures.show_setting(facts, "replace-one", "published", 4)
+    for kind in own.KINDS:
+        order = figures.shown[kind].data["index"]
+        assert (np.diff(facts[kind][order]) <= 0).all()
+        assert sorted(order) == list(range(40))
+        assert figures.now.data[kind] == [facts["unit"][kind, "replace-one"]]
+        assert figures.now.data[f"{kind}_step"] == [facts["step"][kind, "replace-one"]]
+    assert figures.now.data["feature"] == [4]
+
+
+def test_level_lines_reach_over_the_whole_axis():
+    figure = AccuracyFigure()
+    figure.show_references({"majority": 0.6, "non_private": 0.9}, 30)
+    figure.show("best", {0: np.array([0.7, 0.8])}, complete=True)
+    data = figure.bands["best"].curve.data
+    assert list(data["mean"]) == [0.75, 0.75]
+    assert data["n_features"][0] < 1 < 30 < data["n_features"][-1]
+    figure.name_methods(["joint"])
+    visible = {item.label.value for item in figure.items if item.visible}
+    assert "Joint mechanism, by counts" in visible
+    assert "BestSelector" in visible
+    assert "Masks, by counts" not in visible
+
+
+def test_axis_above_counts_true_features():
+    figure = F1Figure()
+    figure.show_axis([1.0, 10.0, 100.0], [40, 7, 1200], "records")
+    assert figure.above.major_label_overrides == {1.0: "40", 10.0: "7", 100.0: "1,200"}
+    assert figure.above.ticker.ticks == [1.0, 100.0]
+    assert "records" in figure.plot.xaxis[-1].axis_label

@@ -1,0 +1,334 @@
+"""The Select page in a browser: every control moves what it should, and the browser's numbers are the library's."""
+
+import numpy as np
+import pytest
+from dpml_app import compute
+from dpml_app import select_compute as own
+from dpml_app.select_settings import CALIBRATIONS, THRESHOLDS
+from dpml_app.settings import Settings
+
+from dpml.datasets import load
+
+pytestmark = pytest.mark.browser
+READY = """(before) => {
+  const doc = globalThis.Bokeh?.documents?.[0]
+  const answer = doc?.get_model_by_name("select-state")?.data
+  const sweep = doc?.get_model_by_name("select-sweep-state")?.data
+  return answer !== undefined && answer.answers[0] > before && !sweep.sweeping[0] && sweep.total[0] > 0
+    && doc.get_model_by_name("select-drawn-count").data.rank.length > 0
+}"""
+ALL_DONE = """() => {
+  const {done, total} = Bokeh.documents[0].get_model_by_name("select-sweep-state").data
+  return done[0] === total[0]
+}"""
+# where on the screen a figure has a point
+WHERE = """([figure, x, y]) => {
+  const view = Bokeh.index.find_one_by_id(Bokeh.documents[0].get_model_by_name(figure).id)
+  view.el.scrollIntoView({block: "center"})
+  const box = view.el.getBoundingClientRect()
+  return [box.x + view.frame.x_scale.compute(x), box.y + view.frame.y_scale.compute(y)]
+}"""
+METHODS = ("mask-count", "mask-mi", "exact", "joint")
+FIGURES = {
+    "ranked": [f"select-drawn-{kind}" for kind in own.KINDS],
+    "mark": [f"select-mark-{kind}" for kind in own.KINDS],
+    "feature": ["select-bars"],
+    "f1": [f"select-f1-{rule}" for rule in own.RULES],
+    "accuracy": [f"select-accuracy-{name}" for name in (*METHODS, "all", "best", "majority", "non_private")],
+}
+FEW = "&dataset=toy&draws=10&n_features=5"
+
+
+def opened(app, query=""):
+    app.open(f"?page=select{query}", wait=False)
+    app.page.wait_for_function(READY, arg=0, timeout=60_000)
+    return app
+
+
+def act(app, what):
+    """Do something that the server answers, and wait until it has."""
+    before = app.read("select-state")["answers"][0]
+    what()
+    app.page.wait_for_function(READY, arg=before, timeout=60_000)
+
+
+def figures(app):
+    return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
+
+
+def span(app, name):
+    return app.page.evaluate("(name) => Bokeh.documents[0].get_model_by_name(name).location", name)
+
+
+def press(label, key):
+    def do(app):
+        app.slider(label).focus()
+        app.page.keyboard.press(key)
+
+    return do
+
+
+def choose(role, name):
+    return lambda app: app.page.get_by_role(role, name=name, exact=True).click()
+
+
+def pick(label, option):
+    def do(app):
+        app.page.get_by_role("combobox", name=label).click()
+        found = app.page.get_by_role("option", name=option, exact=True)
+        found.or_(app.page.get_by_role("menuitem", name=option, exact=True)).first.click()
+
+    return do
+
+
+def step_up(label):
+    def do(app):
+        app.page.get_by_label(label, exact=True).focus()
+        app.page.keyboard.press("ArrowUp")
+
+    return do
+
+
+# in this order on one page: what each changes, and the setting in the link
+DRAWN = {"ranked", "mark"}
+CONTROLS = [
+    (press("ε", "ArrowRight"), DRAWN | {"f1", "accuracy"}, "epsilon"),
+    # the sparse vector technique keeps at most T
+    (press("Features selected, T", "ArrowRight"), DRAWN | {"f1"}, "n_features"),
+    (press("Share of ε for selection", "ArrowLeft"), DRAWN | {"f1", "accuracy"}, "selection_share"),
+    (press("Ones kept of a record, r", "End"), set(), "select_row_bound"),
+    (press("Ones kept of a record, r", "ArrowLeft"), {"f1"}, "select_row_bound"),
+    (choose("radio", CALIBRATIONS["per-feature"]), DRAWN, "select_calibration"),
+    (pick("Score against the threshold", "Count heuristic"), {"f1"}, "select_score"),
+    (press("Threshold τ, as a share", "ArrowRight"), set(), "select_threshold"),
+    (choose("checkbox", "Joint mechanism, by counts"), {"accuracy"}, "select_methods"),
+    (choose("checkbox", "Masks, by mutual information"), {"accuracy"}, "select_methods"),
+    (step_up("Feature shown, by its column"), {"feature", "mark"}, "select_feature"),
+    (press("Draws", "ArrowRight"), {"f1", "accuracy"}, "draws"),
+    (choose("button", "Redraw"), {"f1", "accuracy"}, "seed"),
+    (choose("radio", "Replace one record"), DRAWN | {"f1", "accuracy"}, "relation"),
+]
+
+
+def test_each_control_changes_what_it_should_and_nothing_else(app):
+    opened(app, FEW)
+    before, link = figures(app), app.query
+    for do, expected, setting in CONTROLS:
+        act(app, lambda do=do: do(app))
+        app.page.wait_for_function(
+            "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]", arg=[setting, link.get(setting)]
+        )
+        after, now = figures(app), app.query
+        assert {name for name in before if before[name] != after[name]} == expected, setting
+        assert {name for name in Settings.select_names() if link.get(name) != now.get(name)} == {setting}
+        before, link = after, now
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_plots_hold_what_the_library_computes(app, relation):
+    query = f"&relation={relation}&epsilon=0.5&selection_share=0.4&select_calibration=published&select_feature=3"
+    opened(app, f"&dataset=toy&draws=10&n_features=7&seed=2{query}&select_methods=joint.exact&select_threshold=0.25")
+    facts = own.facts("toy")
+    for kind in own.KINDS:
+        drawn = f"select-drawn-{kind}"
+        order = app.array(drawn, "index").astype(int)
+        assert (np.diff(facts[kind][order]) <= 0).all()
+        assert app.array(drawn, "score") == pytest.approx(facts[kind][order])
+        for calibration in CALIBRATIONS:
+            p = own.inclusion("toy", kind, calibration, relation, 0.2, 7)
+            assert app.array(drawn, calibration) == pytest.approx(p[order], abs=1e-9)
+        coins = own.coins("toy", kind, "published", relation, 0.2, 7)
+        assert app.array(drawn, "coin") == pytest.approx(coins[order], abs=1e-9)
+        steps = (facts[kind] - facts[kind].min()) / facts["unit"][kind, relation]
+        assert app.array(drawn, "units") == pytest.approx(np.maximum(steps[order], 0.1))
+        assert app.array(f"select-mark-{kind}", "coin") == pytest.approx([coins[2]], abs=1e-9)
+    assert span(app, "select-blind") == pytest.approx(7 / 40)
+    assert span(app, "select-cut") == 7.5
+    values = Settings(
+        dataset="toy", relation=relation, epsilon=0.5, selection_share=0.4, draws=10, n_features=7, seed=2
+    ).select_values()
+    for rule in own.RULES:
+        found = [own.f1(*Settings.f1_key(values, rule, share)) for share in THRESHOLDS]
+        check_band(app, f"select-f1-{rule}", "threshold", [1000 * share for share in THRESHOLDS], found)
+    ladder = own.selector_ladder(40)
+    for method in ("joint", "exact"):
+        found = [own.accuracy(*Settings.accuracy_key_of(values, method, T)) for T in ladder]
+        check_band(app, f"select-accuracy-{method}", "n_features", ladder, found)
+    assert app.array("select-accuracy-mask-count", "mean").size == 0
+    every = compute.accuracy("toy", "row-bounded", relation, 0.5, (0,), 10, 2)
+    assert app.array("select-accuracy-all", "mean") == pytest.approx([every.mean()] * 2)
+    best = own.best("toy", relation, 0.5, 10, 2)
+    assert app.array("select-accuracy-best", "mean") == pytest.approx([best.mean()] * 2)
+    for name in ("majority", "non_private"):
+        assert app.array(f"select-accuracy-{name}", "y") == pytest.approx([facts[name]] * 2)
+    assert span(app, "select-threshold-marker") == 250
+    assert span(app, "select-features-marker") == 7
+
+
+def check_band(app, source, x, places, found):
+    assert app.array(source, x) == pytest.approx(list(places))
+    assert app.array(source, "mean") == pytest.approx([f.mean() for f in found], abs=1e-9)
+    for column, level in (("low", 0.05), ("high", 0.95)):
+        assert app.array(source, column) == pytest.approx([np.quantile(f, level) for f in found], abs=1e-9)
+
+
+def most_apart(app, figure, x, y):
+    """Return the dot that is farthest from any other on the screen: a click hits no other."""
+    at = np.array([app.page.evaluate(WHERE, [figure, *pair]) for pair in zip(x, y, strict=True)])
+    apart = np.hypot(*(at[:, None] - at).transpose(2, 0, 1))
+    return int((apart + np.diag([np.inf] * len(at))).min(axis=1).argmax())
+
+
+@pytest.mark.parametrize(
+    ("figure", "source", "x", "y"),
+    [
+        ("select-ranked-mutual_information", "select-drawn-mutual_information", "rank", "range"),
+        ("select-coins", "select-drawn-count", "units", "coin"),
+    ],
+)
+def test_click_on_a_dot_shows_the_counts_of_its_feature(app, figure, source, x, y):
+    opened(app, FEW)
+    place = most_apart(app, figure, app.array(source, x), app.array(source, y))
+    index = int(app.array(source, "index")[place])
+    at = app.page.evaluate(WHERE, [figure, app.array(source, x)[place], app.array(source, y)[place]])
+    before = app.read("select-state")["answers"][0]
+    app.page.mouse.click(*at)
+    app.page.wait_for_function(READY, arg=before, timeout=20_000)
+    app.page.wait_for_function("!location.search.includes('select_feature=0')")
+    assert int(app.query["select_feature"]) == index + 1
+    data = load("toy")
+    column = np.asarray(data.X_train[:, index]).ravel()
+    counts = [(column[data.y_train == c] == value).sum() for c in (0, 1) for value in (1, 0)]
+    assert app.array("select-bars", "records") == pytest.approx(counts)
+    assert app.read("select-mark-count")["range"][0] == pytest.approx(
+        own.inclusion("toy", "count", "range", "add-remove", 0.05, 5)[index]
+    )
+    text = app.text
+    assert f"{data.feature_names[index]}, column {index + 1} of 40" in text
+    assert "private: for study" in text
+
+
+def test_words_state_the_true_cost(app):
+    opened(app, "&dataset=xwindows-is-not-a-name" + FEW.replace("&dataset=toy", "") + "&epsilon=1&draws=12")
+    assert "dataset = xwindows-is-not-a-name is not allowed" in " ".join(app.alerts)
+    opened(app, FEW.replace("n_features=5", "n_features=20") + "&epsilon=0.1")
+    text = app.text
+    assert "stated 0.05 a feature, costs 0.5 for the set" in text
+    assert "cost only 0.025: the rest is wasted" in text
+    assert "steps from its worst to its best feature" in text
+    assert "not private: Threshold testing" in text
+    assert "it is a study and no release" in text
+
+
+# ---- links --------------------------------------------------------------------------------------------------------
+
+
+def test_link_brings_back_every_control(app, make_app, server):
+    query = (
+        "&dataset=toy&relation=replace-one&epsilon=2&n_features=9&selection_share=0.3&draws=20&seed=7"
+        "&select_calibration=per-feature&select_score=mutual_information&select_threshold=0.016&select_row_bound=4"
+        "&select_methods=one-shot.iterative&select_feature=12"
+    )
+    opened(app, query)
+    wanted = dict(part.split("=", 1) for part in query.strip("&").split("&"))
+    assert {k: v for k, v in app.query.items() if k in wanted} == wanted
+    assert len(app.array("select-accuracy-iterative", "mean")) == len(own.selector_ladder(40))
+    act(app, lambda: choose("checkbox", "Exact choice: not private")(app))
+    app.page.wait_for_function("location.search.includes('exact')")
+    again = opened(make_app(server), app.page.evaluate("location.search").replace("?page=select", "", 1))
+    assert figures(again) == figures(app)
+    assert again.query["select_methods"] == "one-shot.iterative.exact"
+    # 002's clusters are of total counts
+    assert len(app.array("select-f1-clusters", "mean")) == 0
+    assert "total counts only" in app.text
+
+
+def test_bad_values_are_said_and_good_ones_kept(app):
+    bad = "&select_methods=joint.luck&select_threshold=7&select_feature=-3&select_score=best"
+    opened(app, f"{FEW}{bad}&select_row_bound=2&select_calibration=published")
+    text = " ".join(app.alerts)
+    assert "select_threshold = 7 is not allowed" in text
+    assert "select_feature = -3.0 is not allowed" in text
+    assert "select_score = best is not allowed" in text
+    assert "some of mask-count" in text
+    assert (app.query["select_row_bound"], app.query["select_calibration"]) == ("2", "published")
+    assert len(app.array("select-accuracy-mask-count", "mean")) > 0
+    opened(app, FEW + "&select_feature=500")
+    assert "select_feature = 500 lowered to 40" in " ".join(app.alerts)
+
+
+def test_pages_share_their_settings_and_a_hidden_one_rests(app):
+    opened(app, FEW + "&epsilon=1")
+    answers = app.read("select-state")
+    app.page.get_by_role("button", name="Explore", exact=True).click()
+    app.settle(0)
+    assert "dataset=toy" in app.page.evaluate("location.search")
+    app.press("ε", "ArrowRight")
+    app.choose("Census, generated (no file)")
+    app.press("Features selected, T", "End")
+    assert app.read("select-state") == answers, "a page that is not shown computes nothing"
+    explored = app.read("answer-state")
+    act(app, lambda: choose("button", "Select")(app))
+    assert app.query["epsilon"] == "1.25"
+    assert app.alerts == []
+    assert len(app.array("select-scores", "count")) == 84
+    assert app.slider("Features selected, T").get_attribute("aria-valuetext") == "84"
+    act(app, lambda: press("Features selected, T", "Home")(app))
+    assert span(app, "select-cut") == 1.5
+    assert app.read("answer-state") == explored
+    app.page.get_by_role("button", name="Explore", exact=True).click()
+    app.settle(explored["answers"][0])
+
+
+def test_a_sweep_is_cancelled_and_taken_up_again(app):
+    opened(app, "&dataset=census&draws=40")
+    app.slider("Draws").focus()
+    app.page.keyboard.press("ArrowRight")
+    app.page.get_by_role("button", name="Cancel", exact=True).click()
+    resume = app.page.get_by_role("button", name="Resume", exact=True)
+    resume.wait_for()
+    state = app.read("select-sweep-state")
+    assert state["sweeping"] == [False]
+    assert state["done"][0] < state["total"][0]
+    resume.click()
+    app.page.wait_for_function(ALL_DONE, timeout=60_000)
+    assert len(app.array("select-f1-noisy-clusters", "mean")) == len(THRESHOLDS)
+
+
+# ---- looks --------------------------------------------------------------------------------------------------------
+
+
+def test_phone_and_dark(make_app, server):
+    app = opened(make_app(server, width=390, height=844), FEW)
+    assert app.widest <= 390
+    app.page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
+    names = ["select-ranked-count", "select-coins", "select-feature", "select-f1", "select-accuracy"]
+    inside = app.page.evaluate(
+        """(names) => names.map((name) => {
+          const model = Bokeh.documents[0].get_model_by_name(name)
+          const box = Bokeh.index.find_one_by_id(model.id).el.getBoundingClientRect()
+          return [box.left, box.right, model.inner_width, model.inner_height]
+        })""",
+        names,
+    )
+    for left, right, wide, high in inside:
+        assert left >= 0
+        assert right <= 390
+        assert wide > 180
+        assert high > 180
+    before = figures(app)
+    app.page.get_by_label("Toggle theme").click()
+    app.page.wait_for_function(
+        "Bokeh.documents[0].get_model_by_name('select-f1').background_fill_color.toLowerCase() !== '#fff'"
+    )
+    assert figures(app) == before
+
+
+def test_every_control_has_a_name(app):
+    opened(app, FEW)
+    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
+        assert app.page.get_by_role(role, name="", exact=True).count() == 0, role
+    for name in ("ε", "Threshold τ, as a share", "Ones kept of a record, r"):
+        assert app.slider(name).get_attribute("aria-valuetext")
+    assert app.page.get_by_role("table").count() == 1
+    assert len(app.page.get_by_role("heading", level=2).all_inner_texts()) == 6

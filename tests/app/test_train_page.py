@@ -1,0 +1,222 @@
+"""The Train page in a browser: what is drawn is the library's, and every control moves what it should."""
+
+import numpy as np
+import pytest
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.train_compute import sizes
+
+from dpml.datasets import load
+from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy
+from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.sweep import summarise, sweep
+
+pytestmark = pytest.mark.browser
+READY = """(before) => {
+  const doc = globalThis.Bokeh?.documents?.[0]
+  const answer = doc?.get_model_by_name("train-state")?.data
+  const work = doc?.get_model_by_name("train-work")?.data
+  return answer !== undefined && answer.answers[0] > before && !work.running[0]
+}"""
+LABELS = """(name) => Bokeh.documents[0].get_model_by_name(name).below
+  .filter((model) => model.items).flatMap((legend) => legend.items)
+  .filter((item) => item.visible).map((item) => item.label.value ?? item.label)"""
+NAME = """(e) => {
+  const ids = e.getAttribute("aria-labelledby")?.split(" ") ?? []
+  const labels = ids.map((id) => e.getRootNode().getElementById(id)?.innerText)
+  return e.getAttribute("aria-label") || e.closest("label")?.innerText || labels.filter(Boolean)[0]
+}"""
+LEVEL = "(name) => Bokeh.documents[0].get_model_by_name(name).location"
+METHODS = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
+SERIES = {
+    "accuracy": [f"train-accuracy-{m}" for m in METHODS],
+    "now": [f"train-accuracy-{m}-now" for m in METHODS],
+    "size": [f"train-size-{m}" for m in METHODS],
+    "weight": ["train-weight-global", "train-weight-smooth"],
+    "weight-now": ["train-weight-global-now", "train-weight-smooth-now"],
+    "threshold": ["train-threshold-accuracy", "train-silenced-some", "train-silenced-on", "train-silenced-all"],
+    "threshold-now": ["train-threshold-accuracy-now", "train-silenced-on-now"],
+    "partition": [f"train-partition-{m}" for m in ("partitioned", "algorithm-1", "row-bounded")],
+    "parameters": ["train-parameters-0", "train-parameters-0-draws", "train-parameters-1"],
+}
+# census has both numbers and categories and needs no file; few draws, so that a test does not take long
+QUICK = "&draws=10"
+
+
+def opened(app, query="", wait=True):
+    app.open(f"?page=train{query}", wait=False)
+    if wait:
+        app.page.wait_for_function(READY, arg=0, timeout=90_000)
+    return app
+
+
+def act(app, what):
+    """Do something that the server answers, and wait until it has, curves included."""
+    before = app.read("train-state")["answers"][0]
+    what(app)
+    app.page.wait_for_function(READY, arg=before, timeout=60_000)
+
+
+def press(label, key="ArrowRight"):
+    def do(app):
+        app.slider(label).focus()
+        app.page.keyboard.press(key)
+
+    return do
+
+
+def click(role, name):
+    return lambda app: app.page.get_by_role(role, name=name, exact=True).click()
+
+
+def pick(label, option):
+    def do(app):
+        app.page.get_by_role("combobox", name=label, exact=True).click()
+        found = app.page.get_by_role("option", name=option, exact=True)
+        found.or_(app.page.get_by_role("menuitem", name=option, exact=True)).first.click()
+
+    return do
+
+
+def link_of(app):
+    # a list may have spaces after its commas, and either quotes
+    return {name: value.replace(" ", "").replace("'", '"') for name, value in app.query.items()}
+
+
+def figures(app):
+    return {name: [app.read(source) for source in sources] for name, sources in SERIES.items()}
+
+
+CONTROLS = [
+    (press("Bins of a number"), {"accuracy", "now", "size", "parameters"}, "train_bins"),
+    (pick("Noise of smooth sensitivity", "Student's t, 3 degrees"), {"accuracy", "now", "size", "weight", "weight-now"},
+     "train_noise"),
+    (press("Trimmed at each end"), {"accuracy", "now", "size", "weight", "weight-now"}, "train_trim"),
+    (pick("A number within a class", "Normal"), {"accuracy", "now", "size", "weight", "weight-now"},
+     "train_likelihood"),
+    (press("Weight, numeric : categorical"), {"accuracy", "now", "size", "weight-now"}, "train_weight"),
+    (press("Threshold percentile"), {"accuracy", "now", "size", "threshold-now", "partition"},
+     "threshold_percentile"),
+    (pick("Method whose parameters are shown", "Smooth sensitivity"), {"parameters"}, "train_model"),
+    (press("ε"), {"now", "size", "weight", "weight-now", "threshold", "threshold-now", "partition", "parameters"},
+     "epsilon"),
+    (click("radio", "Area under the ROC curve"), {"accuracy", "now"}, "train_measure"),
+    (click("radio", "Replace one record"), set(SERIES), "relation"),
+    (click("button", "Redraw"), set(SERIES), "seed"),
+    (press("Draws"), set(SERIES), "draws"),
+]  # fmt: skip
+
+
+def test_each_control_changes_what_it_should_and_nothing_else(app):
+    # ε = 2: where every option shows in some draw
+    opened(app, "&epsilon=2" + QUICK)
+    before, link = figures(app), link_of(app)
+    for do, expected, setting in CONTROLS:
+        act(app, do)
+        app.page.wait_for_function(
+            "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]",
+            arg=[setting, link.get(setting)],
+        )
+        after, now = figures(app), link_of(app)
+        changed = {name for name in before if before[name] != after[name]}
+        assert changed == expected, setting
+        assert {name for name in link if link[name] != now.get(name)} == {setting}
+        before, link = after, now
+    assert app.alerts == []
+
+
+def test_accuracy_over_epsilon_is_what_the_library_finds(app):
+    opened(app, "&train_dataset=toy&epsilon=1&seed=4" + QUICK)
+    data = load("toy")
+    studies = {
+        "binned": (BinnedNBStudy(data), {}),
+        "row-bounded": (RowBoundedNBStudy(data), {}),
+        "smooth": (MomentsNBStudy(data, "smooth"), {}),
+        "published": (MomentsNBStudy(data, "published"), {}),
+        "algorithm-1": (PublishedNBStudy(data), {"threshold_percentile": [65]}),
+    }
+    for method, (study, fixed) in studies.items():
+        table = summarise(sweep(study, {"epsilon": SWEEP_EPSILONS, **fixed}, draws=10, seed=4), ["epsilon"])
+        for column, name in (("x", "epsilon"), ("mean", "mean"), ("low", "low"), ("high", "high")):
+            np.testing.assert_allclose(app.array(f"train-accuracy-{method}", column), table[name], atol=1e-12)
+        now = app.array(f"train-accuracy-{method}-now", "mean")
+        np.testing.assert_allclose(now, table["mean"][list(SWEEP_EPSILONS).index(1.0)], atol=1e-12)
+    assert app.page.evaluate(LEVEL, "train-accuracy-majority") == majority_accuracy(data)
+    assert app.page.evaluate(LEVEL, "train-accuracy-marker") == 1
+    np.testing.assert_array_equal(app.array("train-size-binned", "x"), sizes(1000))
+    # with all records it is the accuracy at this ε
+    np.testing.assert_allclose(
+        app.array("train-size-binned", "mean")[-1], app.array("train-accuracy-binned-now", "mean")
+    )
+
+
+def test_what_is_not_private_is_said_in_legend_and_text(app):
+    opened(app, '&train_methods=["binned","vaidya","published"]' + QUICK)
+    labels = app.page.evaluate(LABELS, "train-accuracy")
+    assert {label for label in labels if "not private" in label} == {"Vaidya, not private", "001, not private"}
+    assert "Binned counts" in labels
+    assert "Smooth sensitivity" not in labels
+    assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of 001." in app.text
+    assert "exact, private: for study" in app.text
+    assert app.page.get_by_role("combobox", name="Feature", exact=True).inner_text().startswith("1: ")
+
+
+def test_bad_values_in_the_link_are_said_and_good_ones_kept(app):
+    opened(app, "&train_dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK)
+    assert any("train_weight = 9:9 is not allowed" in text for text in app.alerts)
+    assert any("train_feature = 99 set to 1: toy offers 10 features" in text for text in app.alerts)
+    assert (app.query["train_bins"], app.query["train_weight"], app.query["train_dataset"]) == ("7", "2:1", "toy")
+    assert app.query["train_feature"] == "1"
+
+
+def test_panels_that_do_not_apply_say_why_and_are_empty(app):
+    opened(app, "&train_dataset=toy" + QUICK)
+    assert "these data have no categories, so there is nothing to weigh against each other" in app.text
+    assert app.read("train-weight-global")["x"] == []
+    assert app.read("train-size-global")["x"] != []
+
+
+def test_another_data_set_replaces_everything(app):
+    opened(app, QUICK)
+    before = figures(app)
+    act(app, pick("Data set to train on", "Breast cancer (no file)"))
+    after = figures(app)
+    assert after["weight"] != before["weight"]
+    assert app.read("train-weight-global")["x"] == []
+    assert all(before[name] != after[name] for name in SERIES)
+    assert app.page.get_by_role("combobox", name="Feature", exact=True).inner_text().startswith("1: ")
+    assert "398 training and 171 test records" in app.text
+
+
+def test_a_run_can_be_cancelled_and_taken_up_again(app):
+    opened(app, "&draws=200&seed=77", wait=False)
+    app.page.get_by_role("button", name="Cancel", exact=True).click(timeout=60_000)
+    app.page.get_by_role("button", name="Resume", exact=True).click(timeout=20_000)
+    app.page.wait_for_function(
+        "Bokeh.documents[0].get_model_by_name('train-partition-partitioned').data.x.length === 7", timeout=90_000
+    )
+    assert len(app.read("train-accuracy-published")["x"]) == len(SWEEP_EPSILONS)
+
+
+def test_it_fits_a_phone(make_app, server):
+    app = opened(make_app(server, width=390, height=800), QUICK)
+    assert app.widest <= 390
+
+
+def test_a_data_set_without_files_is_said_and_another_can_be_chosen(make_app, start_server, tmp_path):
+    (tmp_path / "adult.data").write_text("not the file")
+    app = opened(make_app(start_server(DPML_DATA=str(tmp_path))), "&train_dataset=adult" + QUICK, wait=False)
+    app.page.get_by_role("alert").wait_for(timeout=60_000)
+    assert app.alerts[0].startswith("Data set: ")
+    assert "No data" in app.text
+    act(app, pick("Data set to train on", "Toy, generated (no file)"))
+    assert app.alerts == []
+    assert app.read("train-accuracy-binned")["x"] != []
+
+
+def test_every_control_has_a_name(app):
+    opened(app, QUICK)
+    for role in ("slider", "combobox", "checkbox", "radio"):
+        controls = app.page.get_by_role(role).all()
+        assert controls
+        for control in controls:
+            assert control.evaluate(NAME), control.evaluate("e => e.outerHTML")

@@ -1,0 +1,365 @@
+"""MixedNB: limits, what a model holds, the door, what it costs."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import naive_bayes
+from sklearn.base import clone
+
+from dpml.budget import Budget
+from dpml.classifiers import MixedNB
+from dpml.classifiers.binned import cell_counts, default_n_bins
+from dpml.classifiers.design import Design
+from dpml.classifiers.gaussian import NOISES
+from dpml.classifiers.mixed import METHODS
+from dpml.counts import FACTOR
+from dpml.datasets import load
+from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
+from dpml.exceptions import (
+    BudgetExceeded,
+    InvalidData,
+    InvalidParameter,
+    NotPrivate,
+    RelationMismatch,
+)
+from dpml.schema import Feature, Schema
+
+CITIES = ("Bern", "Oslo", "Rome")
+SCHEMA = Schema(
+    (
+        Feature("age", "numeric", lower=0, upper=100, missing=50),
+        Feature("city", "categorical", CITIES, missing="Rome"),
+        Feature("smokes"),
+        Feature("height", "numeric", lower=140, upper=210),
+    ),
+    ("no", "yes"),
+    n_lower=300,
+)
+
+
+def table(n=377, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    frame = pd.DataFrame(
+        {
+            "age": np.clip(rng.normal(40 + 20 * y, 10), 0, 100),
+            "city": np.array(CITIES, dtype=object)[np.where(rng.random(n) < 0.4, rng.integers(3, size=n), y)],
+            "smokes": (rng.random(n) < 0.2 + 0.5 * y).astype(int),
+            "height": np.clip(rng.normal(170 + 5 * y, 8), 140, 210),
+        }
+    )
+    return frame, np.array(["no", "yes"])[y]
+
+
+def model(epsilon=1.0, **options):
+    return MixedNB(epsilon, schema=SCHEMA, **{"random_state": 0, **options})
+
+
+def fittable():
+    """One set of options for each method and noise."""
+    yield from ({"method": m} for m in METHODS)
+    for m, noise in itertools.product(("smooth", "bun-steinke"), NOISES[1:]):
+        yield {"method": m, "noise": noise, **({"delta": 1e-5} if noise in ("laplace", "gaussian") else {})}
+
+
+ALL = list(fittable())
+NAMES = ["-".join(map(str, options.values())) for options in ALL]
+
+
+# ---- limits ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_noise_the_binned_model_is_scikit_learns_of_categories():
+    X, y = table()
+    ours = model(1e9, n_bins=5, row_bound=4).fit(X, y)
+    cells = np.column_stack(
+        [
+            np.minimum(X["age"] // 20, 4),
+            X["city"].map(CITIES.index),
+            X["smokes"],
+            np.minimum((X["height"] - 140) // 14, 4),
+        ]
+    ).astype(int)
+    theirs = naive_bayes.CategoricalNB(alpha=1.0, min_categories=[5, 3, 2, 5]).fit(cells, y)
+    for name, log_prob in zip(X.columns, theirs.feature_log_prob_, strict=True):
+        np.testing.assert_allclose(ours.feature_log_prob_[name], log_prob, atol=1e-6)
+    # ours adds the pseudo-count to the class counts too
+    assert np.abs(ours.predict_proba(X) - theirs.predict_proba(cells)).max() < 0.01
+
+
+@pytest.mark.parametrize("options", [o for o in ALL if o["method"] not in ("binned", "bun-steinke")], ids=str)
+def test_without_noise_the_moments_are_scikit_learns_gaussian(options):
+    X, y = table()
+    if options["method"] == "published":
+        options = {**options, "trim": 0}
+    ours = model(1e7, likelihood="gaussian", pseudocount=1e-9, **options).fit(X, y)
+    rtol = 5e-3 if "delta" in options else 1e-3  # the exact calibration of approximate noise ends at ε = 600
+    numbers = X[["age", "height"]]
+    theirs = naive_bayes.GaussianNB(var_smoothing=0).fit(numbers, y)
+    for j, name in enumerate(numbers):
+        np.testing.assert_allclose(ours.theta_[name], theirs.theta_[:, j], rtol=rtol)
+        np.testing.assert_allclose(ours.var_[name], theirs.var_[:, j], rtol=3 * rtol)
+    # the noise on class counts of "vaidya" has scale 1, whatever ε is
+    atol = 0.05 if options["method"] == "vaidya" else 1e-4
+    np.testing.assert_allclose(np.exp(ours.class_log_prior_), theirs.class_prior_, atol=atol)
+
+
+def test_without_noise_the_trimmed_means_are_those_of_the_kept_values():
+    X, y = table()
+    ours = model(1e7, method="bun-steinke", trim=7).fit(X, y)
+    for c, label in enumerate(("no", "yes")):
+        kept = np.sort(X["age"][y == label])[7:-7]
+        z = np.sort(((X["age"][y == label] - 50) / 50) ** 2)[7:-7].mean()
+        assert ours.theta_["age"][c] == pytest.approx(kept.mean(), rel=1e-3)
+        assert ours.var_["age"][c] == pytest.approx(2500 * (z - ((kept.mean() - 50) / 50) ** 2), rel=1e-2)
+
+
+def test_a_truncated_normal_is_a_density_on_its_domain():
+    X, y = table()
+    schema = SCHEMA.subset(["age"])
+    options = {"schema": schema, "method": "global", "random_state": 0}
+    plain, truncated = (
+        MixedNB(1e7, likelihood=kind, **options).fit(X[["age"]], y) for kind in ("gaussian", "truncated-normal")
+    )
+    from scipy.stats import norm, truncnorm
+
+    at = pd.DataFrame({"age": np.linspace(0, 100, 9)})
+    for fitted, density in ((plain, norm.pdf), (truncated, None)):
+        mean, deviation = fitted.theta_["age"], np.sqrt(fitted.var_["age"])
+        if density is None:
+            ends = (0 - mean) / deviation, (100 - mean) / deviation
+            joint = truncnorm.pdf(at.to_numpy(), *ends, loc=mean, scale=deviation)
+        else:
+            joint = density(at.to_numpy(), mean, deviation)
+        joint = joint * np.exp(fitted.class_log_prior_)
+        np.testing.assert_allclose(fitted.predict_proba(at), joint / joint.sum(axis=1, keepdims=True), atol=1e-9)
+
+
+@pytest.mark.parametrize("options", ALL, ids=NAMES)
+def test_batch_and_estimator_agree(options):
+    data = load("census", n=300, seed=1)
+    frame = data.frame[data.frame_schema.feature_names]
+    test = frame.loc["test"]
+    labels = np.asarray(data.frame_schema.classes)[data.y_train]
+    fitted = MixedNB(1.0, schema=data.frame_schema, random_state=3, **options).fit(frame.loc["train"], labels)
+    setting = {k: v for k, v in options.items() if k != "method"}
+    binned = options["method"] == "binned"
+    study = BinnedNBStudy(data) if binned else MomentsNBStudy(data, options["method"])
+    accuracy = study(1.0, draws=1, rng=np.random.default_rng(3), **setting)["accuracy"][0]
+    predicted = fitted.predict(test) == np.asarray(data.frame_schema.classes)[data.y_test]
+    assert predicted.mean() == pytest.approx(accuracy, abs=1e-12)
+
+
+def test_a_study_without_noise_is_the_non_private_one():
+    data = load("census", n=300, seed=1)
+    for study, options in ((BinnedNBStudy(data), {"n_bins": 8}), (MomentsNBStudy(data, "global"), {})):
+        exact = non_private_mixed_nb(data, **options)["accuracy"]
+        likelihood = {} if options else {"likelihood": "gaussian"}
+        result = study(1e9, draws=3, rng=np.random.default_rng(0), auc=True, **options, **likelihood)
+        # the census rule keeps fewer ones than there are only where a feature is binary
+        np.testing.assert_allclose(result["accuracy"], exact, atol=0.03)
+        assert (result["auc"] > 0.5).all()
+
+
+# ---- what the model holds -------------------------------------------------------------------------------------------
+
+
+def numbers_in(value):
+    if isinstance(value, np.ndarray):
+        return set() if value.dtype.kind not in "biuf" else {float(v) for v in value.ravel()}
+    if isinstance(value, dict):
+        return set().union(*map(numbers_in, [*value, *value.values()]))
+    if isinstance(value, (list, tuple, set)):
+        return set().union(*map(numbers_in, value))
+    if isinstance(value, (bool, int, float, np.number)):
+        return {float(value)}
+    return numbers_in(vars(value)) if hasattr(value, "__dict__") else set()
+
+
+@pytest.mark.parametrize("options", ALL, ids=NAMES)
+def test_the_model_and_its_pickle_hold_no_private_statistic(options):
+    X, y = table(n=377)
+    fitted = model(0.5, n_bins=5, **options).fit(X, y)
+    restored = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(restored.predict(X), fitted.predict(X))
+    learned = {name: value for name, value in vars(restored).items() if name not in fitted.get_params()}
+    design = Design(SCHEMA, 5, binary_cells=True)
+    codes = (y == "yes").astype(np.intp)
+    counts = cell_counts(design, SCHEMA.check_features(X)[0], codes, (4, 0))
+    exact = {377.0, *counts.n.tolist(), *counts.on.ravel().tolist()} - set(range(11))
+    assert len(exact) > 8
+    facts = numbers_in([SCHEMA.to_json(), SCHEMA.n_lower, 140.0, 210.0])
+    assert not exact & (numbers_in(learned) - facts)
+    for values in (X["age"], X["height"]):
+        for c in (0, 1):
+            mine = values[codes == c].to_numpy()
+            statistics = (
+                {mine.mean(), mine.var(), mine.std(), mine.sum(), mine.min(), mine.max()} - facts - {0.0, 100.0}
+            )
+            assert not statistics & numbers_in(learned)
+    assert exact & numbers_in({**learned, "leak": {"counts": [counts.on]}})
+
+
+@pytest.mark.parametrize("options", ALL, ids=NAMES)
+def test_the_pickle_does_not_grow_with_the_records(options):
+    few, many = (model(0.5, **options).fit(*table(n=n)) for n in (0, 3000))
+    assert abs(len(pickle.dumps(few)) - len(pickle.dumps(many))) < 64  # text of numbers in the generator's state
+    assert sorted(vars(few)) == sorted(vars(many))
+
+
+def test_another_fit_leaves_nothing_of_the_first():
+    fitted = model(1.0).fit(*table())
+    assert fitted.n_bins_ == default_n_bins(SCHEMA, 1.0)
+    fitted.set_params(method="global").fit(*table())
+    assert not hasattr(fitted, "n_bins_")
+    fitted.set_params(method="binned").fit(*table())
+    assert not hasattr(fitted, "theta_")
+
+
+# ---- tables of every kind, odd data ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_predictions_from_every_kind_of_table(method):
+    X, y = table()
+    fitted = model(3.0, method=method).fit(X, y)
+    expected = fitted.predict_proba(X)
+    np.testing.assert_allclose(expected.sum(axis=1), 1, atol=1e-12)
+    assert set(fitted.predict(X)) <= {"no", "yes"}
+    shuffled = X[["height", "smokes", "age", "city"]]
+    for same in (X.to_numpy(), X.to_numpy().tolist(), X.astype(object), shuffled):
+        np.testing.assert_allclose(fitted.predict_proba(same), expected, atol=1e-12)
+    for same in (X.to_numpy(), X.to_numpy().tolist()):
+        np.testing.assert_allclose(clone(fitted).fit(same, y.tolist()).predict_proba(X), expected, atol=1e-12)
+
+
+def test_a_subset_of_the_columns_is_looked_up_by_name():
+    X, y = table()
+    fitted = model().fit(X[["smokes", "age"]], y)
+    assert list(fitted.feature_names_in_) == ["smokes", "age"]
+    assert set(fitted.feature_log_prob_) == {"smokes", "age"}
+    np.testing.assert_allclose(fitted.predict_proba(X[["age", "smokes"]]), fitted.predict_proba(X[["smokes", "age"]]))
+    with pytest.raises(InvalidData, match="'age' is missing"):
+        fitted.predict(X[["smokes"]])
+
+
+@pytest.mark.parametrize("options", ALL, ids=NAMES)
+@pytest.mark.parametrize("case", ["one class", "no records", "one record"])
+def test_odd_data_still_fit(options, case):
+    X, y = table(n=40)
+    keep = {"one class": y == "yes", "no records": np.zeros(40, bool), "one record": np.arange(40) == 3}[case]
+    fitted = model(1.0, **options).fit(X[keep], y[keep])
+    assert fitted.classes_.tolist() == ["no", "yes"]
+    probabilities = fitted.predict_proba(X)
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+
+
+def test_missing_values_are_what_the_schema_says():
+    X, y = table()
+    holes = X.astype({"city": object}).copy()
+    holes.loc[3, "age"], holes.loc[5, "city"] = np.nan, None
+    filled = X.copy()
+    filled.loc[3, "age"], filled.loc[5, "city"] = 50.0, "Rome"
+    with_holes, without = (model().fit(frame, y) for frame in (holes, filled))
+    for name, log_prob in without.feature_log_prob_.items():
+        np.testing.assert_array_equal(with_holes.feature_log_prob_[name], log_prob)
+    holes.loc[7, "height"] = np.nan
+    with pytest.raises(InvalidData, match="'height' has the value nan"):
+        model().fit(holes, y)
+
+
+def test_errors_name_column_value_and_domain():
+    X, y = table()
+    with pytest.raises(InvalidData, match=r"'age' has the value 300\.0: it must be a number from 0 to 100"):
+        model().fit(X.assign(age=300.0), y)
+    with pytest.raises(InvalidData, match="'city' has the value 'Paris'"):
+        model().fit(X.assign(city="Paris"), y)
+    with pytest.raises(InvalidData, match="label 'maybe'"):
+        model().fit(X, np.where(y == "no", "maybe", y))
+    clipped = model(on_invalid="clip").fit(X.assign(age=300.0), y)
+    at_the_end = model().fit(X.assign(age=100.0), y)
+    np.testing.assert_array_equal(clipped.feature_log_prob_["age"], at_the_end.feature_log_prob_["age"])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("epsilon", 0, "finite number"),
+        ("method", "best", "'binned'"),
+        ("noise", "pink", "'cauchy'"),
+        ("delta", 0.1, "above 0 with noise"),
+        ("delta", 1.0, "finite number in"),
+        ("n_bins", 1, "integer >= 2"),
+        ("row_bound", 0, "integer >= 1"),
+        ("trim", -1, "integer >= 0"),
+        ("allocation", (1.0,), "two numbers"),
+        ("allocation", (0.0, 1.0), "finite number"),
+        ("likelihood", "uniform", "'gaussian'"),
+        ("pseudocount", 0.0, "finite number in"),
+        ("class_share", 1.0, r"finite number in \(0, 1\)"),
+        ("shrinkage", -0.1, r"finite number in \[0, inf\)"),
+        ("relation", "swap", "'add-remove', 'replace-one'"),
+        ("on_invalid", "drop", "'raise', 'clip'"),
+        ("random_state", -1, "integer >= 0"),
+        ("schema", "adult", "Schema or None"),
+    ],
+)
+def test_bad_parameters_are_named(parameter, value, allowed):
+    with pytest.raises(InvalidParameter, match=rf"{parameter} = .*{allowed}"):
+        model().set_params(**{parameter: value}).fit(*table())
+
+
+def test_delta_is_needed_where_noise_is_approximate():
+    with pytest.raises(InvalidParameter, match="delta = 0"):
+        model(method="smooth", noise="gaussian").fit(*table())
+
+
+def test_a_seed_gives_the_same_numbers_and_no_seed_others():
+    one, two = (model(random_state=5).fit(*table()).class_log_prior_ for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+    assert (model(random_state=None).fit(*table()).class_log_prior_ != one).any()
+
+
+# ---- what it costs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("options", ALL, ids=NAMES)
+def test_every_fit_is_charged_what_it_costs(options, relation):
+    X, y = table()
+    budget = Budget(50.0, 1e-3, relation)
+    fitted = model(0.6, budget=budget, relation=relation, **options)
+    numeric = options["method"] == "vaidya"
+    if options["method"] == "published" or numeric:
+        with pytest.raises(NotPrivate, match="docs/errata"):
+            fitted.fit(X, y)
+        assert budget.spent == 0
+        if not numeric:
+            return
+        X = X[["city", "smokes"]]
+        fitted.set_params(schema=SCHEMA.subset(["city", "smokes"]))
+    fitted.fit(X, y)
+    [row] = budget.ledger.to_dict("records")
+    factor = FACTOR[relation]
+    concentrated = options.get("noise", "").endswith("normal")
+    expected = factor * (2 * 0.6 + 1) if numeric else 0.0 if concentrated else 0.6
+    assert row["epsilon"] == pytest.approx(expected)
+    assert row["rho"] == pytest.approx(0.18 if concentrated else 0.0)
+    assert row["delta"] == options.get("delta", 0.0)
+    other = "replace-one" if relation == "add-remove" else "add-remove"
+    with pytest.raises(RelationMismatch):
+        clone(fitted).set_params(relation=other).fit(X, y)
+
+
+def test_a_refused_fit_releases_nothing():
+    budget = Budget(1.0)
+    fitted = model(0.6, budget=budget).fit(*table())
+    refused = clone(fitted)
+    with pytest.raises(BudgetExceeded):
+        refused.fit(*table())
+    assert not hasattr(refused, "class_log_prior_")
+    assert budget.spent == 0.6
