@@ -125,8 +125,8 @@ def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:
     return np.unique(np.rint(np.geomspace(1, n_total, most)).astype(np.intp)) - 1
 
 
-def feature(name: str, index: int, relation: str, epsilon: float, n_features: int) -> dict[str, Any]:
-    """Return the exact counts of one feature, its scores, its places, and its probabilities under both scores."""
+def feature(name: str, index: int, relation: str) -> dict[str, Any]:
+    """Return the exact counts of one feature, its scores, the range of their changes, and its places."""
     exact = _counts(name, 0, 0)
     public = PublicFacts.of(compute.dataset(name).schema, relation)
     scores = {kind: scores_from_counts(exact, kind) for kind in KINDS}
@@ -136,11 +136,6 @@ def feature(name: str, index: int, relation: str, epsilon: float, n_features: in
         "score": {kind: float(s[index]) for kind, s in scores.items()},
         "range": {kind: public.change_range(kind) for kind in KINDS},
         "place": {kind: int((s > s[index]).sum()) + 1 for kind, s in scores.items()},
-        "probability": {
-            (kind, c): float(inclusion(name, kind, c, relation, epsilon, n_features)[index])
-            for kind in KINDS
-            for c in ("range", "per-feature")
-        },
     }
 
 

@@ -164,15 +164,15 @@ def accuracy_words(values: Mapping[str, Any], facts: Mapping[str, Any], found: M
     return f"Best of the T tried (90 % of draws): {'; '.join(parts)}.{gap}"
 
 
-def feature_words(facts: Mapping[str, Any], index: int, found: Mapping[str, Any]) -> str:
+def feature_words(facts: Mapping[str, Any], index: int, found: Mapping[str, Any], inclusion: Mapping) -> str:
     """Return a feature's scores and probabilities as a table."""
     rows = []
     for kind, unit in (("mutual_information", "bits"), ("count", "records")):
         score, step = found["score"][kind], found["range"][kind]
         rows.append(
             f"<tr><th scope='row'>{SCORES[kind]}</th><td>{number(score)} {unit}</td><td>{found['place'][kind]:,}</td>"
-            f"<td>{number(step)}</td><td><b>{percent(found['probability'][kind, 'range'], 2)}</b></td>"
-            f"<td>{percent(found['probability'][kind, 'per-feature'], 2)}</td></tr>"
+            f"<td>{number(step)}</td><td><b>{percent(inclusion[kind, 'range'][index], 2)}</b></td>"
+            f"<td>{percent(inclusion[kind, 'per-feature'][index], 2)}</td></tr>"
         )
     heads = ("score", "place", "step", "chosen", "by ε/(2Δ) each")
     return (

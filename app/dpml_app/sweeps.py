@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import panel as pn
@@ -33,6 +34,8 @@ class Sweep:
     pool : Pool
     spawn : callable
         Starts a coroutine in the context of the page's document.
+    hold : callable
+        Returns a context whose changes are sent as one message.
     failed : callable
         Takes what failed, in words, and the exception.
     what : str
@@ -46,12 +49,13 @@ class Sweep:
         pool: Pool,
         *,
         spawn: Callable[[Coroutine], None],
+        hold: Callable[[], AbstractContextManager[None]],
         failed: Callable[[str, BaseException], None],
         what: str,
         name: str,
     ):
         self.pool, self.what = pool, what
-        self._spawn, self._failed = spawn, failed
+        self._spawn, self._hold, self._failed = spawn, hold, failed
         self.doc: Document | None = None
         self._run: Run | None = None
         self._wanted: dict[str, dict[Any, Chunk]] = {}
@@ -116,7 +120,8 @@ class Sweep:
         for name in outdated:
             self._results[name] = {}
             self.outdate(name)
-        self._start()
+        if outdated or self.state.data["sweeping"][0]:
+            self._start()
 
     def _start(self) -> None:
         if self._run is not None:
@@ -130,7 +135,7 @@ class Sweep:
                 await self._follow(run, places)
             except Exception as error:
                 if run is self._run:
-                    with pn.io.hold(self.doc):
+                    with self._hold():
                         self._failed(self.what.capitalize(), error)
                         self._show_progress(run, "Stopped by an error", running=False)
 
@@ -147,13 +152,13 @@ class Sweep:
             self.take(name, point, result)
             touched.add(name)
             if time.monotonic() - shown > FLUSH_EVERY:
-                with pn.io.hold(self.doc):
+                with self._hold():
                     self._show_results(touched)
                     self._show_progress(run, f"Computing {self.what}", running=True)
                 touched, shown = set(), time.monotonic()
         if run.cancelled or self.doc is None:
             return
-        with pn.io.hold(self.doc):
+        with self._hold():
             self._show_results(touched)
             self._show_progress(run, f"{self.what.capitalize()} are up to date", running=False)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import param
 
+from dpml_app.several import Several
 from dpml_app.train_methods import METHODS
 
 __all__ = ["LIKELIHOODS", "MEASURES", "MOST_FEATURES", "NOISES", "SHARED", "TRAIN_DATASETS", "WEIGHTS", "TrainSettings"]
@@ -44,7 +45,7 @@ class TrainSettings(param.Parameterized):
     """Every control of the Train page that no other page has."""
 
     train_dataset: Any = _choice("census", TRAIN_DATASETS, "Data set to train on")
-    train_methods: Any = param.ListSelector(
+    train_methods: Any = Several(
         default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         objects=list(METHODS),
         label="Methods",

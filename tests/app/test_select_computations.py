@@ -20,6 +20,7 @@ from dpml.selection import (
     MaskSelector,
     NoisyScoreSelector,
     PublishedSelector,
+    change_range,
     inclusion_probabilities,
     scores_from_counts,
 )
@@ -79,7 +80,7 @@ def test_expected_best_is_that_of_all_masks():
 
 def test_feature_is_that_of_the_table(toy):
     data, exact = toy
-    found = own.feature("toy", 3, "add-remove", 0.2, 4)
+    found = own.feature("toy", 3, "add-remove")
     column = np.asarray(data.X_train[:, 3]).ravel()
     for c in (0, 1):
         assert found["on"][c] == column[data.y_train == c].sum()
@@ -88,9 +89,7 @@ def test_feature_is_that_of_the_table(toy):
         scores = scores_from_counts(exact, kind)
         assert found["score"][kind] == scores[3]
         assert found["place"][kind] == 1 + (scores > scores[3]).sum()
-        for calibration in ("range", "per-feature"):
-            p = own.inclusion("toy", kind, calibration, "add-remove", 0.2, 4)
-            assert found["probability"][kind, calibration] == p[3]
+        assert found["range"][kind] == change_range(kind, "add-remove", 40, n_rows=1000)
 
 
 # ---- F1 -----------------------------------------------------------------------------------------------------------
@@ -329,9 +328,11 @@ def test_names_of_features_are_escaped():
         "score": kinds,
         "range": kinds,
         "place": dict.fromkeys(own.KINDS, 1),
-        "probability": {(k, c): 0.5 for k in own.KINDS for c in CALIBRATIONS},
     }
-    assert "&lt;b&gt;x" in select_words.feature_words(facts, 0, found)
+    inclusion = {(k, c): np.array([0.25]) for k in own.KINDS for c in CALIBRATIONS}
+    text = select_words.feature_words(facts, 0, found, inclusion)
+    assert "&lt;b&gt;x" in text
+    assert select_words.percent(0.25, 2) in text
 
 
 # ---- figures ------------------------------------------------------------------------------------------------------

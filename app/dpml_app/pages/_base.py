@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from html import escape
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
+from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 from threadpoolctl import threadpool_limits
@@ -22,6 +24,7 @@ from dpml_app.settings import Settings
 
 __all__ = ["HEADLINE_STYLE", "BasePage", "answer_threads"]
 
+QUIET = 0.1
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
@@ -51,7 +54,10 @@ class BasePage:
 
     def __init__(self, settings: Settings, pool: Pool):
         self.settings, self.pool = settings, pool
-        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._pulse = ColumnDataSource({"beat": [0]})
+        self._timer: asyncio.TimerHandle | None = None
+        # a model is in the document once another one refers to it
+        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0, tags=[self._pulse])
         self._messages: dict[str, tuple[str, str]] = {}
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
@@ -113,6 +119,24 @@ class BasePage:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    @contextmanager
+    def _hold(self) -> Iterator[None]:
+        """Send all changes as one message.
+
+        Of several messages in quick succession Panel may keep the last one until the next event (1.9.4, where a task of
+        `_dispatch_msgs` ends while another waits), so a small event follows once it is quiet.
+        """
+        with pn.io.hold(self._doc):
+            yield
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(QUIET, self._beat)
+
+    def _beat(self) -> None:
+        if self._doc is not None:
+            with set_curdoc(self._doc), pn.io.hold(self._doc):
+                self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
+
     @staticmethod
     async def _in_thread(threads: ThreadPoolExecutor, function: Callable, *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
@@ -161,7 +185,7 @@ class LatestPage(BasePage):
                     await self._answer_once(changed)
                 except Exception as error:
                     names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
-                    with pn.io.hold(self._doc):
+                    with self._hold():
                         self._failed(names, error, topic="answer")
                 else:
                     self.clear("answer")

@@ -49,7 +49,13 @@ class ExplorePage(LatestPage):
         self.roc, self.map = RocFigure(), MapFigure()
         self.controls = Controls(settings, self.report)
         self.curves = Curves(
-            self.accuracy, self.map, pool, spawn=self._spawn, failed=self._failed, on_map=self._show_map_readout
+            self.accuracy,
+            self.map,
+            pool,
+            spawn=self._spawn,
+            hold=self._hold,
+            failed=self._failed,
+            on_map=self._show_map_readout,
         )
         self._facts: dict[str, Any] = {}
         self._now: tuple[dict, dict] = {}, {}
@@ -140,17 +146,17 @@ class ExplorePage(LatestPage):
         values = self.settings.snapshot()  # loading may have lowered a setting
         if {"dataset", "relation"} & changed:
             unit = self._facts["unit"]
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self.selection.show_unit(*(unit[k, values["relation"]] for k in ("count", "mutual_information")))
         if self.headline.object == "":
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self.headline.object = words.headline(values, self._facts, {})
         keys = {m: Settings.accuracy_key(values, m, values["epsilon"]) for m in compute.METHODS}
         slow = {m: statistic_key(values, m, values["epsilon"]) for m in compute.METHODS}
         late = {m: keys[m] for m in compute.METHODS if not compute.is_here(slow[m])}
         ready = {m: keys[m] for m in compute.METHODS if m not in late}
         found, roc = await self._compute(ready, None if "row-bounded" in late else Settings.roc_key(values))
-        with pn.io.hold(self._doc):
+        with self._hold():
             self._show_answer(values, found, roc, complete=not late)
             for method in late:
                 self.accuracy.clear_now(method)
@@ -176,11 +182,11 @@ class ExplorePage(LatestPage):
             roc_key = Settings.roc_key(values) if "row-bounded" in late else None
             more, roc = await self._compute(late, roc_key)
         except Exception as error:
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self._failed("Values at this ε", error, topic="answer")
             return
         if values == self.settings.snapshot() and self._doc is not None:
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self._show_answer(values, {**found, **more}, roc, complete=True)
 
     async def _compute(self, keys: dict[str, tuple], roc_key: tuple | None) -> tuple[dict, dict | None]:
@@ -206,21 +212,21 @@ class ExplorePage(LatestPage):
 
     async def _load(self, name: str) -> bool:
         """Load a data set and lay the plots out for it; without it, say so and clear them."""
-        with pn.io.hold(self._doc):
+        with self._hold():
             self._clear()
             self.curves.status.object = f"Loading {escape(name)}…"
         try:
             facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
         except Exception as error:
             self._facts = {}
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self._failed("Data set", error)
                 self.controls.dataset_note.object = ""
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
                 self.curves.status.object = "No data"
             return False
         self._facts = facts
-        with pn.io.hold(self._doc):
+        with self._hold():
             self.clear("Data set")
             bounds = facts["n_features"], facts["row_bound"] or facts["n_features"]
             lowered = self.settings.fit(*bounds)

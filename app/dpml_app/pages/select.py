@@ -53,7 +53,13 @@ class SelectPage(LatestPage):
         self.f1, self.accuracy = F1Figure(), AccuracyFigure()
         self.controls = SelectControls(settings, self.report)
         self.sweep = SelectSweep(
-            self.f1, self.accuracy, pool, spawn=self._spawn, failed=self._failed, on_show=self._show_readout
+            self.f1,
+            self.accuracy,
+            pool,
+            spawn=self._spawn,
+            hold=self._hold,
+            failed=self._failed,
+            on_show=self._show_readout,
         )
         self._facts: dict[str, Any] = {}
         self._axis = "", ""
@@ -144,8 +150,7 @@ class SelectPage(LatestPage):
         values = self.settings.select_values()  # loading may have lowered a setting
         index = self._index(values)
         found = await self._in_thread(_ANSWERS, self._compute, values, index)
-        # one message: of several in quick succession the last may wait for the next event (Panel 1.9.4)
-        with pn.io.hold(self._doc):
+        with self._hold():
             if {"dataset", "relation", "select_calibration", "select_feature"} & changed:
                 self.weights.show_setting(self._facts, values["relation"], values["select_calibration"], index)
             self._show(values, index, found)
@@ -162,9 +167,13 @@ class SelectPage(LatestPage):
             "costs": {
                 kind: {c: compute.true_cost(name, kind, c, *setting) for c in CALIBRATIONS} for kind in compute.KINDS
             },
-            "inclusion": {k: call(compute.inclusion, name, k, "range", *setting) for k in compute.KINDS},
+            "inclusion": {
+                (kind, c): call(compute.inclusion, name, kind, c, *setting)
+                for kind in compute.KINDS
+                for c in ("range", "per-feature")
+            },
             "coins": {k: call(compute.coins, name, k, calibration, *setting) for k in compute.KINDS},
-            "feature": call(compute.feature, name, index, *setting),
+            "feature": call(compute.feature, name, index, relation),
             "true": call(compute.true_numbers, name, values["select_score"]),
         }
 
@@ -173,11 +182,11 @@ class SelectPage(LatestPage):
         self.headline.object = words.headline(values, facts)
         self.accuracy.name_methods(values["select_methods"])
         for kind in compute.KINDS:
-            p, T = found["inclusion"][kind], values["n_features"]
+            p, T = found["inclusion"][kind, "range"], values["n_features"]
             best = compute.expected_best(facts[kind], p, T)
             self._read_out(kind, words.ranked_words(kind, paid, values, p, best, found["costs"][kind]))
         self._read_out("coins", words.coin_words(facts, values, found["coins"]))
-        self._read_out("feature", words.feature_words(facts, index, found["feature"]))
+        self._read_out("feature", words.feature_words(facts, index, found["feature"], found["inclusion"]))
         self.feature.show(facts["names"][index], facts["classes"], found["feature"])
         score, n_lower = values["select_score"], facts["n_lower"]
         self._numbers = dict(zip(THRESHOLDS, found["true"].tolist(), strict=True))
@@ -204,19 +213,19 @@ class SelectPage(LatestPage):
 
     async def _load(self, name: str) -> bool:
         """Load a data set and lay the plots out for it; without it, say so and clear them."""
-        with pn.io.hold(self._doc):
+        with self._hold():
             self._clear()
             self.sweep.status.object = f"Loading {escape(name)}…"
         try:
             facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
         except Exception as error:
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self._failed("Data set", error)
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
                 self.sweep.status.object = "No data"
             return False
         self._facts = facts
-        with pn.io.hold(self._doc):
+        with self._hold():
             self.clear("Data set")
             bounds = facts["n_features"], facts["row_bound"] or facts["n_features"]
             lowered = self.settings.fit(*bounds)
