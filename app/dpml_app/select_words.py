@@ -102,7 +102,7 @@ def coin_words(facts: Mapping[str, Any], values: Mapping[str, Any], found: Mappi
     times = steps["count"] / steps["mutual_information"] if steps["mutual_information"] else np.inf
     text = f"{parts[0].capitalize()}; {parts[1]}."
     if times > 1:
-        text += f" So counts tell features apart as well at ε/{number(times)}."
+        text += f" Counts set the best against the worst at the same odds already at about ε/{number(times)}."
     if values["select_calibration"] == "per-feature":
         text += " These weights cost more than the ε that is stated: see above."
     return text

@@ -150,7 +150,7 @@ def test_accuracy_over_epsilon_is_what_the_library_finds(app):
 
 
 def test_what_is_not_private_is_said_in_legend_and_text(app):
-    opened(app, '&train_methods=binned.vaidya.published' + QUICK)
+    opened(app, "&train_methods=binned.vaidya.published" + QUICK)
     labels = app.page.evaluate(LABELS, "train-accuracy")
     assert {label for label in labels if "not private" in label} == {"Vaidya, not private", "001, not private"}
     assert "Binned counts" in labels
