@@ -24,6 +24,7 @@ __all__ = [
     "NoisyCounts",
     "contingency",
     "contingency_of_subsamples",
+    "perturbed",
     "published_scale",
     "release_published",
     "release_row_bounded",
@@ -98,7 +99,7 @@ def contingency_of_subsamples(
     return Contingency(np.stack(tables), np.bincount(codes, minlength=n_classes).astype(float))
 
 
-def _noisy(
+def perturbed(
     values: FloatArray, noise: Laplace, rng: np.random.Generator | None, secure: bool, grid: int = 1
 ) -> FloatArray:
     """Add Laplace noise for study, from `rng`, or for a release, which has no seed, integer noise of that ε.
@@ -177,9 +178,9 @@ def release_row_bounded(
     """
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     draws = check_integer(draws, "draws", 1)
-    n = _noisy(np.broadcast_to(counts.n, (draws, *counts.n.shape)), class_noise, rng, secure)
+    n = perturbed(np.broadcast_to(counts.n, (draws, *counts.n.shape)), class_noise, rng, secure)
     exact = counts.on if counts.on.ndim == 2 else counts.on[np.arange(draws) % len(counts.on)]
-    on = _noisy(np.broadcast_to(exact, (draws, *exact.shape[-2:])), on_noise, rng, secure, grid)
+    on = perturbed(np.broadcast_to(exact, (draws, *exact.shape[-2:])), on_noise, rng, secure, grid)
     return NoisyCounts(on, n=n)
 
 
@@ -224,5 +225,5 @@ def release_published(
     else:
         on, off = on[:, features].swapaxes(0, 1), off[:, features].swapaxes(0, 1)
     noise = Laplace(epsilon, FACTOR[check_relation(relation)] * on.shape[-1])
-    noisy_on = _noisy(on, noise, rng, secure)
-    return NoisyCounts(noisy_on, off=_noisy(off, noise, rng, secure))
+    noisy_on = perturbed(on, noise, rng, secure)
+    return NoisyCounts(noisy_on, off=perturbed(off, noise, rng, secure))

@@ -236,7 +236,6 @@ def test_data_of_one_class_and_bad_parameters():
 
 
 def test_release_is_secure_and_raises_for_no_data():
-    pytest.importorskip("opendp")
     X, y = table(n=5000)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
     model = BestSelector(5.0, schema=schema, release=True).fit(X, y)

@@ -237,7 +237,6 @@ def test_what_is_published_as_it_was_takes_no_budget_and_has_no_release(method):
 
 @pytest.mark.parametrize("name", ["counts", "counts, published", "clusters"])
 def test_secure_releases_of_counts(name):
-    pytest.importorskip("opendp")
     X, y = table(n=3000)
     selector = clone(COUNTED[name]).set_params(epsilon=20.0, schema=Schema.binary(D), release=True)
     assert selector.fit(X, y).get_support(indices=True).tolist() == [1, 4]

@@ -196,7 +196,6 @@ def test_a_one_hot_block_keeps_its_sensitivity():
 
 
 def test_release_takes_counts_and_permute_and_flip_only():
-    pytest.importorskip("opendp")
     X, y = np.eye(3)[[0] * 400 + [1] * 10], np.array([0, 1] * 205)
     chosen = TopSelector(5.0, 1, "total_count", method="permute-and-flip", release=True).fit(X, y)
     assert chosen.get_support(indices=True).tolist() == [0]

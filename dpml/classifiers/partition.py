@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml._validate import check_integer, check_relation, check_rng
-from dpml.counts import FACTOR, NoisyCounts
-from dpml.exceptions import InvalidParameter
+from dpml.counts import FACTOR, NoisyCounts, perturbed
 from dpml.mechanisms import Laplace
-from dpml.mechanisms.secure import integer_laplace, integer_scale
 
 __all__ = ["contingency_of_partition", "release_partitioned"]
 
@@ -77,10 +75,5 @@ def release_partitioned(
     """
     factor = FACTOR[check_relation(relation)]
     exact = counts[np.arange(check_integer(draws, "draws", 1)) % len(counts)]
-    if secure:
-        if rng is not None:
-            raise InvalidParameter("rng", rng, "left out where secure=True")
-        noisy = integer_laplace(np.rint(exact).astype(np.int64), integer_scale(epsilon, factor)).astype(float)
-    else:
-        noisy = Laplace(epsilon, factor).release(exact, rng=check_rng(rng))
+    noisy = perturbed(exact, Laplace(epsilon, factor), rng, secure)
     return NoisyCounts(noisy[:, 0], off=noisy[:, 1])

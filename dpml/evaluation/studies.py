@@ -38,7 +38,7 @@ from dpml.datasets import Dataset
 from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.evaluation.best import keep_columns
 from dpml.exceptions import InvalidParameter
-from dpml.selection import mask_weight, public_n_rows, sample_masks, scores_from_counts
+from dpml.selection import MaskSelector, sample_masks, scores_from_counts
 
 __all__ = [
     "AccuracyStudy",
@@ -154,16 +154,7 @@ class SelectedNBStudy(AccuracyStudy):
 
     def weight(self, epsilon: float, n_features: int) -> float:
         """Return the log weight of one unit of score when selection alone may cost `epsilon`."""
-        return mask_weight(
-            self.score,
-            self.relation,
-            epsilon,
-            n_features,
-            self.schema.n_features,
-            self.schema.row_bound,
-            n_rows=public_n_rows(self.schema, self.relation),
-            n_classes=self.schema.n_classes,
-        )
+        return MaskSelector(epsilon, n_features, self.score, relation=self.relation).weight(self.schema)
 
     def models(
         self, epsilon, *, draws, rng, n_features, selection_share=0.5, threshold_percentile=65.0, pseudocount=1.0

@@ -28,7 +28,7 @@ from dpml.encoding import cut_rows
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
-from dpml.selection.scores import KINDS, change_range, l1_sensitivity, sensitivity
+from dpml.selection.scores import KINDS, l1_sensitivity, mask_change_range, mask_weight, sensitivity
 
 __all__ = ["PrivateSelector", "PublicFacts", "public_n_rows"]
 
@@ -76,9 +76,17 @@ class PublicFacts:
 
     def change_range(self, kind: str) -> float:
         """Return `dpml.selection.change_range` of a score."""
-        return change_range(
-            kind, self.relation, self.n_features, self.row_bound, n_rows=self.n_rows, n_classes=self.n_classes
-        )
+        return self.mask_change_range(kind, 1)
+
+    def mask_change_range(self, kind: str, n_features: int) -> float:
+        """Return `dpml.selection.mask_change_range` of a score for masks of `n_features`."""
+        options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes}
+        return mask_change_range(kind, self.relation, n_features, self.n_features, self.row_bound, **options)
+
+    def mask_weight(self, kind: str, epsilon: float, n_features: int) -> float:
+        """Return `dpml.selection.mask_weight` of a score for masks of `n_features`."""
+        options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes}
+        return mask_weight(kind, self.relation, epsilon, n_features, self.n_features, self.row_bound, **options)
 
     def l1_sensitivity(self, kind: str, *, up_to_shift: bool = False) -> float:
         """Return `dpml.selection.l1_sensitivity` of a score."""

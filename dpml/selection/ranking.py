@@ -221,22 +221,23 @@ class NoisyCountSelector(PrivateSelector):
         return True
 
     def _masks(self, counts, facts, draws, rng):
-        noise: Any = {"relation": facts.relation, "draws": draws, "rng": rng, "secure": rng is None}
         if self.method == "published":
+            noise: Any = {"relation": facts.relation, "draws": draws, "rng": rng, "secure": rng is None}
             noisy = release_published(counts, self.epsilon, **noise)
             scale = published_scale(self.epsilon, facts.n_features, relation=facts.relation)
             floor = Laplace(1.0, scale).quantile(0.65)
             assert noisy.off is not None
             on, off = np.maximum(noisy.on, floor), np.maximum(noisy.off, floor)
         else:
-            on, off = noisy_tables(counts, self.epsilon, facts, noise)
+            on, off = noisy_tables(counts, self.epsilon, facts, draws, rng)
         return top_masks(scores_from_tables(on, off, self.score), self.n_features)
 
 
 def noisy_tables(
-    counts: Contingency, epsilon: float, facts: PublicFacts, noise: dict[str, Any]
+    counts: Contingency, epsilon: float, facts: PublicFacts, draws: int, rng: np.random.Generator | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return on- and off-counts (draws, C, D) of the row-bounded release, between 0 and their class's count."""
+    noise: Any = {"relation": facts.relation, "draws": draws, "rng": rng, "secure": rng is None}
     noisy = release_row_bounded(counts, epsilon, facts.row_bound, **noise)
     assert noisy.n is not None
     n = np.maximum(noisy.n, 0.0)[:, :, None]
@@ -324,8 +325,7 @@ class NoisyClusterSelector(PrivateSelector):
         return True
 
     def _masks(self, counts, facts, draws, rng):
-        noise: Any = {"relation": facts.relation, "draws": draws, "rng": rng, "secure": rng is None}
-        on, off = noisy_tables(counts, self.epsilon, facts, noise)
+        on, off = noisy_tables(counts, self.epsilon, facts, draws, rng)
         return np.stack([self._kept(on[i], off[i]) for i in range(draws)])
 
     def _kept(self, on: FloatArray, off: FloatArray) -> BoolArray:

@@ -9,7 +9,7 @@ from dpml.budget import Budget
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.masks import sample_masks
-from dpml.selection.scores import mask_change_range, mask_weight, scores_from_counts, sensitivity
+from dpml.selection.scores import scores_from_counts, sensitivity
 
 __all__ = ["CALIBRATIONS", "MaskSelector", "published_mask_weight"]
 
@@ -121,25 +121,13 @@ class MaskSelector(PrivateSelector):
         facts = self._checked(schema)
         if self.calibration != "per-feature":
             return check_epsilon(self.epsilon)
-        options: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes}
-        span = mask_change_range(
-            self.score, facts.relation, self.n_features, facts.n_features, facts.row_bound, **options
-        )
+        span = facts.mask_change_range(self.score, self.n_features)
         # all features kept: there is one mask, and the nominal ε is charged
         return self._weight(facts) * span or check_epsilon(self.epsilon)
 
     def _weight(self, facts: PublicFacts) -> float:
         if self.calibration == "range":
-            options: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes}
-            return mask_weight(
-                self.score,
-                facts.relation,
-                self.epsilon,
-                self.n_features,
-                facts.n_features,
-                facts.row_bound,
-                **options,
-            )
+            return facts.mask_weight(self.score, self.epsilon, self.n_features)
         features = self.n_features if self.calibration == "published" else 1
         return published_mask_weight(self.score, facts.relation, self.epsilon, features, n_rows=facts.n_rows)
 
