@@ -58,6 +58,10 @@ class Schema:
     n_lower: int = None  # type: ignore[assignment]
     _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    def __deepcopy__(self, memo: dict) -> Schema:
+        """Return the schema itself, which nothing can change: cloning an estimator then costs nothing."""
+        return self
+
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
         set_("features", tuple(self.features))

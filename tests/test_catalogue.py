@@ -66,6 +66,8 @@ PARTS = {
     "release_weights": "LogisticRegression",
     "choose_features": "permute-and-flip and TopSelector",
     "BestSelector": "its three releases: permute-and-flip, TopSelector, BernoulliNB (tests/test_evaluation_best.py)",
+    "attack_success": "plays against release_evaluation",
+    "noisy_n": "geometric",
     "audit": "measures others",
 }
 

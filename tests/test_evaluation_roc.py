@@ -113,6 +113,33 @@ def test_clipping_drops_what_has_no_place_and_moves_the_rest():
     np.testing.assert_array_equal(words, [[1, 0, 0], [0, 0, 0]])
 
 
+def test_each_entry_of_a_list_is_read_by_itself():
+    """One text or one nested list among the records changes nothing for the others."""
+    thresholds = [np.inf, 0.5, 0]
+    base = roc_histogram([0, 1, 1], [0.2, 0.7, 0.9], thresholds, on_invalid="clip")
+    for odd in ("text", [0.1, 0.2], None, {}, 10**400, object()):
+        counts = roc_histogram([0, 1, 1, 7], [0.2, 0.7, 0.9, odd], thresholds, on_invalid="clip")
+        np.testing.assert_array_equal(counts, base)
+        counts = roc_histogram([0, 1, 1, odd], [0.2, 0.7, 0.9, 0.3], thresholds, on_invalid="clip")
+        np.testing.assert_array_equal(counts, base)
+    with pytest.raises(InvalidData, match="y_score has 2 dimensions"):
+        roc_histogram([0, 1], [0.5, [0.5]], thresholds)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_secure_noise_is_integer_laplace_of_the_stated_scale(relation):
+    pytest.importorskip("opendp")
+    counts = np.array([[3, 0], [9, 1]])
+    noisy = release_histogram(counts, 0.5, relation=relation, draws=2500, secure=True)
+    noise = noisy - counts
+    np.testing.assert_array_equal(noise, np.rint(noise))
+    q = np.exp(-0.5 / SENSITIVITY[relation])
+    # |noise| has the mean 2q/(1 - q²) and about that spread: five standard errors of 10,000 are 5 %
+    assert np.abs(noise).mean() == pytest.approx(2 * q / (1 - q**2), rel=0.05)
+    with pytest.raises(InvalidParameter, match="rng"):
+        release_histogram(counts, 0.5, rng=np.random.default_rng(0), secure=True)
+
+
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_sensitivity_by_enumeration(relation):
     # every kind of record, invalid ones too, in every data set of at most three
@@ -207,13 +234,13 @@ def test_a_batch_equals_its_draws():
 
 
 def test_soft_threshold_by_hand():
-    fpr, tpr = roc_from_histogram([[1.5, -4, 5, 3], [9.0, 3, 0.5, -1]], noise_scale=2.0)
+    fpr, tpr = roc_from_histogram([[1.5, -4, 5, 3], [9.0, 3, 0.5, -1]], noise_scale=2.0 / 0.75)
     np.testing.assert_allclose(fpr, [0, 0, 0, 0.75, 1])
     np.testing.assert_allclose(tpr, [0, 7 / 8, 1, 1, 1])
 
 
 def test_a_class_of_which_nothing_is_left_is_spread_evenly():
-    fpr, tpr = roc_from_histogram([[-1.0, 0.5, 0, 1], [0, 0, 0, 9]], noise_scale=1.0)
+    fpr, tpr = roc_from_histogram([[-1.0, 0.5, 0, 1], [0, 0, 0, 9]], noise_scale=1.0 / 0.75)
     np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
     np.testing.assert_allclose(tpr, [0, 0, 0, 0, 1])
 

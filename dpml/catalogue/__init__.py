@@ -9,12 +9,38 @@ from __future__ import annotations
 import pandas as pd
 
 from dpml._validate import check_choice
-from dpml.catalogue import _classifiers, _evaluation, _mechanisms, _mixed, _secure, _selection, _selectors, _smooth
+from dpml.catalogue import (
+    _classifiers,
+    _evaluation,
+    _linear,
+    _local_search,
+    _mechanisms,
+    _mixed,
+    _ranges,
+    _secure,
+    _selection,
+    _selectors,
+    _smooth,
+    _tuning,
+)
 from dpml.catalogue._method import Case, Method
 
 __all__ = ["CATALOGUE", "Case", "Method", "as_table", "method"]
 
-ROOMS = (_mechanisms, _smooth, _secure, _selection, _selectors, _classifiers, _mixed, _evaluation)
+ROOMS = (
+    _mechanisms,
+    _smooth,
+    _secure,
+    _selection,
+    _selectors,
+    _classifiers,
+    _linear,
+    _local_search,
+    _mixed,
+    _evaluation,
+    _tuning,
+    _ranges,
+)
 CATALOGUE: dict[str, Method] = {entry.name: entry for room in ROOMS for entry in room.METHODS}
 
 

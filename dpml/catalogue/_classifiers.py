@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dpml.catalogue._method import Case, IndependentLaplace, Method, table_from_rows
-from dpml.classifiers.linear import minimiser, objective_noise, release_objective, release_output
 from dpml.classifiers.published import (
     class_sums_by_width,
     resampled_count,
@@ -52,61 +51,6 @@ def _published(epsilon: float, relation: str) -> Case:
 
     data, neighbour = _tables(relation)
     return Case(data, neighbour, sample, IndependentLaplace(statistics), words="a record comes, or moves")
-
-
-def _records(relation: str) -> tuple[Any, Any]:
-    """Return (X, signs) in the unit ball whose minimisers lie as far apart as a record can push them."""
-    X, signs = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
-    if relation == "add-remove":
-        return (X, signs), (np.vstack([X, [[-1.0]]]), np.array([1.0, -1.0, 1.0]))
-    return (X, signs), (np.array([[1.0], [1.0]]), np.array([1.0, -1.0]))
-
-
-LAMBDA = 0.5
-
-
-def _output(calibration: str):
-    def case(epsilon: float, relation: str) -> Case:
-        options: dict[str, Any] = {"relation": relation, "calibration": calibration}
-
-        def sample(data, draws, rng):
-            return release_output(minimiser(*data, LAMBDA), epsilon, LAMBDA, draws=draws, rng=rng, **options)
-
-        return Case(*_records(relation), sample, words="one record against two")
-
-    return case
-
-
-class _ObjectiveInOneDimension:
-    """The exact privacy loss of objective perturbation of one weight, on a fine grid of outputs."""
-
-    def __init__(self, epsilon: float, relation: str, calibration: str):
-        self.rate, self.reg_lambda = objective_noise(epsilon, LAMBDA, relation=relation, calibration=calibration)
-
-    def _log_density(self, data: Any, theta: np.ndarray) -> np.ndarray:
-        X, signs = data
-        margins = signs[:, None] * X * theta
-        p = 1 / (1 + np.exp(margins))
-        b = (p * (signs[:, None] * X)).sum(axis=0) - self.reg_lambda * theta
-        hessian = (p * (1 - p) * X**2).sum(axis=0) + self.reg_lambda
-        return -self.rate * np.abs(b) + np.log(hessian)
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        theta = np.linspace(-60, 60, 240_001)
-        return float(np.abs(self._log_density(data, theta) - self._log_density(neighbour, theta)).max())
-
-
-def _objective(calibration: str):
-    def case(epsilon: float, relation: str) -> Case:
-        options: dict[str, Any] = {"relation": relation, "calibration": calibration}
-
-        def sample(data, draws, rng):
-            return release_objective(*data, epsilon, LAMBDA, draws=draws, rng=rng, **options)
-
-        exact = _ObjectiveInOneDimension(epsilon, relation, calibration)
-        return Case(*_records(relation), sample, exact, draws=4_000, words="one record against two")
-
-    return case
 
 
 def _resampled(epsilon: float, relation: str) -> Case:
@@ -168,27 +112,6 @@ METHODS = (
         "ε under add/remove",
         True,
         _published,
-    ),
-    *(
-        Method(
-            f"logistic-{method}" + ("" if calibration == "tight" else "-published"),
-            f"Logistic regression by {method} perturbation"
-            + ("" if calibration == "tight" else ", published constants"),
-            "classifier",
-            (
-                "dpml.classifiers.LogisticRegression",
-                f"dpml.classifiers.LogisticRegression[{method}]",
-                f"dpml.classifiers.LogisticRegression[{calibration}]",
-            ),
-            f"000 Algorithm {6 if method == 'output' else 7}"
-            + ("; constants derived here" if calibration == "tight" else ""),
-            "ε at the exact minimiser; here the solver's tolerance is paid for",
-            True,
-            case(calibration),
-            cost="as claimed" if calibration == "tight" else "less than ε",
-        )
-        for method, case in (("output", _output), ("objective", _objective))
-        for calibration in ("tight", "published")
     ),
     Method(
         "resampled-count",

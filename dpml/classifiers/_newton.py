@@ -1,22 +1,30 @@
-"""Minimise regularised logistic losses to a guaranteed gradient norm, a whole batch of linear terms at once.
+"""Minimise regularised convex losses to a guaranteed gradient norm, a whole batch of linear terms at once.
 
 The objective of draw k is, without a factor 1/N,
 
-    J_k(θ) = Σ_i log(1 + exp(-s_i θ·x_i)) + (λ/2)‖θ‖² + b_k·θ,   s_i in {-1, +1}, ‖x_i‖₂ <= 1.
+    J_k(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² + b_k·θ,   s_i in {-1, +1}, ‖x_i‖₂ <= 1,
 
-The method is an inexact Newton method (Dembo, Eisenstat and Steihaug 1982) on ∇J_k = 0: conjugate gradients solve
-H_k d = -∇J_k to a relative residual η < 1, preconditioned by one Hessian for the whole batch, and the step is halved
-until ‖∇J_k‖ falls. Since ∇J_k·H_k d <= -(1 - η)‖∇J_k‖², every such d is a descent direction for ‖∇J_k‖², and because
-J_k is λ-strongly convex with a Lipschitz Hessian the norm goes to 0 from any start and on any data (Eisenstat and
-Walker 1994): separable, one class, no record at all. In a batch the conjugate gradients work in single precision; the
-gradients that decide do not. A batch of one has its own exact Hessian as preconditioner, so that it is plain Newton;
-a draw that the batch leaves unfinished is finished that way.
+with a loss l of `dpml.classifiers._losses`: convex, with a derivative that is Lipschitz; where it has a kink (the Huber
+hinge) the Hessian is one of the two beside it, and the method is a semismooth Newton method (Qi and Sun 1993).
+
+It is an inexact Newton method (Dembo, Eisenstat and Steihaug 1982): conjugate gradients solve H_k d = -∇J_k to a
+relative residual η < 1, preconditioned by one Hessian for the whole batch, and every iterate of theirs is a descent
+direction of J_k. The step is 1, ½, ¼, ... until either ‖∇J_k‖ is below its lowest value so far by a ten-thousandth, or
+∇J_k(θ + td)·d <= 0. Both are read off gradients, never off differences of J, whose digits are gone near the minimum.
+It converges from any start and on any data (separable, one class, no record at all). Steps of the first kind are
+finitely many, for each lowers the lowest norm by a factor. A step of the second kind does not pass the minimum t* of
+J_k along d, and either t = 1 or t > t*/2; by convexity it then brings J_k down by half as much as the step to t* would,
+or by all that a step of 1 can. Since λI ⪯ H_k ⪯ (cn + λ)I and J_k is λ-strongly convex with a Lipschitz gradient, such
+steps go to the minimiser at a linear rate, so that ‖∇J_k‖ goes to 0. Near it the full Newton step is taken, and is of
+the first kind. In a batch the conjugate gradients work in single precision; the gradients that decide do not. A batch
+of one has its own exact Hessian as preconditioner, so that it is plain Newton; a draw that the batch leaves unfinished
+is finished that way, and if that takes too many steps, through larger regularisers first.
 
 What is left is rounding. The computed gradient has to come below half of the tolerance, and the other half is the
 room for its own rounding error. Gradients are summed in chunks, and the chunks with more digits: measured against
 extended precision on 10 million records in order of class, the default tolerance of 1e-8 is met with 3e-9. Where the
 arithmetic cannot reach the tolerance (many more records than that, or θ so far out that its products with records
-lose the digits), the best point is returned without an error, for an error would tell about the data; then the
+lose the digits), the last point is returned without an error, for an error would tell about the data; then the
 tolerance, and what is proved from it, does not hold.
 """
 
@@ -27,25 +35,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.special import expit
+
+from dpml.classifiers._losses import LOGISTIC, Loss
 
 __all__ = ["minimise"]
 
 Array = NDArray[np.float64]
 
 MAX_STEPS = 300  # Newton steps; a few more than 10 is rare
+PLAIN_STEPS = 60  # after them an unfinished draw goes through falling regularisers, by tens, each from the last one's θ
 MAX_HALVINGS = 40
 MAX_INNER = 200  # conjugate gradient steps within a Newton step
 BATCH_STEPS = 25  # Newton steps together; draws that are not finished then go on one by one
 FORCING, FINEST = 0.1, 1e-4  # largest and smallest relative residual η that is asked of conjugate gradients
-DESCENT = 1e-4  # the share of the predicted fall of ‖∇J‖ that a step must bring
+DESCENT = 1e-4  # the share by which ‖∇J‖ must fall where J need not
 BLOCK_CELLS = 1 << 22  # records times draws held at once
 DENSE_CELLS = 1 << 25  # a sparse table below this size, and not very sparse, is handled faster as a dense one
 CHUNK = 1024  # records whose gradients are added up in double precision
 FACTOR_COLUMNS = 1500  # up to here the preconditioner is a factored Hessian, above its diagonal
 
 
-def minimise(X: Any, signs: NDArray, reg_lambda: float, tolerance: float, linear: Array) -> Array:
+def minimise(
+    X: Any, signs: NDArray, reg_lambda: float, tolerance: float, linear: Array, loss: Loss = LOGISTIC
+) -> Array:
     """Return the minimisers θ_k, shape (draws, D), with ‖∇J_k(θ_k)‖₂ <= `tolerance`.
 
     Parameters
@@ -60,6 +72,7 @@ def minimise(X: Any, signs: NDArray, reg_lambda: float, tolerance: float, linear
         Bound τ on the gradient's norm.
     linear : ndarray of shape (draws, D)
         The linear terms b_k.
+    loss : Loss
     """
     if sparse.issparse(X):
         X = sparse.csr_array(X)
@@ -75,23 +88,37 @@ def minimise(X: Any, signs: NDArray, reg_lambda: float, tolerance: float, linear
     with np.errstate(all="ignore"):  # a number that is not finite fails every test below and is never kept
         for start in range(0, len(linear), block) if len(linear) > 1 else ():
             part = slice(start, start + block)
-            start_at = theta[part]
-            theta[part], norms[part] = _descend(X, low, target, reg_lambda, bound, linear[part], start_at, BATCH_STEPS)
+            theta[part], norms[part] = _descend(
+                X, low, target, loss, reg_lambda, bound, linear[part], theta[part], BATCH_STEPS
+            )
         for k in np.flatnonzero(~(norms <= bound)).tolist():
             part = slice(k, k + 1)
-            theta[part], _ = _descend(X, X, target, reg_lambda, bound, linear[part], theta[part], MAX_STEPS)
+
+            def solve(at: float, steps: int, part: slice = part) -> None:
+                theta[part], norms[part] = _descend(X, X, target, loss, at, bound, linear[part], theta[part], steps)
+
+            solve(reg_lambda, PLAIN_STEPS)
+            if not norms[k] <= bound:
+                for stage in _stages(reg_lambda, loss.curvature * X.shape[0]):
+                    solve(stage, PLAIN_STEPS)
+                solve(reg_lambda, MAX_STEPS)
     return theta
 
 
-def gradient(X: Any, target: Array, reg_lambda: float, linear: Array, theta: Array) -> tuple[Array, Array]:
-    """Return ∇J_k(θ_k), shape (draws, D), and the probabilities σ(θ_k·x_i), shape (n, draws); target is (s + 1)/2."""
-    p = np.asarray(X @ theta.T)
-    expit(p, out=p)
+def _stages(reg_lambda: float, stiffest: float) -> list[float]:
+    """Return decreasing regularisers above λ, each of whose minimisers is a good start for the next."""
+    decades = int(np.ceil(np.log10(max(stiffest / reg_lambda, 1.0))))
+    return [reg_lambda * 10.0**decade for decade in range(decades, 0, -1)]
+
+
+def gradient(X: Any, target: Array, loss: Loss, reg_lambda: float, linear: Array, theta: Array) -> tuple[Array, Array]:
+    """Return ∇J_k(θ_k), shape (draws, D), and the residuals, shape (n, draws); target is (s + 1)/2."""
+    residual = loss.residual(np.asarray(X @ theta.T), target)
     total = (reg_lambda * theta + linear).astype(np.longdouble)
-    for start in range(0, len(p), CHUNK):  # short sums, added up with more digits
+    for start in range(0, len(residual), CHUNK):  # short sums, added up with more digits
         part = slice(start, start + CHUNK)
-        total += _transposed(X[part], p[part] - target[part, None])
-    return total.astype(float), p
+        total += _transposed(X[part], residual[part])
+    return total.astype(float), residual
 
 
 def _transposed(X: Any, values: Array) -> Array:
@@ -99,39 +126,42 @@ def _transposed(X: Any, values: Array) -> Array:
     return np.asarray(X.T @ values).T if sparse.issparse(X) else values.T @ X
 
 
-def _descend(X, low, target, reg_lambda, bound, linear, theta, steps) -> tuple[Array, Array]:
-    """Inexact Newton steps until every gradient norm is at most `bound`, or no step lowers it any more."""
+def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> tuple[Array, Array]:
+    """Inexact Newton steps until every gradient norm is at most `bound`, or no step brings anything any more."""
     theta = theta.copy()
-    g, p = gradient(X, target, reg_lambda, linear, theta)
+    g, residual = gradient(X, target, loss, reg_lambda, linear, theta)
     norms = np.linalg.norm(g, axis=1)
+    lowest = norms.copy()
     alive = norms > bound
     eta = np.full(len(theta), FORCING)
     for _ in range(steps):
         (now,) = np.nonzero(alive)
         if not now.size:
             break
-        weights = p[:, now]
-        weights *= 1 - weights
-        d = _newton_direction(low, weights, reg_lambda, g[now], eta[now])
+        d = _newton_direction(low, loss.weights(residual[:, now]), reg_lambda, g[now], eta[now])
+        lost = ~(np.einsum("kd,kd->k", d, g[now]) < 0)  # rounding left no descent direction
+        d[lost] = -g[now[lost]]
         step = np.ones(len(now))
         trying = np.arange(len(now))
         for _ in range(MAX_HALVINGS):
             k = now[trying]
             trial = theta[k] + step[trying, None] * d[trying]
-            g_new, p_new = gradient(X, target, reg_lambda, linear[k], trial)
+            g_new, residual_new = gradient(X, target, loss, reg_lambda, linear[k], trial)
             norms_new = np.linalg.norm(g_new, axis=1)
-            good = norms_new <= (1 - DESCENT * step[trying]) * norms[k]
+            before_minimum = np.einsum("kd,kd->k", g_new, d[trying]) <= 0
+            good = before_minimum | (norms_new <= (1 - DESCENT) * lowest[k])
             kept = k[good]
             # superlinear: the next residual is as small as this step's gain allows, and no smaller than it need be
             eta[kept] = np.minimum(FORCING, np.maximum((norms_new[good] / norms[kept]) ** 1.5, FINEST))
             theta[kept], g[kept], norms[kept] = trial[good], g_new[good], norms_new[good]
+            lowest[kept] = np.minimum(lowest[kept], norms[kept])
             eta[kept] = np.minimum(FORCING, np.maximum(eta[kept], bound / 4 / norms[kept]))
-            p[:, kept] = p_new[:, good]
+            residual[:, kept] = residual_new[:, good]
             trying = trying[~good]
             if not trying.size:
                 break
             step[trying] /= 2
-        alive[now[trying]] = False  # not even a tiny step lowers the norm
+        alive[now[trying]] = False  # not even a tiny step brings anything
         alive &= norms > bound
     return theta, norms
 

@@ -1,51 +1,43 @@
-"""Private logistic regression by output and by objective perturbation (000, Algorithms 6 and 7).
+"""Private logistic regression and linear support vector machines: the estimators.
 
-Statistics and release are in `dpml.classifiers._perturbation`: `minimiser`, then `release_output`, or
-`release_objective`; `release_weights` is either of them for any number of classes. Model: `linear_models` and the
-estimator's attributes, post-processing.
+Statistics and release: `dpml.classifiers._perturbation` (output and objective perturbation, 000's Algorithms 6 and 7),
+`dpml.classifiers.functional` (the functional mechanism), `dpml.classifiers.descent` (the methods with δ);
+`release_weights` is any of them, for any number of classes. Model: `linear_models` and the estimators' attributes,
+post-processing.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from scipy.special import expit, log_expit, log_softmax, softmax
 
-from dpml._validate import (
-    ON_INVALID,
-    as_generator,
-    check_choice,
-    check_epsilon,
-    check_integer,
-    check_number,
-    check_relation,
-)
-from dpml.budget import Budget, charge
+from dpml.budget import Budget
+from dpml.classifiers._linear import LinearEstimator, default_linear_row_bound, linear_models, squared_norm_bound
+from dpml.classifiers._losses import LOGISTIC, HuberHinge, Loss
 from dpml.classifiers._perturbation import (
     CALIBRATIONS,
-    METHODS,
     TOLERANCE,
-    check_lambda,
     minimiser,
     objective_noise,
     release_objective,
     release_output,
-    release_weights,
 )
-from dpml.classifiers.models import LinearModels
-from dpml.encoding import cut_rows, unit_scale
-from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
-from dpml.schema import Schema, resolve_schema
+from dpml.classifiers._weights import ALL_METHODS, default_reg_lambda, release_weights
+from dpml.schema import Schema
 
 __all__ = [
+    "CALIBRATIONS",
+    "LOGISTIC",
+    "LOGISTIC_METHODS",
+    "SVC_METHODS",
+    "HuberHinge",
+    "LinearSVC",
     "LogisticRegression",
+    "default_linear_row_bound",
+    "default_reg_lambda",
     "linear_models",
     "minimiser",
     "objective_noise",
@@ -57,90 +49,74 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-
-def linear_models(theta: Any, row_bound: int, intercept: bool = True) -> LinearModels:
-    """Return released weights as linear models of the unscaled columns. Post-processing.
-
-    Parameters
-    ----------
-    theta : array of shape (draws, D') or (draws, K, D')
-        Weights of ``unit_scale(X, row_bound, intercept=intercept)``; with an intercept its weight is the last.
-    row_bound : int
-        As given to `unit_scale`.
-    intercept : bool
-
-    Returns
-    -------
-    LinearModels
-        Its `accuracy(X, codes)` takes the raw 0/1 table.
-    """
-    theta = np.asarray(theta, dtype=float)
-    weights = (theta[:, None, :] if theta.ndim == 2 else theta) / math.sqrt(row_bound + bool(intercept))
-    if intercept:
-        return LinearModels(weights[:, :, :-1], weights[:, :, -1])
-    return LinearModels(weights, np.zeros(weights.shape[:2]))
+LOGISTIC_METHODS = ALL_METHODS
+SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
 
 
-def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
-    """Return a public bound on a record's squared L2 norm; for binary records it is the row bound.
-
-    A numeric column, scaled to [-1, 1] by its bounds, adds 1; the binary columns together add the row bound.
-
-    Raises
-    ------
-    InvalidSchema
-        If a column is categorical: one-hot columns come first (`dpml.encoding.BinaryEncoding`).
-    """
-    kinds = [f.kind for f in schema.features]
-    if "categorical" in kinds:
-        name = schema.features[kinds.index("categorical")].name
-        raise InvalidSchema("kind", "categorical", f"binary or numeric; make one-hot columns of {name!r} first")
-    binary = kinds.count("binary")
-    bounds = [binary, *(b for b in (schema.row_bound, row_bound) if b is not None)]
-    return kinds.count("numeric") + min(bounds)
-
-
-class LogisticRegression(ClassifierMixin, BaseEstimator):
-    """Logistic regression with differential privacy, by output or by objective perturbation.
+class LogisticRegression(LinearEstimator):
+    """Logistic regression with differential privacy, by any of five methods.
 
     Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each.
 
-    Privacy: ε per fit, for `relation`. Records are scaled into the unit ball by public bounds alone: binary ones by
-    1/√(r+1), where r is the row bound and the 1 is the intercept's constant column, which is regularised like any
-    other; numeric columns first to [-1, 1] by the schema's bounds. ``method="output"`` adds norm-gamma noise of L2
-    sensitivity (Δ + 2τ)/λ to the minimiser, Δ = 1 (add/remove) or 2 (replace-one); ``method="objective"`` adds a
-    noisy linear term to the objective, whose gradient has L2 sensitivity Δ, and raises λ where ε asks for it
-    (`objective_noise`). With more than two classes each classifier gets ε/C. Not covered: rounding of floating-point
-    noise, so there is no ``release=True``. `reg_lambda` and `row_bound` must be chosen without looking at the data.
+    Privacy: ε per fit, for `relation`, and δ for the last two methods. Records are scaled into the unit ball by public
+    bounds alone: binary ones by 1/√(r+1), where r is the row bound and the 1 is the intercept's constant column, which
+    is regularised like any other; numeric columns first to [-1, 1] by the schema's bounds. Then
+
+    - ``"output"`` adds norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ to the minimiser, Δ = 1 (add/remove) or 2
+      (replace-one); ``"objective"`` adds a noisy linear term to the objective, whose gradient has L2 sensitivity Δ, and
+      raises λ where ε asks for it (`objective_noise`). With C > 2 classes each classifier gets ε/C;
+    - ``"functional"`` adds Laplace noise to the coefficients of a quadratic approximation
+      (`dpml.classifiers.functional`), whose quadratic part all classes share. It alone has ``release=True``;
+    - ``"approximate-minima"`` is objective perturbation with Gaussian noise, ``"noisy-descent"`` gradient descent with
+      Gaussian noise in each step (`dpml.classifiers.descent`): (ε, δ).
+
+    Not covered without ``release=True``: rounding of floating-point noise. `reg_lambda` and `row_bound` must be chosen
+    without looking at the data.
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
-    method : {"output", "objective"}
-        000's Algorithm 6 or 7.
-    reg_lambda : float
+    method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
+        The first two are 000's Algorithms 6 and 7, the third is its Appendix B.1.
+    reg_lambda : float, optional
         λ in [1e-9, 1e12], of the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is scikit-learn's C.
+        None: the public rule `default_reg_lambda`.
     calibration : {"tight", "published"}
-        Noise as small as the proofs allow, or the paper's; both are private.
+        For ``"output"`` and ``"objective"``: noise as small as the proofs allow, or the paper's; both are private.
+    norm : {"l2", "l1"}
+        The norm of objective perturbation's noise: norm-gamma, or Laplace with records divided by r + 1 instead of its
+        root, so that ‖x‖₁ <= 1. Laplace noise is less where 2(r + 1) is less than the number of columns.
+    delta : float
+        δ in (0, 1) of the methods that have one. The others neither use it nor charge it.
+    sensitivity : {"exact", "improved", "original"}
+        Of the functional mechanism: derived here, 000's FMsens2, or FMsens1.
+    n_iterations : int, optional
+        Steps of noisy descent. None: the public rule `dpml.classifiers.descent.default_iterations`.
+    sampling_rate : float
+        Probability, in (0, 1], with which a record is in the sample of a step of noisy descent. Below 1 it needs the
+        extra ``accounting`` and add/remove.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation for which ε holds; it must be the budget's.
     fit_intercept : bool
         Whether to add the constant column.
     row_bound : int, optional
-        Most ones a record keeps, r: a record with more is cut to r of them at random, each record on its own. A
-        smaller r means less scaling down, so less noise. None: the schema's row bound.
+        Most ones a record keeps, r: a record with more is cut to r of them at random, each record on its own; with
+        ``norm="l1"`` it shares r among them. A smaller r means less scaling down, so less noise. None: the public rule
+        `default_linear_row_bound`.
     tolerance : float
         Norm τ of the gradient at which the solver stops, in [1e-10, 1]; the noise covers it.
     schema : Schema, optional
         Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
     budget : Budget, optional
-        Charged ε before anything is computed from the records.
+        Charged before anything is computed from the records.
     on_invalid : {"raise", "clip"}
         What to do with a value outside its domain, a label that is no class, or a record with more ones than the
-        schema's row bound (it is cut).
+        schema's row bound (it is cut). A release clips whatever this says.
     release : bool
-        There is no secure sampler of norm-gamma noise: True raises `NoSecureSampler`.
+        Draw the functional mechanism's noise securely, as integers (`dpml.mechanisms.secure`, the extra ``release``;
+        numbers are rounded to 1/1024 of their domain's half width); forbids a seed. The other methods raise
+        `NoSecureSampler`.
     random_state : int, Generator or None
         Seed of the noise, for study.
 
@@ -155,13 +131,14 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     Raises
     ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
 
     Notes
     -----
-    Source: 000 Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
-    "Differentially private empirical risk minimization", JMLR 12, 2011. They hold at the exact minimiser; the terms
-    in τ and the tight calibration are this project's, derived in `release_objective` and `objective_noise`.
+    Sources: 000 Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
+    "Differentially private empirical risk minimization", JMLR 12, 2011; 000 Appendix B.1 after Zhang et al. 2012; for
+    the others see their modules. The theorems hold at the exact minimiser; the terms in τ, the tight calibrations and
+    the exact sensitivity are this project's, derived where they are computed.
 
     Examples
     --------
@@ -173,13 +150,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     [1, 0]
     """
 
+    _methods = LOGISTIC_METHODS
+
     def __init__(
         self,
         epsilon: float,
         *,
         method: str = "output",
-        reg_lambda: float = 1.0,
+        reg_lambda: float | None = None,
         calibration: str = "tight",
+        norm: str = "l2",
+        delta: float = 1e-5,
+        sensitivity: str = "exact",
+        n_iterations: int | None = None,
+        sampling_rate: float = 1.0,
         relation: str = "add-remove",
         fit_intercept: bool = True,
         row_bound: int | None = None,
@@ -194,6 +178,11 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self.method = method
         self.reg_lambda = reg_lambda
         self.calibration = calibration
+        self.norm = norm
+        self.delta = delta
+        self.sensitivity = sensitivity
+        self.n_iterations = n_iterations
+        self.sampling_rate = sampling_rate
         self.relation = relation
         self.fit_intercept = fit_intercept
         self.row_bound = row_bound
@@ -204,72 +193,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self.release = release
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> LogisticRegression:
-        """Fit to private records.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name. n may be 0.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        options = self._check_parameters()
-        schema = resolve_schema(self.schema, X)
-        squared_norm_bound(schema)
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, self.on_invalid)
-        bound = squared_norm_bound(schema, self.row_bound)
-        if self.on_invalid == "raise":
-            _check_ones(X, schema)
-        charge(self.budget, options["relation"], options["epsilon"], label=f"LogisticRegression, {self.method}")
-        slope, shift = _public_scaling(schema)
-        rng = as_generator(self.random_state)
-        table = _unit_ball(X, schema, bound, slope, shift, bool(self.fit_intercept), rng)
-        theta = release_weights(table, codes, schema.n_classes, rng=rng, **options)
-        model = linear_models(theta, bound, bool(self.fit_intercept))
-        self._schema = schema
-        self.classes_ = np.asarray(schema.classes)
-        self.n_features_in_ = schema.n_features
-        if named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        self.coef_ = model.coef[0] * slope
-        self.intercept_ = model.intercept[0] + model.coef[0] @ shift
-        return self
-
-    def _check_parameters(self) -> dict[str, Any]:
-        if self.release and self.random_state is not None:
-            raise InvalidParameter("random_state", self.random_state, "None with release=True")
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise InvalidParameter("fit_intercept", self.fit_intercept, "True or False")
-        if self.row_bound is not None:
-            check_integer(self.row_bound, "row_bound", 1)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
-        as_generator(self.random_state)
-        options = {
-            "epsilon": check_epsilon(self.epsilon),
-            "reg_lambda": check_lambda(self.reg_lambda),
-            "method": check_choice(self.method, "method", METHODS),
-            "relation": check_relation(self.relation),
-            "tolerance": check_number(self.tolerance, "tolerance", 1e-10, 1.0),
-            "calibration": check_choice(self.calibration, "calibration", CALIBRATIONS),
-        }
-        if self.release:
-            raise NoSecureSampler("norm-gamma noise has no secure sampler; use release=False for study")
-        return options
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return scores: shape (n,), positive for class 1, with two classes, else one column a class."""
-        check_is_fitted(self)
-        if isinstance(X, pd.DataFrame):
-            missing = [name for name in self._schema.feature_names if name not in X.columns]
-            if missing:
-                raise InvalidData(f"column {missing[0]!r} is missing: the model was fitted with it")
-            X = X[self._schema.feature_names]
-        X, _ = self._schema.check_features(X, self.on_invalid)
-        scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
         scores = self.decision_function(X)
@@ -277,46 +200,100 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             return np.column_stack([expit(-scores), expit(scores)])
         return softmax(log_expit(scores), axis=1)
 
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log probabilities of the classes, shape (n, C)."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return log_softmax(log_expit(scores), axis=1)
 
 
-def _public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
-    """Return slope and shift that send each numeric column to [-1, 1] by its public bounds; 1 and 0 for binary ones."""
-    slope, shift = np.ones(schema.n_features), np.zeros(schema.n_features)
-    for j, f in enumerate(schema.features):
-        if f.kind == "numeric" and f.lower is not None and f.upper is not None:
-            slope[j] = 2 / (f.upper - f.lower)
-            shift[j] = -(f.upper + f.lower) / (f.upper - f.lower)
-    return slope, shift
+class LinearSVC(LinearEstimator):
+    """Linear support vector machine with differential privacy: the Huber-smoothed hinge loss.
 
+    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each.
 
-def _binary_part(X: Any, schema: Schema) -> Any:
-    if schema.is_binary:
-        return X
-    return X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
+    Privacy: as for `LogisticRegression` by the same method. The hinge is replaced by a parabola for |1 - z| <= h, so
+    that its slope is at most 1 and its curvature at most c = 1/(2h) (Chaudhuri, Monteleoni and Sarwate 2011, Corollary
+    13), which is all that the proofs use. In `objective_noise` the determinant costs log(1 + c/λ), for the curvature
+    does not vanish where the slope is near 1.
 
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    method : {"output", "objective", "approximate-minima", "noisy-descent"}
+    reg_lambda : float, optional
+    huber : float
+        Half width h of the parabola, in [0.01, 100].
+    calibration, norm, delta, n_iterations, sampling_rate, relation, fit_intercept, row_bound, tolerance, schema, budget
+        As for `LogisticRegression`.
+    on_invalid : {"raise", "clip"}
+    release : bool
+        No method has a secure sampler: True raises `NoSecureSampler`.
+    random_state : int, Generator or None
 
-def _check_ones(X: Any, schema: Schema) -> None:
-    most = int(np.asarray(_binary_part(X, schema).sum(axis=1)).max(initial=0))
-    if schema.row_bound is not None and most > schema.row_bound:
-        raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
+    Attributes
+    ----------
+    classes_, coef_, intercept_
+        As for `LogisticRegression`. There is no `predict_proba`: the hinge gives no probabilities.
 
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
 
-def _unit_ball(X, schema: Schema, bound: int, slope, shift, intercept: bool, rng) -> Any:
-    """Cut and scale each record by itself and by public facts, so that its norm is at most 1."""
-    numeric = [f.kind == "numeric" for f in schema.features]
-    if not any(numeric):
-        return unit_scale(cut_rows(X, bound, rng=rng), bound, intercept=intercept)
-    X = X.to_numpy(dtype=float, copy=True)
-    binary = ~np.array(numeric)
-    if binary.any():
-        X[:, binary] = cut_rows(X[:, binary], bound - sum(numeric), rng=rng)
-    return unit_scale(np.clip(X * slope + shift, -1, 1), bound, intercept=intercept)
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> model = LinearSVC(epsilon=1.0, method="objective", random_state=0).fit(X, y)
+    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
+    [1, 0]
+    """
+
+    _methods = SVC_METHODS
+
+    def __init__(
+        self,
+        epsilon: float,
+        *,
+        method: str = "output",
+        reg_lambda: float | None = None,
+        huber: float = 0.5,
+        calibration: str = "tight",
+        norm: str = "l2",
+        delta: float = 1e-5,
+        n_iterations: int | None = None,
+        sampling_rate: float = 1.0,
+        relation: str = "add-remove",
+        fit_intercept: bool = True,
+        row_bound: int | None = None,
+        tolerance: float = TOLERANCE,
+        schema: Schema | None = None,
+        budget: Budget | None = None,
+        on_invalid: str = "raise",
+        release: bool = False,
+        random_state: Any = None,
+    ):
+        self.epsilon = epsilon
+        self.method = method
+        self.reg_lambda = reg_lambda
+        self.huber = huber
+        self.calibration = calibration
+        self.norm = norm
+        self.delta = delta
+        self.n_iterations = n_iterations
+        self.sampling_rate = sampling_rate
+        self.relation = relation
+        self.fit_intercept = fit_intercept
+        self.row_bound = row_bound
+        self.tolerance = tolerance
+        self.schema = schema
+        self.budget = budget
+        self.on_invalid = on_invalid
+        self.release = release
+        self.random_state = random_state
+
+    def _loss(self) -> Loss:
+        return HuberHinge(self.huber)

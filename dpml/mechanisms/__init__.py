@@ -4,9 +4,11 @@ from dpml.mechanisms.additive import Laplace
 from dpml.mechanisms.admissible import cauchy_scale
 from dpml.mechanisms.aggregate import SampleAndAggregate
 from dpml.mechanisms.choice import ClampedLikelihood, ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpml.mechanisms.consistency import isotonic
 from dpml.mechanisms.discrete import Geometric, Staircase
 from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 from dpml.mechanisms.threshold import SparseVector, above_threshold
 
@@ -15,9 +17,12 @@ __all__ = [
     "ExponentialMechanism",
     "Gaussian",
     "Geometric",
+    "Hierarchy",
+    "IdentityRanges",
     "Laplace",
     "NormGamma",
     "PermuteAndFlip",
+    "Privelet",
     "ReportNoisyMax",
     "SampleAndAggregate",
     "SparseVector",
@@ -26,5 +31,6 @@ __all__ = [
     "cauchy_scale",
     "gaussian_delta",
     "gaussian_sigma",
+    "isotonic",
     "smooth_sensitivity",
 ]

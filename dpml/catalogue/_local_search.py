@@ -1,0 +1,163 @@
+"""Claims of the private searches for linear weights."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dpml.catalogue._method import Case, Method
+from dpml.classifiers._objectives import loss_value
+from dpml.classifiers._search import epsilon_share
+from dpml.classifiers.local_search import (
+    Records,
+    candidate_range,
+    neighbourhood_range,
+    offspring,
+    release_genetic_search,
+    release_local_search,
+)
+from dpml.mechanisms.choice import ReportNoisyMax
+
+LOSS = "logistic"
+LOCAL: dict[str, Any] = {"n_iterations": 2, "step": 1.0, "decay": 0.5, "loss": LOSS, "stay": False}
+GENE: dict[str, Any] = {"n_iterations": 2, "n_candidates": 3, "n_selected": 2, "step": 1.0, "decay": 0.5, "loss": LOSS}
+
+
+def _records(epsilon: float, relation: str) -> tuple[Records, Records]:
+    """Return so many records of one kind that any other choice than theirs is rare, and one more against them, or for.
+
+    A record that is lost, and comes with the other sign under replace-one, moves two candidates apart by all it can.
+    """
+    many = int(np.ceil(60 / epsilon)) + 4
+    before, after = [1.0] * many, [1.0] * many + ([1.0] if relation == "add-remove" else [])
+    if relation == "replace-one":
+        before[-1] = -1.0
+    sides = [Records(np.ones((len(s), 1)), np.array(s), n_ones=1, intercept=False) for s in (before, after)]
+    return sides[0], sides[1]
+
+
+class _LocalPaths:
+    """The exact log probability of every path of choices of `release_local_search`."""
+
+    def __init__(self, epsilon: float, relation: str, calibration: str):
+        self.epsilon, self.calibration = epsilon_share(epsilon, LOCAL["n_iterations"]), calibration
+        self.factor = 2 if relation == "replace-one" else 1
+
+    def log_probabilities(self, data: Records) -> dict[Any, float]:
+        """Return the log probabilities, one for each path."""
+        steps = LOCAL["step"] * LOCAL["decay"] ** np.arange(LOCAL["n_iterations"])
+        paths: dict[Any, tuple[float, np.ndarray]] = {(): (0.0, np.zeros((1, data.dimension)))}
+        for s in steps:
+            longer = {}
+            for path, (log, theta) in paths.items():
+                gains = data.gains(data.margins(theta), s, LOSS)[0]
+                span = self.factor * float(neighbourhood_range(theta, s, LOSS, n_ones=1, intercept=False)[0])
+                if self.calibration == "published":
+                    span = 2 * float(loss_value(LOSS, -steps.sum()))
+                noise = "gumbel" if self.calibration == "published" else "exponential"
+                chances = ReportNoisyMax(self.epsilon, span, noise).probabilities(gains)
+                for c, chance in enumerate(chances):
+                    moved = theta.copy()
+                    moved[0, c % data.dimension] += s if c < data.dimension else -s
+                    longer[(*path, c)] = (log + float(np.log(chance)), moved)
+            paths = longer
+        return {path: log for path, (log, _) in paths.items()}
+
+
+def _local(calibration: str):
+    def case(epsilon: float, relation: str) -> Case:
+        options: dict[str, Any] = {**LOCAL, "relation": relation, "calibration": calibration}
+
+        def sample(data, draws, rng):
+            return release_local_search(data, epsilon, draws=draws, rng=rng, **options)
+
+        exact = _LocalPaths(epsilon, relation, calibration)
+        words = "many records of one kind, and one more, or one that changes its label"
+        return Case(*_records(epsilon, relation), sample, exact, draws=4_000, words=words)
+
+    return case
+
+
+SEED = 1  # of coins with which the first candidates are -1, -1 and 1, and their children differ
+
+
+class _GenePaths:
+    """The exact log probability of every sequence of choices of `release_genetic_search`, the coins being given."""
+
+    def __init__(self, epsilon: float, relation: str, calibration: str):
+        choices = (GENE["n_iterations"] - 1) * GENE["n_selected"] + 1
+        self.epsilon, self.calibration = epsilon_share(epsilon, choices), calibration
+        self.factor = 2 if relation == "replace-one" else 1
+
+    def _selections(self, data: Records, parents: np.ndarray, t: int, kept: int) -> Iterator[Any]:
+        """Yield (chosen, log probability, what is kept) of all ordered choices of `kept` among one iteration's."""
+        steps = GENE["step"] * GENE["decay"] ** np.arange(GENE["n_iterations"])
+        candidates = offspring(parents, GENE["n_candidates"], steps[t], np.random.default_rng(SEED))
+        scores = -data.objective(candidates, LOSS)[0]
+        span = self.factor * float(candidate_range(candidates, LOSS, n_ones=1, intercept=False)[0])
+        if self.calibration == "published":
+            span = 2 * float(loss_value(LOSS, -steps.sum()))
+        noise = "gumbel" if self.calibration == "published" else "exponential"
+        mechanism = ReportNoisyMax(self.epsilon, span, noise)
+        for order in itertools.permutations(range(GENE["n_candidates"]), kept):
+            left, log = list(range(GENE["n_candidates"])), 0.0
+            for c in order:
+                log += float(np.log(mechanism.probabilities(scores[left])[left.index(c)]))
+                left.remove(c)
+            yield order, log, candidates[:, list(order)]
+
+    def log_probabilities(self, data: Records) -> dict[Any, float]:
+        """Return the log probabilities, one for each sequence of choices."""
+        paths, start = {}, np.zeros((1, 1, data.dimension))
+        for first, log, parents in self._selections(data, start, 0, GENE["n_selected"]):
+            for last, more, _ in self._selections(data, parents, 1, 1):
+                paths[first + last] = log + more
+        return paths
+
+
+def _gene(calibration: str):
+    def case(epsilon: float, relation: str) -> Case:
+        options: dict[str, Any] = {**GENE, "relation": relation, "calibration": calibration}
+
+        def sample(data, draws, rng):
+            return release_genetic_search(data, epsilon, draws=draws, rng=rng, **options)
+
+        exact = _GenePaths(epsilon, relation, calibration)
+        words = "many records of one kind, and one more, or one that changes its label"
+        return Case(*_records(epsilon, relation), sample, exact, draws=4_000, words=words)
+
+    return case
+
+
+METHODS = tuple(
+    Method(
+        name + ("" if calibration == "range" else "-published"),
+        title + ("" if calibration == "range" else ", published sensitivity"),
+        "classifier",
+        tuple(
+            f"dpml.classifiers.local_search.{thing}{option}"
+            for thing in (estimator, function)
+            for option in ("", f"[{calibration}]")
+        ),
+        source + ("; range derived here" if calibration == "range" else ""),
+        "ε",
+        True,
+        case(calibration),
+        cost="as claimed" if calibration == "range" else "less than ε",
+    )
+    for name, title, estimator, function, source, case in (
+        ("priv-local", "Private local search", "PrivLocal", "release_local_search", "003 Algorithm 1", _local),
+        (
+            "priv-gene",
+            "Private genetic search",
+            "PrivGene",
+            "release_genetic_search",
+            "Zhang et al. 2013, as described in 003 section 3.4",
+            _gene,
+        ),
+    )
+    for calibration in ("range", "published")
+)

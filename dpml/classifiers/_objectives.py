@@ -1,0 +1,192 @@
+"""What a private search for weights asks of the records: sums of losses at and around a point, and their bounds.
+
+The objective is J(θ) = Σ_i l(s_i θ·x_i), s_i in {-1, +1}, and entries of x_i in [-1, 1]. `Records` is exact and
+private; everything else here is a function of public facts alone: candidates, steps and the most ones of a record.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from dpml._validate import check_integer
+from dpml.encoding import cut_rows
+from dpml.exceptions import InvalidData
+from dpml.schema import Schema
+
+__all__ = ["LOSSES", "Records", "centred", "drop", "inside", "largest_score", "loss_value"]
+
+FloatArray = NDArray[np.float64]
+LOSSES = ("logistic", "hinge")
+
+
+def loss_value(loss: str, margins: Any) -> FloatArray:
+    """Return l(z): log(1 + exp(-z)), or max(0, 1 - z)."""
+    z = np.asarray(margins, dtype=float)
+    if loss == "hinge":
+        return np.maximum(1.0 - z, 0.0)
+    with np.errstate(over="ignore"):
+        value = np.exp(-z)
+    value = np.log(1.0 + value)
+    return np.where(z < -36, -z, value)  # there exp(z) is less than the rounding of -z, and exp(-z) may be infinite
+
+
+def drop(loss: str, margins: Any, step: Any) -> FloatArray:
+    """Return l(z) - l(z + t), accurate for small t; |t| is at most 50."""
+    z = np.asarray(margins, dtype=float)
+    if loss == "hinge":
+        return np.maximum(1.0 - z, 0.0) - np.maximum(1.0 - z - step, 0.0)
+    # 1 + exp(-z - t) over 1 + exp(-z) is 1 + σ(-z)(exp(-t) - 1)
+    return -np.log1p(expit(-z) * np.expm1(-np.asarray(step, dtype=float)))
+
+
+def largest_score(theta: FloatArray, n_ones: int, numeric: NDArray[np.bool_], intercept: bool) -> FloatArray:
+    """Return the largest |θ·x| of any record, for θ of shape (..., D'), by public facts.
+
+    A record has at most `n_ones` ones among its binary columns, numbers in [-1, 1], and a constant 1 as last column.
+    """
+    weights = theta[..., :-1] if intercept else theta
+    constant = theta[..., -1] if intercept else np.zeros(theta.shape[:-1])
+    numbers = np.abs(weights[..., numeric]).sum(axis=-1)
+    binary = weights[..., ~numeric]
+    ones = min(n_ones, binary.shape[-1])
+
+    def most(w: FloatArray) -> FloatArray:
+        w = np.maximum(w, 0.0)
+        return (np.partition(w, -ones, axis=-1)[..., -ones:] if 0 < ones < w.shape[-1] else w[..., :ones]).sum(axis=-1)
+
+    return numbers + np.maximum(most(binary) + constant, most(-binary) - constant)
+
+
+def centred(schema: Schema) -> tuple[FloatArray, FloatArray]:
+    """Return slope and shift that send each numeric column to [-1, 1] by its public bounds; 1 and 0 for binary ones."""
+    slope, shift = np.ones(schema.n_features), np.zeros(schema.n_features)
+    for j, f in enumerate(schema.features):
+        if f.kind == "numeric" and f.lower is not None and f.upper is not None:
+            width = float(f.upper) - float(f.lower)
+            slope[j], shift[j] = 2 / width, -(float(f.upper) + float(f.lower)) / width
+    return slope, shift
+
+
+def inside(X: Any, schema: Schema, n_ones: int, *, rng: np.random.Generator, strict: bool) -> Any:
+    """Send each record of a checked table by itself, by public facts, to `n_ones` ones and numbers in [-1, 1].
+
+    `strict`: a record with more ones than the schema's row bound is an error.
+    """
+    numeric = np.array([f.kind == "numeric" for f in schema.features])
+    if not schema.is_binary:
+        slope, shift = centred(schema)
+        X = X.to_numpy(dtype=float, copy=True)
+        X[:, numeric] = np.clip(X[:, numeric] * slope[numeric] + shift[numeric], -1, 1)
+    if numeric.all():
+        return X
+    ones = X if schema.is_binary else X[:, ~numeric]
+    most = int(np.asarray(ones.sum(axis=1)).max(initial=0))
+    if strict and schema.row_bound is not None and most > schema.row_bound:
+        raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
+    ones = cut_rows(ones, n_ones, rng=rng)
+    if schema.is_binary:
+        return ones
+    X[:, ~numeric] = ones
+    return X
+
+
+class Records:
+    """Records and signs, laid out for sums of losses over all of them. Exact: not private.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, D)
+        Zeros and ones in the binary columns, numbers in [-1, 1] in the others.
+    signs : array of shape (n,)
+        -1 or +1.
+    n_ones : int
+        The most ones of a record, a public fact.
+    numeric : array of bool of shape (D,), optional
+        Which columns are not binary. None: none.
+    intercept : bool
+        Append a constant column of ones, the last one.
+
+    Raises
+    ------
+    InvalidData
+        If a record is not what is stated.
+    """
+
+    def __init__(self, X: Any, signs: Any, n_ones: int, numeric: Any = None, intercept: bool = True):
+        X = sparse.csr_array(X, dtype=float) if sparse.issparse(X) else np.asarray(X, dtype=float)
+        signs = np.asarray(signs, dtype=float)
+        if X.ndim != 2 or signs.shape != X.shape[:1] or not (np.abs(signs) == 1).all():
+            raise InvalidData(
+                f"X has shape {X.shape} and signs {signs.shape}: they must be (n, D) and n times -1 or +1"
+            )
+        n, D = X.shape
+        self.numeric = np.zeros(D, dtype=bool) if numeric is None else np.asarray(numeric, dtype=bool)
+        self.intercept, self.n_ones = bool(intercept), check_integer(n_ones, "n_ones", 0)
+        binary = np.flatnonzero(~self.numeric)
+        ones = sparse.csc_array(X if len(binary) == D else X[:, binary])
+        ones.eliminate_zeros()
+        numbers = X[:, np.flatnonzero(self.numeric)]
+        self._numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
+        most = int(np.bincount(ones.indices, minlength=1).max(initial=0))
+        if not (ones.data == 1).all() or most > self.n_ones or not (np.abs(self._numbers) <= 1).all():
+            raise InvalidData(f"records must have at most {self.n_ones} ones, and numbers in [-1, 1]")
+        self.n, self.dimension = n, D + self.intercept
+        self.signs, self._positive = signs, (signs > 0)[:, None]
+        self._columns, self._rows, self._binary = ones, ones.tocsr(), binary
+        self._sums = sparse.csr_array(ones.T)  # a product with it sums over the ones of each column
+
+    def margins(self, theta: FloatArray) -> FloatArray:
+        """Return s_i θ·x_i for θ of shape (draws, D'), shape (n, draws)."""
+        weights = theta[:, :-1] if self.intercept else theta
+        scores = self._rows @ np.ascontiguousarray(weights[:, self._binary].T)
+        if self._numbers.shape[1]:
+            scores += self._numbers @ weights[:, self.numeric].T
+        if self.intercept:
+            scores += theta[:, -1]
+        scores *= self.signs[:, None]
+        return scores
+
+    def move(self, margins: FloatArray, columns: NDArray[np.intp], amounts: FloatArray) -> None:
+        """Add to the margins, in place, what ``theta[draw, columns[draw]] += amounts[draw]`` does to them."""
+        where = np.cumsum(~self.numeric) - 1
+        for draw, (j, amount) in enumerate(zip(columns, amounts, strict=True)):
+            if not amount:
+                continue
+            if j == len(self.numeric):
+                margins[:, draw] += amount * self.signs
+            elif self.numeric[j]:
+                margins[:, draw] += amount * self.signs * self._numbers[:, j - where[j] - 1]
+            else:
+                k = where[j]
+                rows = self._columns.indices[self._columns.indptr[k] : self._columns.indptr[k + 1]]
+                margins[rows, draw] += amount * self.signs[rows]
+
+    def gains(self, margins: FloatArray, step: float, loss: str) -> FloatArray:
+        """Return J(θ) - J(θ ± step·e_j), the plus signs first, from margins (n, draws); shape (draws, 2D')."""
+        up, down = drop(loss, margins, step), drop(loss, margins, -step)
+        # θ_j + step raises the margin of a record with x_j = 1 and s = +1, and lowers that of one with s = -1
+        halves = np.where(self._positive, up, down), np.where(self._positive, down, up)
+        gains = np.empty((2, self.dimension, margins.shape[1]))
+        for side, half in enumerate(halves):
+            gains[side, self._binary] = self._sums @ half
+            if self.intercept:
+                gains[side, -1] = half.sum(axis=0)
+        for k, j in enumerate(np.flatnonzero(self.numeric)):
+            towards = (step * self.signs * self._numbers[:, k])[:, None]
+            gains[0, j] = drop(loss, margins, towards).sum(axis=0)
+            gains[1, j] = drop(loss, margins, -towards).sum(axis=0)
+        return gains.reshape(2 * self.dimension, -1).T
+
+    def objective(self, theta: FloatArray, loss: str) -> FloatArray:
+        """Return J(θ) for θ of shape (..., D')."""
+        flat = theta.reshape(-1, self.dimension)
+        out = np.empty(len(flat))
+        block = max((1 << 21) // max(self.n, 1), 1)
+        for start in range(0, len(flat), block):
+            out[start : start + block] = loss_value(loss, self.margins(flat[start : start + block])).sum(axis=0)
+        return out.reshape(theta.shape[:-1])

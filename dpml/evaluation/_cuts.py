@@ -1,0 +1,105 @@
+"""Cutting [0, 1] again and again where sorted scores say so: the nodes, and one cut of each node.
+
+Statistics and noise of `dpml.evaluation.thresholds`, which says what they cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.mechanisms._order import LEAST, Ordered
+from dpml.mechanisms.smooth_location import Median
+
+Floats = NDArray[np.float64]
+
+# Numbers held at a time, and the largest node whose pairs of ranks are all tried at once.
+BLOCK_CELLS = 1 << 21
+SMALL_NODE = 64
+
+# A node: left and right end, first and last + 1 of its sorted scores, and the share of them that should lie below.
+Cut = Callable[[Floats, Floats, NDArray[np.int64], NDArray[np.int64], Floats], Floats]
+
+
+def cut_levels(x: Floats, cuts: Floats, cut: Cut) -> None:
+    """Fill in the cuts (draws, m + 1) between 0 and 1, level by level, from sorted scores on [0, 1]."""
+    m = cuts.shape[1] - 1
+    # scores below each cut, and up to it; the ends of [0, 1] take their scores in
+    below, upto = np.zeros(cuts.shape, dtype=np.int64), np.zeros(cuts.shape, dtype=np.int64)
+    below[:, m] = len(x)
+    nodes = 1
+    while nodes < m:
+        edges = m * np.arange(2 * nodes + 1) // (2 * nodes)
+        a, at, b = edges[:-1:2], edges[1::2], edges[2::2]
+        split = b - a > 1
+        a, at, b = a[split], at[split], b[split]
+        share = np.broadcast_to((at - a) / (b - a), (len(cuts), len(at)))
+        # a node between two equal cuts holds nothing
+        end = np.maximum(below[:, b], upto[:, a])
+        new = cut(cuts[:, a], cuts[:, b], upto[:, a], end, share)
+        # rounding may not pass the ends
+        cuts[:, at] = new = np.clip(new, cuts[:, a], cuts[:, b])
+        below[:, at], upto[:, at] = np.searchsorted(x, new, side="left"), np.searchsorted(x, new, side="right")
+        nodes *= 2
+
+
+def exponential_cut(
+    x: Floats,
+    left: Floats,
+    right: Floats,
+    first: NDArray[np.int64],
+    end: NDArray[np.int64],
+    share: Floats,
+    weight: Floats,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return one point for each node: a gap between scores by its mass (Gumbel), then a point of it evenly."""
+    gaps = end - first + 1
+    begin = np.cumsum(gaps) - gaps
+    node = np.repeat(np.arange(len(gaps)), gaps)
+    position = np.arange(len(node)) - begin[node]
+    padded = np.concatenate([x, [0.0]])
+    low = np.where(position == 0, left[node], padded[first[node] + position - 1])
+    high = np.where(position == gaps[node] - 1, right[node], padded[first[node] + position])
+    with np.errstate(divide="ignore"):
+        mass = np.log(np.maximum(high - low, 0.0))
+    mass -= weight[node] * np.abs(position - share[node] * (gaps[node] - 1))
+    mass += rng.gumbel(size=len(mass))
+    # the first gap that reaches its node's largest
+    largest = np.flatnonzero(mass == np.maximum.reduceat(mass, begin)[node])
+    chosen = largest[np.searchsorted(largest, begin)]
+    return low[chosen] + (high[chosen] - low[chosen]) * rng.random(len(chosen))
+
+
+def smooth_medians(
+    x: Floats, left: Floats, right: Floats, first: NDArray[np.int64], end: NDArray[np.int64], beta: float
+) -> Floats:
+    """Return the smooth sensitivity of every node's median between the node's ends (see `smooth_location.Median`).
+
+    The largest exp(-β(i + j - 1))·(x_(r+j) - x_(r-i)) over i + j >= 1, r = ⌈s/2⌉: small nodes by trying all pairs, in
+    groups of about equal size; each larger one by a search.
+    """
+    shape = left.shape
+    left, right, first, end = left.ravel(), right.ravel(), first.ravel(), end.ravel()
+    size, width = end - first, right - left
+    smooth = width.copy()  # of no scores, all of the width
+    padded = np.concatenate([x, [0.0]])
+    largest = 1
+    while largest <= SMALL_NODE:
+        members = np.flatnonzero((size <= largest) & (size > largest // 2))
+        steps = np.arange(largest // 2 + 2)
+        decay = np.exp(-beta * np.maximum(steps[:, None] + steps - 1, 0))
+        for start in range(0, len(members), BLOCK_CELLS // decay.size):
+            at = members[start : start + BLOCK_CELLS // decay.size]
+            rank = (size[at] + 1) // 2
+            up, down = rank[:, None] + steps, rank[:, None] - steps
+            high = np.where(up > size[at, None], right[at, None], padded[np.minimum(first[at, None] + up - 1, len(x))])
+            low = np.where(down < 1, left[at, None], padded[np.maximum(first[at, None] + down - 1, 0)])
+            smooth[at] = ((high[:, :, None] - low[:, None, :]) * decay).max(axis=(1, 2))
+        largest *= 2
+    for i in np.flatnonzero(size > SMALL_NODE):
+        values = np.clip(x[first[i] : end[i]] - left[i], 0.0, width[i])
+        smooth[i] = Median(Ordered(values, float(left[i]), float(width[i])), "add-remove").smooth(beta)
+    return np.maximum(smooth, LEAST * width).reshape(shape)

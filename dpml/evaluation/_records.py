@@ -1,0 +1,95 @@
+"""Labels, scores and weights of a test set, read so that each record counts by itself and invalid ones are named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._plain import plain_numbers
+from dpml._validate import check_number
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.schema import Schema
+
+__all__ = ["check_two_classes", "check_weight_bound", "read_numbers", "read_records"]
+
+
+def check_two_classes(classes: Sequence, pos_label: Any) -> tuple:
+    """Return the two public labels, one of them the positive one."""
+    classes = tuple(classes)
+    if len(classes) != 2 or classes[0] == classes[1]:
+        raise InvalidParameter("classes", classes, "two different labels")
+    if pos_label not in classes:
+        raise InvalidParameter("pos_label", pos_label, f"one of the classes {classes}")
+    return classes
+
+
+def read_records(
+    y_true: Any,
+    columns: Mapping[str, Any],
+    score_scale: str,
+    classes: Sequence,
+    on_invalid: str,
+    sample_weight: Any = None,
+    bound: float = 1.0,
+) -> tuple[NDArray[np.intp], list[NDArray[np.float64]], NDArray[np.float64] | None]:
+    """Return class positions, each named column of scores, and weights, of the records valid in all of them."""
+    low, high = (0.0, 1.0) if score_scale == "probability" else (-np.inf, np.inf)
+    domain = "a number from 0 to 1" if score_scale == "probability" else "a number, log-odds"
+    scores = [read_numbers(values, name, low, high, domain, on_invalid) for name, values in columns.items()]
+    codes = Schema.binary(1, classes=classes).check_labels(y_true, on_invalid)
+    names = ["y_true", *columns]
+    weights = None
+    if sample_weight is not None:
+        allowed = f"a number from 0 to weight_bound = {bound:g}"
+        weights = np.clip(read_numbers(sample_weight, "sample_weight", 0.0, bound, allowed, on_invalid), 0.0, bound)
+        names.append("sample_weight")
+    read = scores if weights is None else [*scores, weights]
+    if any(len(codes) != len(column) for column in read):
+        # the numbers of records are private, so the message has none
+        every = ", ".join(names[:-1]) + " and " + names[-1]
+        raise InvalidData(f"{every} have different lengths: they must have one entry for each record")
+    drop = codes < 0
+    for column in read:
+        drop |= np.isnan(column)
+    if drop.any():
+        codes, scores = codes[~drop], [column[~drop] for column in scores]
+        weights = None if weights is None else weights[~drop]
+    return codes, scores, weights
+
+
+def check_weight_bound(sample_weight: Any, weight_bound: float | None) -> float:
+    """Return the public bound on weights, 1 where there are none."""
+    if sample_weight is None:
+        if weight_bound is not None:
+            raise InvalidParameter("weight_bound", weight_bound, "None where there is no sample_weight")
+        return 1.0
+    if weight_bound is None:
+        raise InvalidParameter("weight_bound", None, "a public bound > 0 on the weights: noise is scaled by it")
+    return check_number(weight_bound, "weight_bound", 0.0, open_lower=True)
+
+
+def read_numbers(values: Any, name: str, low: float, high: float, domain: str, on_invalid: str) -> NDArray[np.float64]:
+    """Return one float a record, each read by itself: NaN for what is no number.
+
+    With ``on_invalid="raise"`` a value outside [low, high] or no number is an `InvalidData`; otherwise it stays.
+    """
+    if isinstance(values, (list, tuple)):
+        cells = np.empty(len(values), dtype=object)
+        for i, value in enumerate(values):
+            cells[i] = value  # one by one, so that a cell that is a sequence stays a cell
+        if on_invalid == "raise" and any(isinstance(value, (list, tuple, np.ndarray)) for value in values):
+            raise InvalidData(f"{name} has {max(np.ndim(v) for v in values) + 1} dimensions: it must have 1")
+    else:
+        cells = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if cells.ndim != 1:
+        raise InvalidData(f"{name} has {cells.ndim} dimensions: it must have 1")
+    numbers = cells if cells.dtype == np.float64 else plain_numbers(cells)
+    if on_invalid == "raise":
+        # a NaN fails both comparisons
+        allowed = (numbers >= low) & (numbers <= high)
+        if not allowed.all():
+            raise InvalidData(f"{name} has the value {numbers[~allowed][0].item()!r}: it must be {domain}")
+    return numbers

@@ -1,0 +1,334 @@
+"""The attack on exact ROC curves (Matthews and Harel 2013; 002 sec. 4.1), and what is left of it behind noise.
+
+An exact curve steps up at each positive and right at each negative, in the order of the scores: whoever knows the
+scores reads the labels off it (`labels_from_curve`), and whoever knows all records but one label draws both possible
+curves and looks which of them was published (`recover_label`). Against a noisy histogram the best attack compares the
+likelihoods of both labels, and its success is known (`best_attack_success`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
+from dpml.evaluation.histogram import SENSITIVITY, roc_from_histogram, roc_histogram, roc_thresholds
+from dpml.evaluation.report import release_evaluation
+from dpml.exceptions import InvalidParameter
+
+__all__ = [
+    "AttackResult",
+    "attack_bound",
+    "attack_success",
+    "best_attack_success",
+    "labels_from_curve",
+    "recover_label",
+    "recover_label_from_counts",
+]
+
+FloatArray = NDArray[np.float64]
+VIEWS = ("counts", "curve")
+
+
+def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -> NDArray[np.intp]:
+    """Read all labels off an exact ROC curve whose scores are known.
+
+    Between two points of the curve lie the scores between their thresholds. Where the curve goes straight up, they are
+    all positives; where it goes straight right, all negatives.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        The scores, in any order.
+    fpr, tpr : array-like of shape (n_points,)
+        The curve, from (0, 0) to (1, 1), as scikit-learn's `roc_curve` gives it.
+    thresholds : array-like of shape (n_points,), optional
+        The curve's thresholds, decreasing. None: the curve has one point for each different score, as with
+        ``drop_intermediate=False``.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        1, 0, or -1 where the curve does not tell: tied scores with different labels.
+
+    Raises
+    ------
+    InvalidParameter
+        If the number of points does not fit.
+
+    Examples
+    --------
+    >>> labels_from_curve([0.9, 0.8, 0.4, 0.1], [0, 0, 0.5, 0.5, 1], [0, 0.5, 0.5, 1, 1])
+    array([1, 0, 1, 0])
+    """
+    scores, fpr, tpr = (np.asarray(a, dtype=float) for a in (scores, fpr, tpr))
+    if thresholds is None:
+        thresholds = np.concatenate([[np.inf], np.unique(scores)[::-1]])
+    thresholds = np.asarray(thresholds, dtype=float)
+    if not (fpr.shape == tpr.shape == thresholds.shape):
+        raise InvalidParameter("fpr", f"{fpr.shape[0]} points", f"{thresholds.shape[0]} points, one for each threshold")
+    # step k holds the scores from thresholds[k + 1] up to thresholds[k]
+    step = len(thresholds) - 1 - np.searchsorted(thresholds[:0:-1], scores, side="right")
+    # each step is a whole number of records of a class of at most n
+    least = 0.5 / max(len(scores), 1)
+    right, up = np.diff(fpr) > least, np.diff(tpr) > least
+    label = np.where(up & ~right, 1, np.where(right & ~up, 0, -1))
+    inside = (step >= 0) & (step < len(label))
+    return np.where(inside, label[np.clip(step, 0, len(label) - 1)], -1).astype(np.intp)
+
+
+def recover_label(
+    known_labels: Any, known_scores: Any, unknown_score: float, fpr: Any, tpr: Any, thresholds: Any
+) -> int:
+    """Guess one label from a published ROC curve and all other records: the label whose own curve is nearer.
+
+    Parameters
+    ----------
+    known_labels, known_scores : array-like of shape (n - 1,)
+        Labels 0 or 1, and scores, of all records but one.
+    unknown_score : float
+        The score of the last record.
+    fpr, tpr, thresholds : array-like of shape (n_points,)
+        The published curve; thresholds decrease, and a score at least the threshold is a positive prediction.
+
+    Returns
+    -------
+    int
+        0 or 1. Right on every exact curve on which the two differ, and 1 where they do not.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import roc_curve
+    >>> y, s = np.array([0, 1, 1, 0]), np.array([0.1, 0.8, 0.4, 0.5])
+    >>> recover_label(y[:3], s[:3], s[3], *roc_curve(y, s))
+    0
+    """
+    labels = np.asarray(known_labels, dtype=int)
+    scores = np.append(np.asarray(known_scores, dtype=float), float(unknown_score))
+    seen = np.asarray(fpr, dtype=float), np.asarray(tpr, dtype=float)
+    distances = []
+    for guess in (0, 1):
+        rates = _rates(np.append(labels, guess), scores, np.asarray(thresholds, dtype=float))
+        distances.append(sum(np.abs(a - b).sum() for a, b in zip(rates, seen, strict=True)))
+    return int(distances[1] <= distances[0])
+
+
+def _rates(labels: NDArray, scores: FloatArray, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return fpr and tpr at the thresholds; 0 for a class that is empty."""
+    rates = []
+    for label in (0, 1):
+        own = np.sort(scores[labels == label])
+        above = len(own) - np.searchsorted(own, thresholds, side="left")
+        rates.append(above / max(len(own), 1))
+    return rates[0], rates[1]
+
+
+def recover_label_from_counts(
+    known_counts: Any, unknown_bin: int | NDArray[np.intp], noisy_counts: Any, noise_scale: float
+) -> FloatArray:
+    """Return the probability of label 1, of two equally likely ones, from a noisy histogram: the best attack there is.
+
+    Parameters
+    ----------
+    known_counts : array-like of shape (2, B)
+        Exact counts of all other records.
+    unknown_bin : int or ndarray of shape (draws,)
+        The bin of the unknown record's score.
+    noisy_counts : array-like of shape (..., 2, B)
+        The release.
+    noise_scale : float
+        Of its Laplace noise, continuous or integer.
+
+    Returns
+    -------
+    ndarray of shape (...)
+
+    Examples
+    --------
+    >>> float(recover_label_from_counts([[3, 5], [4, 1]], 0, [[3.0, 5.0], [5.0, 1.0]], 1.0).round(2))
+    0.88
+    """
+    known, noisy = np.asarray(known_counts, dtype=float), np.asarray(noisy_counts, dtype=float)
+    where = np.broadcast_to(np.asarray(unknown_bin), noisy.shape[:-2])
+    own = np.take_along_axis(noisy, where[..., None, None], axis=-1)[..., 0] - np.moveaxis(known[:, where], 0, -1)
+    # the noise under label c is `own` less 1 in row c
+    log_odds = (np.abs(own[..., 1]) - np.abs(own[..., 1] - 1) + np.abs(own[..., 0] - 1) - np.abs(own[..., 0])) / (
+        noise_scale
+    )
+    return 1 / (1 + np.exp(-log_odds))
+
+
+def attack_bound(epsilon: float) -> float:
+    """Return e^ε/(1 + e^ε), the most that a coin's side can be guessed from a release that costs ε for it.
+
+    Privacy: of two equally likely data sets that are ε apart, any guess is right with at most this probability (000
+    eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two, and the bound for every
+    mechanism is at 2ε; this project's histogram stays below the bound at ε all the same (`best_attack_success`).
+
+    Examples
+    --------
+    >>> round(attack_bound(1.0), 3)
+    0.731
+    """
+    return float(1 / (1 + np.exp(-check_epsilon(epsilon))))
+
+
+def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer: bool = False) -> float:
+    """Return how often the best attack guesses an unknown label from the noisy histogram, of two equally likely ones.
+
+    A changed label takes 1 from one cell and gives 1 to another. With a = 1/scale (ε under add/remove, ε/2 under
+    replace-one), each cell's log likelihood ratio is a with probability 1/2, -a with e^-a/2, and has the density
+    exp((l-a)/2)/4 between (continuous noise). The sum of two such is positive, ties as halves, with probability
+    1 - e^-a·(2 + a)/4. Integer noise gives each cell a with probability e^a/(1 + e^a) and else -a, and the sum of two
+    then is as good as one: e^a/(1 + e^a), under add/remove exactly `attack_bound`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of the release.
+    relation : {"add-remove", "replace-one"}
+        The relation that the noise is made for.
+    integer : bool
+        Integer Laplace noise, as with ``release=True``.
+
+    Examples
+    --------
+    >>> round(best_attack_success(1.0), 3), round(best_attack_success(1.0, "replace-one"), 3)
+    (0.724, 0.621)
+    """
+    a = check_epsilon(epsilon) / SENSITIVITY[check_relation(relation)]
+    if integer:
+        return float(1 / (1 + np.exp(-a)))
+    return float(1 - np.exp(-a) * (2 + a) / 4)
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """How often an attacker was right.
+
+    Attributes
+    ----------
+    success : float
+        Share of right guesses.
+    standard_error : float
+    trials : int
+    bound : float
+        `attack_bound`; 1 for exact curves.
+    best : float
+        `best_attack_success`; 1 for exact curves.
+    """
+
+    success: float
+    standard_error: float
+    trials: int
+    bound: float
+    best: float
+
+
+def attack_success(
+    y_true: Any,
+    y_score: Any,
+    epsilon: float | None,
+    *,
+    rng: np.random.Generator,
+    trials: int = 1000,
+    view: str = "counts",
+    relation: str = "add-remove",
+    n_bins: int = 16,
+    score_scale: str = "probability",
+) -> AttackResult:
+    """Let an attacker who knows all records but one label guess it, many times.
+
+    In each trial a record is chosen, its label is set by a fair coin, the release is made, and the attacker guesses.
+
+    Privacy: none needed: it is a simulation on records that the caller has. The release in it is `release_evaluation`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 or 1.
+    y_score : array-like of shape (n,)
+        Scores.
+    epsilon : float or None
+        None: the exact curve of all scores is published.
+    rng : numpy.random.Generator
+    trials : int
+    view : {"counts", "curve"}
+        Whether the attacker sees the noisy histogram and takes the likelier label, or the curve made of it and takes
+        the label whose own curve is nearer. Exact curves are seen as curves.
+    relation : {"add-remove", "replace-one"}
+    n_bins : int
+    score_scale : {"probability", "log-odds"}
+
+    Returns
+    -------
+    AttackResult
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=200)
+    >>> scores = rng.random(200)
+    >>> attack_success(y, scores, None, rng=rng, trials=50).success
+    1.0
+    >>> attack_success(y, scores, 1.0, rng=rng).success < 0.78
+    True
+    """
+    rng = check_rng(rng)
+    trials = check_integer(trials, "trials", 1)
+    check_choice(view, "view", VIEWS)
+    labels, scores = np.array(y_true, dtype=int), np.asarray(y_score, dtype=float)
+    victims = rng.integers(len(labels), size=trials)
+    coins = rng.integers(2, size=trials)
+    if epsilon is None:
+        guesses = np.array([_exact_trial(labels, scores, v, c) for v, c in zip(victims, coins, strict=True)])
+        bound = best = 1.0
+    else:
+        bound, best = attack_bound(epsilon), best_attack_success(epsilon, relation)
+        thresholds = roc_thresholds(n_bins, score_scale)
+        counts = roc_histogram(labels, scores, thresholds, score_scale=score_scale)
+        bins = len(thresholds) - 2 - np.searchsorted(thresholds[-2:0:-1], scores[victims], side="right")
+        # one release of nothing gives each trial's noise
+        noise = release_evaluation(
+            labels[:0], scores[:0], epsilon, rng=rng, relation=relation, n_bins=n_bins, score_scale=score_scale,
+            draws=trials,
+        )  # fmt: skip
+        rows = np.arange(trials)
+        known = np.repeat(counts[None], trials, axis=0).astype(float)
+        known[rows, labels[victims], bins] -= 1
+        true = known.copy()
+        true[rows, coins, bins] += 1
+        noisy = true + noise.counts
+        if view == "counts":
+            own = np.stack([noisy[rows, c, bins] - known[rows, c, bins] for c in (0, 1)], axis=-1)
+            probability = recover_label_from_counts(
+                np.zeros((2, 1)), np.zeros(trials, dtype=int), own[..., None], noise.noise_scale
+            )
+            guesses = np.where(np.abs(probability - 0.5) < 1e-9, rng.integers(2, size=trials), probability > 0.5)
+        else:
+            seen = roc_from_histogram(noisy, noise.noise_scale)
+            guesses = _nearer_curve(known, rows, bins, seen)
+    success = float(np.mean(guesses == coins))
+    return AttackResult(success, float(np.sqrt(success * (1 - success) / trials)), trials, bound, best)
+
+
+def _exact_trial(labels: NDArray, scores: FloatArray, victim: int, coin: int) -> int:
+    published = labels.copy()
+    published[victim] = coin
+    thresholds = np.concatenate([[np.inf], np.unique(scores)[::-1]])
+    others = np.arange(len(labels)) != victim
+    curve = _rates(published, scores, thresholds)
+    return recover_label(labels[others], scores[others], scores[victim], *curve, thresholds)
+
+
+def _nearer_curve(known: FloatArray, rows: NDArray, bins: NDArray, seen: tuple[FloatArray, FloatArray]) -> NDArray:
+    distances = []
+    for guess in (0, 1):
+        table = known.copy()
+        table[rows, guess, bins] += 1
+        rates = roc_from_histogram(table)
+        distances.append(sum(np.abs(a - b).sum(axis=-1) for a, b in zip(rates, seen, strict=True)))
+    return (distances[1] <= distances[0]).astype(int)

@@ -1,0 +1,318 @@
+"""Which of two classifiers is better on a private test set, and how sure one can be after the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import (
+    ON_INVALID,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_number,
+    check_relation,
+    check_rng,
+)
+from dpml.budget import Budget, charge
+from dpml.evaluation._records import check_two_classes, read_records
+from dpml.evaluation.figures import N_BOOT, PrivateEvaluation
+from dpml.evaluation.histogram import (
+    N_BINS,
+    SCORE_SCALES,
+    check_secure,
+    noise_scale,
+    release_histogram,
+)
+from dpml.evaluation.intervals import auc_sums, cell_errors, ratio_interval
+from dpml.evaluation.report import count_scores, release_counts
+from dpml.mechanisms.secure import split_epsilon
+
+__all__ = ["Comparison", "compare_classifiers"]
+
+FloatArray = NDArray[np.float64]
+COMPARED = ("accuracy", "roc_auc")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A private comparison of classifiers A and B; the methods are post-processing.
+
+    Attributes
+    ----------
+    metric : {"accuracy", "roc_auc"}
+    epsilon : float
+        What one draw cost, under `relation`.
+    relation : {"add-remove", "replace-one"}
+    noise_scale : float
+    counts : ndarray of shape (3,) or (draws, 3), or None
+        For accuracy: noisy numbers of records that only A gets right, only B, and all others.
+    evaluations : tuple of two PrivateEvaluation, or None
+        For the AUC: of A and of B.
+    noise_step : float
+        0 for continuous noise, else the unit in which the noise is an integer.
+    """
+
+    metric: str
+    epsilon: float
+    relation: str
+    noise_scale: float
+    counts: FloatArray | None = None
+    evaluations: tuple[PrivateEvaluation, PrivateEvaluation] | None = None
+    noise_step: float = 0.0
+
+    def difference(self) -> Any:
+        """Return the figure of A minus that of B."""
+        if self.evaluations is not None:
+            return self.evaluations[0].roc_auc() - self.evaluations[1].roc_auc()
+        gap, total = self._sums()
+        ratio = np.clip(np.divide(gap, total, out=np.zeros_like(gap), where=total > 0), -1.0, 1.0)
+        return float(ratio[0]) if self._single else ratio
+
+    @property
+    def _single(self) -> bool:
+        return (self.counts.ndim == 1) if self.counts is not None else (self.evaluations[0].counts.ndim == 2)  # type: ignore[index]
+
+    def _sums(self) -> tuple[FloatArray, FloatArray]:
+        counts = np.atleast_2d(self.counts)  # type: ignore[arg-type]
+        return counts[:, 0] - counts[:, 1], counts.sum(axis=-1)
+
+    def interval(
+        self,
+        level: float = 0.95,
+        *,
+        sampling: bool = False,
+        n_boot: int = N_BOOT,
+        rng: np.random.Generator | None = None,
+    ) -> tuple[Any, Any]:
+        """Return an interval for the exact difference, given what was released.
+
+        For accuracy the ratio is inverted (`dpml.evaluation.intervals`); for the AUC it has the quantiles of
+        `simulated_differences`. Where the printed difference lies outside, the interval is stretched to it.
+
+        Parameters
+        ----------
+        level : float
+            In (0, 1).
+        sampling : bool
+            Add the test records' own spread. For the AUC as if each classifier had records of its own: too wide, where
+            the two mostly agree.
+        n_boot : int
+            Simulated noises.
+        rng : numpy.random.Generator, optional
+            For the simulation. None: always the same one.
+
+        Returns
+        -------
+        low, high : float or ndarray of shape (draws,)
+        """
+        level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
+        if self.evaluations is not None:
+            samples = np.atleast_2d(self.simulated_differences(sampling=sampling, n_boot=n_boot, rng=rng))
+            ends = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2], axis=-1).T
+        else:
+            gap, total = self._sums()
+            noise = self._noise(n_boot, rng, sampling)
+            ends = np.array(
+                [ratio_interval(gap[d], total[d], noise[0, d], noise[1, d], level, -1.0, 1.0) for d in range(len(gap))]
+            )
+        shown = np.atleast_1d(self.difference())
+        low, high = np.minimum(ends[:, 0], shown), np.maximum(ends[:, 1], shown)
+        return (float(low[0]), float(high[0])) if self._single else (low, high)
+
+    def _noise(self, n_boot: int, rng: np.random.Generator | None, sampling: bool) -> FloatArray:
+        """Return simulated errors of both sums, shape (2, draws, n_boot)."""
+        n_boot = check_integer(n_boot, "n_boot", 10)
+        rng = np.random.default_rng(0) if rng is None else rng
+        cells = np.maximum(np.atleast_2d(self.counts), 0.0)  # type: ignore[arg-type]
+        noise = np.empty((2, len(cells), n_boot))
+        weight = 1.0 if sampling else None
+        for where, errors in cell_errors(cells, self.noise_scale, self.noise_step, n_boot, rng, weight):
+            for draw in range(len(cells)):
+                e = errors(draw)
+                noise[:, draw, where] = e[:, 0] - e[:, 1], e.sum(axis=-1)
+        return noise
+
+    def simulated_differences(
+        self, *, sampling: bool = False, n_boot: int = N_BOOT, rng: np.random.Generator | None = None
+    ) -> FloatArray:
+        """Return differences that the release leaves possible, shape (n_boot,) or (draws, n_boot).
+
+        The released counts minus fresh noise: the posterior under a flat prior on the counts, which may be negative
+        there (a prior that cuts them at 0 does not cover). A class of which nothing is left says nothing: its area is
+        even between 0 and 1.
+        """
+        rng = np.random.default_rng(0) if rng is None else rng
+        if self.evaluations is None:
+            gap, _ = self._sums()
+            possible = gap[:, None] - self._noise(n_boot, rng, sampling)[0]
+            return possible[0] if self._single else possible
+        areas = [_possible_areas(e, check_integer(n_boot, "n_boot", 10), rng, sampling) for e in self.evaluations]
+        possible = areas[0] - areas[1]
+        return possible[0] if self._single else possible
+
+    def probability_a_better(
+        self, *, sampling: bool = False, n_boot: int = N_BOOT, rng: np.random.Generator | None = None
+    ) -> Any:
+        """Return the probability that A's exact figure is the higher one, given what was released.
+
+        The share of `simulated_differences` above 0, ties as halves. If B is at least as good, it passes 1 - α with
+        probability at most about α.
+        """
+        possible = self.simulated_differences(sampling=sampling, n_boot=n_boot, rng=rng)
+        share = (possible > 0).mean(axis=-1) + (possible == 0).mean(axis=-1) / 2
+        return float(share) if self._single else share
+
+
+def _possible_areas(evaluation: PrivateEvaluation, n_boot: int, rng: np.random.Generator, sampling: bool) -> FloatArray:
+    counts = evaluation.counts[None] if evaluation.counts.ndim == 2 else evaluation.counts
+    cells = np.maximum(counts, 0.0)
+    weight = evaluation.weight_bound if sampling else None
+    areas = np.empty((len(counts), n_boot))
+    for where, errors in cell_errors(cells, evaluation.noise_scale, evaluation.noise_step, n_boot, rng, weight):
+        for draw in range(len(counts)):
+            possible = counts[draw] - errors(draw)
+            pairs, total = auc_sums(possible)
+            known = (possible.sum(axis=-1) > 0).all(axis=-1)
+            ratio = np.divide(pairs, total, out=np.zeros_like(pairs), where=known)
+            areas[draw, where] = np.where(known, np.clip(ratio, 0.0, 1.0), rng.random(len(ratio)))
+    return areas
+
+
+def compare_classifiers(
+    y_true: Any,
+    score_a: Any,
+    score_b: Any,
+    epsilon: float,
+    *,
+    rng: np.random.Generator | None = None,
+    metric: str = "accuracy",
+    threshold: float | None = None,
+    relation: str = "add-remove",
+    n_bins: int = N_BINS,
+    thresholds: Any = None,
+    score_scale: str = "probability",
+    pos_label: Any = 1,
+    classes: Sequence = (0, 1),
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    release: bool = False,
+    budget: Budget | None = None,
+) -> Comparison:
+    """Compare two classifiers on the same private records, for one ε.
+
+    Released: for accuracy the numbers of records that only A gets right, that only B gets right, and of all others,
+    plus Laplace noise; for the AUC one noisy histogram for each classifier.
+
+    Privacy: ε per call (per draw) under `relation`. A record is in one of the three cells: sensitivity 1 (add/remove)
+    or 2 (replace-one), where two accuracies apart would cost twice. The two histograms get ε/2 each, by composition.
+    The warning at `release_evaluation` about the models' training records holds here too.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    score_a, score_b : array-like of shape (n,)
+        Both classifiers' scores of the same records, in the same order.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    rng : numpy.random.Generator, optional
+        Source of the noise; needed in demonstration, forbidden with ``release=True``.
+    metric : {"accuracy", "roc_auc"}
+    threshold : float, optional
+        For accuracy: a score at least this high is a prediction of `pos_label`. Public, and used as it is. None: 0.5,
+        or 0 in log-odds.
+    relation, n_bins, thresholds, score_scale, pos_label, classes, draws, on_invalid, release, budget
+        As for `release_evaluation`; a record with either score invalid is dropped where that is no error (accuracy).
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
+        As `release_evaluation` does.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 2000)
+    >>> good, poor = (rng.normal(2 * y - 1, spread) for spread in (1, 2))
+    >>> comparison = compare_classifiers(y, good, poor, 0.5, rng=rng, score_scale="log-odds")
+    >>> round(comparison.difference(), 2), comparison.probability_a_better()
+    (0.15, 1.0)
+    """
+    epsilon = check_epsilon(epsilon)
+    check_choice(metric, "metric", COMPARED)
+    check_choice(score_scale, "score_scale", SCORE_SCALES)
+    check_choice(on_invalid, "on_invalid", ON_INVALID)
+    check_relation(relation)
+    if release:
+        check_secure(rng)
+    else:
+        check_rng(rng)
+    on_invalid = "clip" if release else on_invalid
+    n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
+    if metric == "roc_auc":
+        shares = split_epsilon(epsilon, 0.5)
+        options: dict[str, Any] = {
+            "rng": rng,
+            "n_bins": n_bins,
+            "thresholds": thresholds,
+            "score_scale": score_scale,
+            "pos_label": pos_label,
+            "classes": classes,
+            "on_invalid": on_invalid,
+            "release": release,
+        }
+        exact = [count_scores(y_true, scores, **options) for scores in (score_a, score_b)]
+        scale = noise_scale(min(shares), relation, secure=bool(release))
+        charge(budget, relation, n_draws * epsilon, label="comparison of two classifiers")
+        first, second = (
+            release_counts(one, share, rng=rng, relation=relation, draws=draws)
+            for one, share in zip(exact, shares, strict=True)
+        )
+        return Comparison(metric, epsilon, relation, scale, evaluations=(first, second), noise_step=float(release))
+    if threshold is None:
+        threshold = 0.5 if score_scale == "probability" else 0.0
+    threshold = check_number(threshold, "threshold")
+    counts = paired_counts(
+        y_true, score_a, score_b, threshold, score_scale, pos_label=pos_label, classes=classes, on_invalid=on_invalid
+    )
+    noisy = release_histogram(
+        counts,
+        epsilon,
+        rng=rng,
+        relation=relation,
+        draws=draws,
+        budget=budget,
+        secure=bool(release),
+        label="comparison of two classifiers",
+    )
+    scale = noise_scale(epsilon, relation, secure=bool(release))
+    return Comparison(metric, epsilon, relation, scale, counts=noisy, noise_step=float(release))
+
+
+def paired_counts(
+    y_true: Any,
+    score_a: Any,
+    score_b: Any,
+    threshold: float,
+    score_scale: str = "probability",
+    *,
+    pos_label: Any = 1,
+    classes: Sequence = (0, 1),
+    on_invalid: str = "raise",
+) -> NDArray[np.int64]:
+    """Count the records that only A gets right, that only B does, and the others. Exact, so not private."""
+    classes = check_two_classes(classes, pos_label)
+    codes, [a, b], _ = read_records(y_true, {"score_a": score_a, "score_b": score_b}, score_scale, classes, on_invalid)
+    positive = codes == classes.index(pos_label)
+    right_a, right_b = ((scores >= threshold) == positive for scores in (a, b))
+    first, second = np.sum(right_a & ~right_b), np.sum(right_b & ~right_a)
+    return np.array([first, second, len(positive) - first - second], dtype=np.int64)

@@ -1,0 +1,313 @@
+"""Cross-validation on private records: what it costs is the training of K models and one evaluation of all of them.
+
+A record is tested once and trained on K - 1 times, so the price of cross-validation is nearly all in the training.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from dpml._plain import plain_rows
+from dpml._validate import ON_INVALID, check_choice, check_epsilon, check_integer, check_relation, check_rng
+from dpml.budget import Budget, charge
+from dpml.evaluation._records import check_two_classes
+from dpml.evaluation.figures import PrivateEvaluation
+from dpml.evaluation.histogram import N_BINS, check_secure
+from dpml.evaluation.report import ScoreCounts, count_scores, release_counts
+from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.schema import Schema
+
+__all__ = ["PrivateCrossValidation", "private_cross_val_score"]
+
+FIGURES = ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss")
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateCrossValidation:
+    """The result of a private cross-validation.
+
+    Attributes
+    ----------
+    score : float or ndarray of shape (n_folds,)
+        The figure that was asked for, of all folds together, or of each with ``per_fold=True``.
+    evaluation : PrivateEvaluation
+        Of all folds together, or with a leading axis of folds: every other figure, at no further cost.
+    models : tuple
+        The K private models; they are paid for.
+    folds : ndarray of int of shape (n,)
+        The fold of each record: as many entries as there are records, so not for release under add/remove.
+    epsilon : float
+        What all cost together: (K - 1)·epsilon_training + epsilon_evaluation; inf if training is not private.
+    delta : float
+        (K - 1) times the δ of one training.
+    epsilon_training : float
+        Of one training.
+    epsilon_evaluation : float
+    relation : {"add-remove", "replace-one"}
+    """
+
+    score: Any
+    evaluation: PrivateEvaluation
+    models: tuple
+    folds: NDArray[np.intp]
+    epsilon: float
+    delta: float
+    epsilon_training: float
+    epsilon_evaluation: float
+    relation: str
+
+
+def private_cross_val_score(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    epsilon_evaluation: float,
+    *,
+    n_folds: int = 5,
+    folds: Any = None,
+    rng: np.random.Generator | None = None,
+    relation: str = "add-remove",
+    metric: str = "roc_auc",
+    per_fold: bool = False,
+    epsilon_training: float | None = None,
+    n_lower: int | None = None,
+    n_bins: int = N_BINS,
+    thresholds: Any = None,
+    score_scale: str = "probability",
+    pos_label: Any = 1,
+    classes: Sequence = (0, 1),
+    on_invalid: str = "raise",
+    release: bool = False,
+    budget: Budget | None = None,
+) -> PrivateCrossValidation:
+    """Evaluate a private classifier by cross-validation on private records.
+
+    Released: K models, each trained on all folds but one, and a noisy histogram of the scores that each record gets
+    from the one model that was not trained on it.
+
+    Privacy: (K - 1)·ε_training + ε_evaluation under `relation`, δ (K - 1) times that of one training. Proof. Folds
+    are public, or drawn for each record on its own; either way, fix the folds that two neighbours share, which have the
+    same distribution for both. Let the record that comes, goes or is replaced be in fold f. Model f is trained on the
+    other folds, the same for both neighbours, so it costs nothing. Each of the K - 1 other models is trained on data
+    that differ by this record and costs ε_training; trained one after the other they compose to (K - 1)·ε_training
+    (Dwork and Roth 2014, Theorem 3.16; it holds also for what is chosen in view of earlier releases). Given all models,
+    the score of a record is a function of the record and of public things: its own fold's model. All scores but this
+    record's are the same, so that the histogram of all folds changes by 1 in L1 norm (add/remove), or 2 (replace-one,
+    the record stays in fold f): ε_evaluation. With ``per_fold=True`` the K histograms are disjoint parts of one table
+    of which the record touches one: the same ε_evaluation, but K times the noise in their sum. Under replace-one, a
+    fold must belong to the record's place in the table and not to what the record says.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A private classifier with `predict_proba`; cloned. Its `relation`, if it has one, must be `relation`; `budget`,
+        `random_state`, `on_invalid` and `release` are set here, and so are `n_lower` and `n_rows` of its schema.
+    X : array, sparse matrix or DataFrame of shape (n, D)
+    y : array-like of shape (n,)
+    epsilon_evaluation : float
+        ε of the histogram, finite and > 0.
+    n_folds : int
+        K, from 2.
+    folds : array-like of int of shape (n,), optional
+        The fold of each record, 0 to K - 1, by a public rule of the record (add/remove) or of its place (both). None:
+        drawn here, each record's on its own, so that their sizes differ a little.
+    rng : numpy.random.Generator, optional
+        Needed in demonstration, forbidden with ``release=True``.
+    relation : {"add-remove", "replace-one"}
+    metric : {"roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss"}
+        What `score` is.
+    per_fold : bool
+        Release a histogram for each fold.
+    epsilon_training : float, optional
+        What one fit costs. None: the estimator's `epsilon`. Needed for a Pipeline. ``math.inf`` declares a classifier
+        that is not private: for study, with neither budget nor release.
+    n_lower : int, optional
+        A public lower bound on the size of every training set. None: the schema's, times (K - 1)/K; 1 where a step
+        scores by mutual information, whose privacy depends on it.
+    n_bins, thresholds, score_scale, pos_label, classes, on_invalid, release, budget
+        As for `release_evaluation`. The budget is charged the whole cost before the first model is trained.
+
+    Returns
+    -------
+    PrivateCrossValidation
+
+    Raises
+    ------
+    NotPrivate
+        If the estimator has no ε: exact models give their training records away, whatever the evaluation adds.
+    NoSecureSampler
+        If ``release=True`` and the estimator has no `release`.
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
+        As `release_evaluation` does.
+
+    Examples
+    --------
+    >>> from dpml.classifiers import BernoulliNB
+    >>> from dpml.schema import Schema
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=3000)
+    >>> X = (rng.random((3000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> model = BernoulliNB(0.5, schema=Schema.binary(5, n_lower=2000))
+    >>> result = private_cross_val_score(model, X, y, 0.5, n_folds=3, rng=rng)
+    >>> round(result.score, 2), result.epsilon
+    (0.95, 1.5)
+    """
+    epsilon_evaluation = check_epsilon(epsilon_evaluation, "epsilon_evaluation")
+    n_folds = check_integer(n_folds, "n_folds", 2)
+    check_choice(metric, "metric", FIGURES)
+    check_choice(on_invalid, "on_invalid", ON_INVALID)
+    check_relation(relation)
+    classes = check_two_classes(classes, pos_label)
+    if release:
+        check_secure(rng)
+        # folds are no secret: the proof holds given them
+        rng, noise = np.random.default_rng(), None
+    else:
+        rng = noise = check_rng(rng)
+    one, delta = _training_cost(estimator, epsilon_training, relation, release, budget)
+    total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * delta
+
+    labels = y.to_numpy() if hasattr(y, "to_numpy") else _cells(y)
+    X = X if hasattr(X, "shape") else plain_rows(X)
+    if X.shape[0] != len(labels):
+        raise InvalidData("X and y have different lengths: they must have one entry for each record")
+    where = _check_folds(folds, n_folds, len(labels), rng)
+    if not math.isinf(one):
+        charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
+
+    models, tables = [], []
+    for fold in range(n_folds):
+        test = where == fold
+        size = int((~test).sum()) if relation == "replace-one" else None
+        model = _prepared(estimator, n_folds, n_lower, size, release, on_invalid, rng)
+        model.fit(_rows(X, ~test), labels[~test])
+        scores = _scores(model, _rows(X, test), pos_label, score_scale) if test.any() else np.empty(0)
+        tables.append(
+            count_scores(
+                labels[test],
+                scores,
+                rng=noise,
+                n_bins=n_bins,
+                thresholds=thresholds,
+                score_scale=score_scale,
+                pos_label=pos_label,
+                classes=classes,
+                on_invalid=on_invalid,
+                release=release,
+            )
+        )
+        models.append(model)
+    counts = np.stack([table.counts for table in tables])
+    exact: ScoreCounts = replace(tables[0], counts=counts if per_fold else counts.sum(axis=0))
+    evaluation = release_counts(exact, epsilon_evaluation, rng=noise, relation=relation, draws=None)
+    score = getattr(evaluation, metric)()
+    return PrivateCrossValidation(
+        score, evaluation, tuple(models), where, total, total_delta, one, epsilon_evaluation, relation
+    )
+
+
+def _training_cost(
+    estimator: Any, epsilon_training: float | None, relation: str, release: bool, budget: Budget | None
+) -> tuple[float, float]:
+    """Return (ε, δ) of one fit, or refuse."""
+    parameters = estimator.get_params(deep=True)
+    for name, value in parameters.items():
+        if name.rsplit("__", 1)[-1] == "relation" and value != relation:
+            raise InvalidParameter(name, value, f"{relation!r}, the relation of the cross-validation")
+    if release and "release" not in parameters:
+        raise NoSecureSampler(f"{type(estimator).__name__} has no release mode")
+    delta = parameters.get("delta") or 0.0
+    if epsilon_training is None:
+        if "epsilon" not in parameters or getattr(estimator, "private", True) is False:
+            raise NotPrivate(
+                f"{type(estimator).__name__} states no ε for its training: its models give records away, whatever "
+                "noise their evaluation has; state epsilon_training, or epsilon_training=math.inf for study"
+            )
+        return check_epsilon(parameters["epsilon"]), delta
+    if epsilon_training == math.inf:
+        if release or budget is not None:
+            raise NotPrivate("epsilon_training = inf is for study: no budget can pay for it, nothing can be released")
+        return math.inf, delta
+    return check_epsilon(epsilon_training, "epsilon_training"), delta
+
+
+def _check_folds(folds: Any, n_folds: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    if folds is None:
+        return rng.integers(n_folds, size=n)
+    where = np.asarray(folds)
+    if where.shape != (n,) or where.dtype.kind not in "iu" or (n and not ((where >= 0) & (where < n_folds)).all()):
+        raise InvalidParameter(
+            "folds", f"an array of {where.dtype.name}", f"one integer from 0 to {n_folds - 1} for each record"
+        )
+    return where.astype(np.intp)
+
+
+def _prepared(
+    estimator: Any,
+    n_folds: int,
+    n_lower: int | None,
+    size: int | None,
+    release: bool,
+    on_invalid: str,
+    rng: np.random.Generator,
+) -> Any:
+    """Return a clone that is ready for one training set."""
+    model = clone(estimator)
+    parameters = model.get_params(deep=True)
+    mutual = any(isinstance(value, str) and value == "mutual_information" for value in parameters.values())
+    changes: dict[str, Any] = {}
+    for name, value in parameters.items():
+        last = name.rsplit("__", 1)[-1]
+        if last == "budget":
+            changes[name] = None
+        elif last == "random_state":
+            changes[name] = None if release else int(rng.integers(2**31))
+        elif last == "on_invalid":
+            changes[name] = on_invalid
+        elif last == "release":
+            changes[name] = bool(release)
+        elif last == "schema" and isinstance(value, Schema):
+            if n_lower is not None:
+                least = check_integer(n_lower, "n_lower", 1)
+            else:
+                least = 1 if mutual else max(value.n_lower * (n_folds - 1) // n_folds, 1)
+            # under replace-one the sizes of public folds are public; under add/remove no size is
+            n_rows = size if size else None
+            changes[name] = replace(value, n_rows=n_rows, n_lower=least if n_rows is None else min(least, n_rows))
+    return model.set_params(**changes)
+
+
+def _cells(y: Any) -> NDArray[Any]:
+    """Return labels as an array: a list entry by entry, for one text label would make all of them text."""
+    if not isinstance(y, (list, tuple)):
+        return np.asarray(y)
+    cells = np.empty(len(y), dtype=object)
+    for i, label in enumerate(y):
+        cells[i] = label
+    return cells
+
+
+def _rows(X: Any, keep: NDArray[np.bool_]) -> Any:
+    return X.iloc[np.flatnonzero(keep)] if hasattr(X, "iloc") else X[np.flatnonzero(keep)]
+
+
+def _scores(model: Any, X: Any, pos_label: Any, score_scale: str) -> NDArray[np.float64]:
+    """Return the scores of one fold's records by the model that was not trained on them."""
+    column = {label: i for i, label in enumerate(np.asarray(model.classes_).tolist())}
+    at = column.get(pos_label)
+    if at is None or len(column) != 2:
+        raise InvalidParameter("pos_label", pos_label, f"one of the estimator's two classes {tuple(column)}")
+    if score_scale == "probability":
+        # rounding may pass 1 by a little
+        return np.clip(model.predict_proba(X)[:, at], 0.0, 1.0)
+    if hasattr(model, "predict_log_proba"):
+        logs = model.predict_log_proba(X)
+        return logs[:, at] - logs[:, 1 - at]
+    return np.asarray(model.decision_function(X)) * (1 if at == 1 else -1)

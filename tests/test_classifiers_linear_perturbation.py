@@ -1,0 +1,369 @@
+"""Output and objective perturbation of linear classifiers: sensitivities, and the exact privacy loss."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from dpml.classifiers._losses import LOGISTIC, HuberHinge
+from dpml.classifiers.linear import minimiser, objective_noise, release_objective, release_output
+from dpml.encoding import unit_scale
+from dpml.mechanisms.norm import NormGamma
+
+RELATIONS = ["add-remove", "replace-one"]
+DELTA = {"add-remove": 1, "replace-one": 2}
+TOLERANCE = 1e-8
+LOSSES = {"logistic": LOGISTIC, "hinge": HuberHinge(0.5)}
+
+
+def random_records(rng, n, dimension):
+    """Records in the unit ball, some on the sphere, some the same, some of one class."""
+    X = rng.normal(size=(n, dimension))
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
+    X *= np.where(rng.random((n, 1)) < 0.5, 1.0, rng.random((n, 1)))
+    if n and rng.random() < 0.3:
+        X[: n // 2] = X[0]
+    signs = np.where(rng.random(n) < rng.choice([0.0, 0.5, 0.9]), 1.0, -1.0)
+    return X, signs
+
+
+def one_hot():
+    rng = np.random.default_rng(6)
+    codes = rng.integers(8, size=(2000, 3)) * (rng.random((2000, 3)) < 0.6)
+    X = np.concatenate([np.eye(8)[codes[:, j]] for j in range(3)], axis=1)
+    return unit_scale(X, 3), np.where(rng.random(2000) < 0.2 + 0.1 * codes[:, 0] / 8, 1.0, -1.0)
+
+
+# ---- output perturbation --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_minimisers_of_neighbours_are_within_the_sensitivity(relation, name):
+    rng = np.random.default_rng(11)
+    loss = LOSSES[name]
+    for _ in range(200):
+        reg_lambda = 10.0 ** rng.uniform(-2, 2)
+        X, signs = random_records(rng, int(rng.integers(1, 12)), int(rng.integers(1, 4)))
+        first = minimiser(X, signs, reg_lambda, tolerance=1e-10, loss=loss)
+        if relation == "add-remove":
+            X, signs = X[1:], signs[1:]
+        else:
+            other, sign = random_records(rng, 1, X.shape[1])
+            X, signs = np.vstack([X[1:], other]), np.append(signs[1:], sign)
+        second = minimiser(X, signs, reg_lambda, tolerance=1e-10, loss=loss)
+        assert np.linalg.norm(first - second) <= (DELTA[relation] + 2e-10) / reg_lambda
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_sensitivity_is_nearly_reached(relation):
+    # many records along the second axis push θ far out, where a record across them has a gradient near 1
+    common = np.tile([[0.0, 1.0]], (200_000, 1))
+    left, right = np.array([[-0.866, -0.5]]), np.array([[0.866, -0.5]])
+    first = np.vstack([common, left]) if relation == "replace-one" else common
+    second = np.vstack([common, right])
+    thetas = [minimiser(X, np.ones(len(X)), 1.0) for X in (first, second)]
+    assert 0.8 * DELTA[relation] < np.linalg.norm(thetas[0] - thetas[1]) < DELTA[relation]
+
+
+@pytest.mark.parametrize(
+    ("relation", "calibration", "delta"),
+    [
+        ("add-remove", "tight", 1),
+        ("replace-one", "tight", 2),
+        ("add-remove", "published", 2),
+        ("replace-one", "published", 2),
+    ],
+)
+def test_output_noise_has_the_stated_scale(relation, calibration, delta):
+    options = {"relation": relation, "calibration": calibration, "tolerance": 0.25, "draws": 3000}
+    theta = np.array([1.0, -2.0, 3.0])
+    noisy = release_output(theta, 0.5, 4.0, rng=np.random.default_rng(12), **options)
+    assert noisy.shape == (3000, 3)
+    norms = np.linalg.norm(noisy - theta, axis=1)
+    assert stats.kstest(norms, stats.gamma(3, scale=(delta + 0.5) / (4.0 * 0.5)).cdf).pvalue > 0.01
+
+
+# ---- objective perturbation: calibration ----------------------------------------------------------------------------
+
+
+def exact_cost(rate, reg_lambda, relation, loss=LOGISTIC):
+    if loss is LOGISTIC:
+        p = np.linspace(0, 1, 200_001)
+        cost = (rate * p + np.log1p(p * (1 - p) / reg_lambda)).max()
+    else:
+        cost = rate + math.log1p(1 / (2 * loss.half_width) / reg_lambda)
+    return cost + (rate if relation == "replace-one" else 0)
+
+
+LAMBDAS = (1e-6, 0.01, 0.1, 0.5, 2.0, 9.0, 50.0, 1e4)
+GRID = [(epsilon, reg_lambda) for epsilon in (0.01, 0.1, 1.0, 5.0, 20.0) for reg_lambda in LAMBDAS]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), GRID)
+def test_tight_rate_spends_all_of_epsilon_and_no_more(epsilon, reg_lambda, relation, name):
+    loss = LOSSES[name]
+    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation, loss=loss)
+    most = epsilon / DELTA[relation]
+    assert raised >= reg_lambda
+    assert most / 2 <= rate <= most
+    assert exact_cost(rate, raised, relation, loss) == pytest.approx(epsilon, rel=1e-8)
+    if raised > reg_lambda:
+        assert rate == most / 2
+        assert exact_cost(rate, raised * 0.999, relation, loss) > epsilon
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), GRID)
+def test_tight_is_never_worse_than_one_log_nor_that_than_the_published(epsilon, reg_lambda, relation):
+    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation)
+    one_log = (epsilon - math.log1p(0.25 / reg_lambda)) / DELTA[relation]
+    assert rate >= one_log * (1 - 1e-12)
+    published, raised_published = objective_noise(epsilon, reg_lambda, relation=relation, calibration="published")
+    assert rate >= published
+    assert raised <= raised_published
+    assert rate > published or raised < raised_published
+    assert exact_cost(published, raised_published, relation) < epsilon
+
+
+def test_published_is_algorithm_7_to_the_letter():
+    c, epsilon, reg_lambda = 0.25, 1.0, 2.0
+    left = epsilon - math.log(1 + 2 * c / reg_lambda + c**2 / reg_lambda**2)
+    assert objective_noise(epsilon, reg_lambda, calibration="published") == pytest.approx((left / 2, 2.0), rel=1e-12)
+    rate, raised = objective_noise(0.1, 0.5, calibration="published")
+    n = 17  # the paper's N·Δ' + λ does not depend on N
+    delta = c / (n * (math.exp(0.1 / 4) - 1)) - 0.5 / n
+    assert (rate, raised) == pytest.approx((0.1 / 4, 0.5 + n * delta), rel=1e-12)
+
+
+def test_published_takes_the_curvature_of_the_hinge():
+    c, epsilon, reg_lambda = 2.0, 1.0, 8.0  # h = 1/4
+    left = epsilon - math.log(1 + 2 * c / reg_lambda + c**2 / reg_lambda**2)
+    loss = HuberHinge(0.25)
+    published = objective_noise(epsilon, reg_lambda, calibration="published", loss=loss)
+    assert published == pytest.approx((left / 2, 8.0), rel=1e-12)
+    published = objective_noise(0.1, 0.5, calibration="published", loss=loss)
+    assert published == pytest.approx((0.1 / 4, c / (math.exp(0.1 / 4) - 1)), rel=1e-12)
+    for relation in RELATIONS:
+        assert exact_cost(*published, relation, loss) < 0.1
+
+
+def test_determinant_is_free_from_lambda_one_over_epsilon_on():
+    assert objective_noise(0.1, 10.0) == (0.1, 10.0)
+    assert objective_noise(0.1, 20.0, relation="replace-one") == (0.05, 20.0)
+    assert objective_noise(0.1, 9.9)[0] < 0.1
+    assert objective_noise(0.1, 19.9, relation="replace-one")[0] < 0.05
+
+
+def test_determinants_of_neighbours_differ_by_at_most_one_plus_c_over_lambda():
+    rng = np.random.default_rng(13)
+    largest = 0.0
+    for _ in range(2000):
+        reg_lambda = 10.0 ** rng.uniform(-2, 1)
+        X, signs = random_records(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)))
+        theta = rng.normal(size=X.shape[1]) * rng.choice([0.0, 1.0, 10.0])
+        p = expit(-signs * (X @ theta))
+        one = (X.T * (p * (1 - p))) @ X + reg_lambda * np.eye(X.shape[1])
+        for rows in ([*range(1, len(X))], [*range(1, len(X)), 1]):  # one removed; replaced by a copy of another
+            q = p[rows]
+            two = (X[rows].T * (q * (1 - q))) @ X[rows] + reg_lambda * np.eye(X.shape[1])
+            ratio = abs(np.linalg.slogdet(one)[1] - np.linalg.slogdet(two)[1])
+            largest = max(largest, ratio / math.log1p(0.25 / reg_lambda))
+    assert 0.9 < largest <= 1 + 1e-9
+
+
+# ---- objective perturbation: the exact privacy loss ------------------------------------------------------------------
+
+
+class Density:
+    """Log density of the exact minimiser, by change of variables: f(∇J(θ; D))·det H(θ; D)."""
+
+    def __init__(self, X, signs, counts=None, loss=LOGISTIC):
+        self.u = np.asarray(signs)[:, None] * np.asarray(X, dtype=float)
+        self.counts = np.ones(len(self.u)) if counts is None else np.asarray(counts, dtype=float)
+        self.loss = loss
+
+    def noise(self, theta, reg_lambda):
+        """The noise b that leads to each θ, and the Hessian's log determinant there."""
+        D = theta.shape[1]
+        z = theta @ self.u.T
+        if self.loss is LOGISTIC:
+            pull = expit(-z)
+            weights = pull * (1 - pull)
+        else:
+            h = self.loss.half_width
+            pull = np.clip((1 + h - z) / (2 * h), 0, 1)
+            weights = (np.abs(1 - z) < h) / (2 * h)
+        b = (self.counts * pull) @ self.u - reg_lambda * theta
+        H = np.einsum("kn,ni,nj->kij", self.counts * weights, self.u, self.u) + reg_lambda * np.eye(D)
+        return b, np.linalg.slogdet(H)[1]
+
+    def __call__(self, theta, rate, reg_lambda, norm=2):
+        b, log_det = self.noise(theta, reg_lambda)
+        return NormGamma(rate, 1.0, theta.shape[1], p=norm).log_density(b, np.zeros(theta.shape[1])) + log_det
+
+
+def plane(dimension, scale):
+    if dimension == 1:
+        return np.linspace(-scale, scale, 4001)[:, None]
+    side = np.linspace(-scale, scale, 81)
+    return np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("calibration", ["tight", "published"])
+@pytest.mark.parametrize(
+    ("epsilon", "reg_lambda"), [(0.1, 0.01), (0.1, 6.0), (0.1, 30.0), (1.0, 0.1), (1.0, 0.7), (3.0, 1.0)]
+)
+def test_privacy_loss_of_the_exact_density_is_at_most_epsilon(epsilon, reg_lambda, calibration, relation, name):
+    loss = LOSSES[name]
+    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation, calibration=calibration, loss=loss)
+    rng = np.random.default_rng(14)
+    for trial in range(40):
+        dimension = 1 + trial % 2
+        X, signs = random_records(rng, int(rng.integers(1, 5)), dimension)
+        counts = rng.choice([1, 3, 1000], size=len(X))
+        counts[0] = 1
+        one = Density(X, signs, counts, loss)
+        if relation == "add-remove":
+            two = Density(X[1:], signs[1:], counts[1:], loss)
+        else:
+            other, sign = random_records(rng, 1, dimension)
+            two = Density(np.vstack([other, X[1:]]), np.append(sign, signs[1:]), counts, loss)
+        theta = plane(dimension, rng.choice([1.0, 10.0, 100.0]))
+        ratio = one(theta, rate, raised) - two(theta, rate, raised)
+        assert np.abs(ratio).max() <= epsilon * (1 + 1e-9)
+
+
+def worst_case(relation, p):
+    """Neighbours and a θ at which the loss nearly reaches ε.
+
+    Very many saturated records bring b to point along -u without any curvature; one of the two data sets has a record
+    along u with the stated p, and under replace-one the other has one more saturated record.
+    """
+    far = 1000.0
+    w = np.array([-math.cos(0.05), -math.sin(0.05)])
+    theta = np.array([[-math.log(p / (1 - p)), far]])
+    # records along w have probability 1 there: their gradient -w is all they add
+    crowd = Density([w], [1.0], [1e7])
+    with_u = Density([w, [1.0, 0.0]], [1.0, 1.0], [1e7, 1.0])
+    less = Density([w], [1.0], [1e7 + 1]) if relation == "replace-one" else crowd
+    return with_u, less, theta
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(1.0, 1e-3), (1.0, 0.7), (1.0, 5.0), (0.1, 0.1), (0.1, 8.0)])
+def test_tight_privacy_loss_nearly_reaches_epsilon(epsilon, reg_lambda, relation):
+    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation)
+    p = np.linspace(0.5, 0.9999, 5000)
+    p = p[(rate * p + np.log1p(p * (1 - p) / raised)).argmax()]
+    one, two, theta = worst_case(relation, p)
+    loss = (one(theta, rate, raised) - two(theta, rate, raised)).item()
+    assert 0.99 * epsilon < loss <= epsilon
+    # and so half the noise is not private: the tests above can fail
+    half = (one(theta, 2 * rate, raised) - two(theta, 2 * rate, raised)).item()
+    assert half > 1.2 * epsilon
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(1.0, 1e-3), (1.0, 5.0), (0.1, 0.1), (0.1, 40.0)])
+def test_tight_privacy_loss_of_the_hinge_nearly_reaches_epsilon(epsilon, reg_lambda, relation):
+    # θ is so that u has a pull of nearly 1 with all the parabola's curvature, while a crowd brings b along -u
+    loss = HuberHinge(0.5)
+    rate, raised = objective_noise(epsilon, reg_lambda, relation=relation, loss=loss)
+    w = np.array([-math.cos(0.05), -math.sin(0.05)])
+    theta = np.array([[0.501, 1000.0]])
+    one = Density([w, [1.0, 0.0]], [1.0, 1.0], [1e7, 1.0], loss)
+    two = Density([w], [1.0], [1e7 + 1 if relation == "replace-one" else 1e7], loss)
+    ratio = (one(theta, rate, raised) - two(theta, rate, raised)).item()
+    assert 0.99 * epsilon < ratio <= epsilon
+    assert (one(theta, 2 * rate, raised) - two(theta, 2 * rate, raised)).item() > 1.2 * epsilon
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(0.1, 0.01), (1.0, 0.1), (1.0, 0.7)])
+def test_privacy_loss_with_laplace_noise_is_at_most_epsilon(epsilon, reg_lambda, relation):
+    # records with ‖x‖₁ <= 1 and ‖x‖₂² <= q = ½: λ/q takes the place of λ
+    rng = np.random.default_rng(19)
+    rate, raised = objective_noise(epsilon, reg_lambda / 0.5, relation=relation)
+    largest = 0.0
+    for _ in range(40):
+        X = rng.choice([-0.5, 0.0, 0.5], size=(4, 2))
+        signs = rng.choice([-1.0, 1.0], 4)
+        counts = np.append(rng.choice([1, 3, 1000], 2), [1, 1])
+        common = np.array([0, 1])
+        one = Density(X[[0, 1, 2]], signs[[0, 1, 2]], counts[:3])
+        other = common if relation == "add-remove" else np.array([0, 1, 3])
+        two = Density(X[other], signs[other], counts[other])
+        theta = plane(2, rng.choice([1.0, 10.0, 100.0]))
+        ratio = np.abs(one(theta, rate, raised * 0.5, 1) - two(theta, rate, raised * 0.5, 1)).max()
+        largest = max(largest, ratio)
+    assert 0.3 * epsilon < largest <= epsilon * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("norm", "squared_norm"), [("l2", 1.0), ("l1", 0.5)])
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_noise_in_the_objective_has_the_stated_norm(name, norm, squared_norm):
+    # at the released θ the gradient gives b back: its norm is gamma with shape D and scale 1/β
+    rng = np.random.default_rng(20)
+    X = rng.choice([-0.5, 0.5], size=(200, 3)) * (rng.random((200, 3)).argsort(axis=1) < 2)
+    signs = rng.choice([-1.0, 1.0], 200)
+    loss = LOSSES[name]
+    options = {"loss": loss, "norm": norm, "squared_norm": squared_norm}
+    theta = release_objective(X, signs, 1.0, 4.0, draws=3000, rng=rng, **options)
+    rate, raised = objective_noise(0.999, 4.0 / squared_norm, loss=loss)
+    b, _ = Density(X, signs, loss=loss).noise(theta, raised * squared_norm)
+    norms = np.abs(b).sum(axis=1) if norm == "l1" else np.linalg.norm(b, axis=1)
+    assert stats.kstest(norms, stats.gamma(3, scale=1 / rate).cdf).pvalue > 0.01
+    assert stats.kstest(norms, stats.gamma(3, scale=1.1 / rate).cdf).pvalue < 0.01
+    signs_of_b = (b > 0) @ [1, 2, 4]
+    assert stats.chisquare(np.bincount(signs_of_b, minlength=8)).pvalue > 0.01
+
+
+@pytest.mark.parametrize("calibration", ["tight", "published"])
+@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(1.0, 3.0), (0.5, 0.01)])
+def test_released_values_follow_the_exact_density(epsilon, reg_lambda, calibration):
+    X, signs = np.array([[1.0], [0.4], [-0.7]]), np.array([1.0, 1.0, -1.0])
+    draws = release_objective(
+        X, signs, epsilon, reg_lambda, calibration=calibration, draws=4000, rng=np.random.default_rng(15)
+    )
+    rate, raised = objective_noise(0.999 * epsilon, reg_lambda, calibration=calibration)
+
+    def cdf(t):  # θ falls as b grows: P(θ <= t) = P(b >= -∇J(t)), and b is Laplace noise in one dimension
+        t = np.atleast_1d(t)
+        u = signs * X[:, 0]
+        return stats.laplace(scale=1 / rate).sf((expit(-np.outer(t, u)) * u).sum(axis=1) - raised * t)
+
+    assert stats.kstest(draws[:, 0], cdf).pvalue > 0.01
+    t = np.linspace(-30, 30, 60_001)
+    density = np.exp(Density(X, signs)(t[:, None], rate, raised))
+    np.testing.assert_allclose(np.cumsum(density)[::5000] * 1e-3, cdf(t)[::5000] - cdf(t)[0], atol=2e-3)
+
+
+def test_noise_covers_the_inexact_minimiser():
+    # so loose a tolerance that the solver stops early: the second noise, 2τ/λ' over a thousandth of ε, must be there
+    X, signs = one_hot()
+    options = {"draws": 400, "rng": np.random.default_rng(16)}
+    theta = release_objective(X, signs, 1.0, 50.0, tolerance=1.0, **options)
+    rate, raised = objective_noise(0.999, 50.0)
+    b = NormGamma(rate, 1.0, 25).release(np.zeros(25), rng=np.random.default_rng(16), draws=400)
+    noise = np.linalg.norm(theta - minimiser(X, signs, raised, linear=b), axis=1)
+    expected = stats.gamma(25, scale=2 * 1.0 / raised / 0.001)
+    assert stats.kstest(noise, expected.cdf).pvalue > 0.01
+
+
+def test_batch_equals_one_by_one_with_the_same_noise():
+    X, signs = one_hot()
+    theta = release_objective(X, signs, 1.0, 1.0, draws=6, rng=np.random.default_rng(17))
+    rng = np.random.default_rng(17)
+    rate, raised = objective_noise(0.999, 1.0)
+    b = NormGamma(rate, 1.0, 25).release(np.zeros(25), rng=rng, draws=6)
+    alone = np.array([minimiser(X, signs, raised, linear=row) for row in b])
+    alone = NormGamma(0.001, 2 * TOLERANCE / raised, 25).release(alone, rng=rng)
+    assert np.linalg.norm(theta - alone, axis=1).max() <= 2 * TOLERANCE / raised
+    assert np.linalg.norm(np.diff(theta, axis=0), axis=1).min() > 0.1

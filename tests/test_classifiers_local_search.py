@@ -1,0 +1,531 @@
+"""PrivLocal and PrivGene: sums against their definition, ranges against all records, exact costs, and the door."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from sklearn.base import clone
+
+from dpml.auditing import audit
+from dpml.budget import Budget
+from dpml.catalogue import CATALOGUE
+from dpml.catalogue._local_search import LOCAL, _GenePaths, _LocalPaths
+from dpml.classifiers import PrivGene, PrivLocal
+from dpml.classifiers._objectives import drop, largest_score, loss_value
+from dpml.classifiers.local_search import (
+    Records,
+    candidate_range,
+    default_decay,
+    default_iterations,
+    neighbourhood_range,
+    offspring,
+    release_genetic_search,
+    release_local_search,
+)
+from dpml.exceptions import (
+    BudgetExceeded,
+    InvalidData,
+    InvalidParameter,
+    InvalidSchema,
+    NoSecureSampler,
+    RelationMismatch,
+)
+from dpml.mechanisms.choice import PermuteAndFlip
+from dpml.schema import Feature, Schema
+
+LOSSES = ["logistic", "hinge"]
+RELATIONS = ["add-remove", "replace-one"]
+KINDS = [PrivLocal, PrivGene]
+
+
+def reference_loss(loss, z):
+    return np.maximum(0, 1 - z) if loss == "hinge" else np.log(1 + np.exp(-z))
+
+
+def reference_objective(X, signs, theta, loss, intercept=True):
+    X = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    return reference_loss(loss, signs * (X @ theta)).sum()
+
+
+def some_table(rng, n=40, D=5, numeric=()):
+    X = (rng.random((n, D)) < 0.4).astype(float)
+    for j in numeric:
+        X[:, j] = rng.uniform(-1, 1, n)
+    return X, np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+
+def separable(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    return (rng.random((n, 5)) < np.where(y, 0.8, 0.2)[:, None]).astype(int), y
+
+
+SCHEMA = Schema.binary(5, n_lower=600)
+
+
+# ---- statistics -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_drop_is_the_difference_of_losses_also_for_small_steps(loss):
+    z = np.linspace(-30, 30, 601)
+    for t in (2.0, 0.3, -0.3, -2.0):
+        assert drop(loss, z, t) == pytest.approx(reference_loss(loss, z) - reference_loss(loss, z + t), abs=1e-12)
+        assert loss_value(loss, z) == pytest.approx(reference_loss(loss, z), abs=1e-12)
+    assert drop("logistic", np.zeros(1), 1e-12) == pytest.approx(0.5e-12, rel=1e-9)
+    assert np.isfinite(loss_value(loss, np.array([-1e6, 1e6]))).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("numeric", [(), (1, 4)])
+def test_gains_are_the_differences_of_the_objective(loss, intercept, numeric):
+    rng = np.random.default_rng(1)
+    X, signs = some_table(rng, numeric=numeric)
+    mask = np.isin(np.arange(5), numeric)
+    D = 5 + intercept
+    theta = rng.normal(size=(3, D))
+    tables = [X] if numeric else [X, sparse.csr_array(X), sparse.csc_matrix(X)]
+    for table in tables:
+        records = Records(table, signs, 5, mask, intercept)
+        margins = records.margins(theta)
+        gains = records.gains(margins, 0.7, loss)
+        assert gains.shape == (3, 2 * D)
+        for d, c in itertools.product(range(3), range(2 * D)):
+            moved = theta[d].copy()
+            moved[c % D] += 0.7 if c < D else -0.7
+            before, after = (reference_objective(X, signs, t, loss, intercept) for t in (theta[d], moved))
+            assert gains[d, c] == pytest.approx(before - after, abs=1e-10)
+            assert records.objective(theta, loss)[d] == pytest.approx(before, abs=1e-10)
+
+
+@pytest.mark.parametrize("numeric", [(), (0, 3)])
+def test_moved_margins_are_the_margins_of_the_moved_weights(numeric):
+    rng = np.random.default_rng(2)
+    X, signs = some_table(rng, numeric=numeric)
+    records = Records(X, signs, 5, np.isin(np.arange(5), numeric))
+    theta = rng.normal(size=(6, 6))
+    margins = records.margins(theta)
+    columns, amounts = np.arange(6), np.array([0.5, -1.0, 0.0, 2.0, -0.3, 0.1])
+    records.move(margins, columns, amounts)
+    theta[np.arange(6), columns] += amounts
+    assert margins == pytest.approx(records.margins(theta), abs=1e-12)
+
+
+def test_records_that_are_not_what_is_stated_are_refused():
+    with pytest.raises(InvalidData, match="at most 1 ones"):
+        Records([[1, 1]], [1], 1)
+    with pytest.raises(InvalidData, match=r"\[-1, 1\]"):
+        Records([[1, 2]], [1], 2, [False, True])
+    with pytest.raises(InvalidData, match="ones"):
+        Records([[0.5, 1]], [1], 2)
+    with pytest.raises(InvalidData, match="signs"):
+        Records([[1, 1]], [0], 2)
+
+
+# ---- ranges ---------------------------------------------------------------------------------------------------------
+
+
+def all_records(D, n_ones, numeric=()):
+    """Records with at most that many ones, and numbers at the ends of their domain and in the middle."""
+    sets = [(-1, -0.5, 0, 0.5, 1) if j in numeric else (0, 1) for j in range(D)]
+    for x in itertools.product(*sets):
+        if sum(v for j, v in enumerate(x) if j not in numeric) <= n_ones:
+            yield np.array([*x, 1.0])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("n_ones", "numeric"), [(1, ()), (2, ()), (3, ()), (1, (2,)), (0, (0, 1, 2))])
+def test_neighbourhood_range_is_exact_over_all_records_and_labels(loss, n_ones, numeric):
+    rng = np.random.default_rng(3)
+    mask = np.isin(np.arange(3), numeric)
+    for step in (1.0, 0.25, 0.01):
+        theta = rng.normal(size=(4, 4))
+        theta[0] = 0
+        found = np.zeros(4)
+        for d in range(4):
+            moves = [np.zeros(4), *(step * np.eye(4)), *(-step * np.eye(4))]
+            for x, s in itertools.product(all_records(3, n_ones, numeric), (-1, 1)):
+                values = [reference_loss(loss, s * (x @ (theta[d] + move))) for move in moves]
+                found[d] = max(found[d], max(values) - min(values))
+        claimed = neighbourhood_range(theta, step, loss, n_ones=n_ones, numeric=mask)
+        assert claimed == pytest.approx(found, rel=1e-9)
+        assert (claimed <= 2 * step + 1e-12).all()
+
+
+def test_range_at_the_origin_is_the_step_for_the_logistic_loss_and_twice_it_for_the_hinge():
+    for step in (1.0, 0.1):
+        at = [float(neighbourhood_range(np.zeros((1, 4)), step, loss, n_ones=3)[0]) for loss in LOSSES]
+        assert at == pytest.approx([step, 2 * step])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("n_ones", "numeric"), [(1, ()), (2, ()), (3, ()), (1, (2,))])
+def test_candidate_range_covers_all_records_and_labels(loss, n_ones, numeric):
+    rng = np.random.default_rng(4)
+    mask = np.isin(np.arange(3), numeric)
+    tightest = np.inf
+    for _ in range(20):
+        c = rng.normal(size=(4, 4)) * rng.choice([0.05, 1, 3])
+        claimed = float(candidate_range(c[None], loss, n_ones=n_ones, numeric=mask)[0])
+        values = [
+            reference_loss(loss, s * (c @ x)) for x, s in itertools.product(all_records(3, n_ones, numeric), (-1, 1))
+        ]
+        found = max(v.max() - v.min() for v in values)
+        assert found <= claimed + 1e-12
+        tightest = min(tightest, claimed / found)
+        assert largest_score(c, n_ones, mask, True).max() == pytest.approx(
+            max(np.abs(c @ x).max() for x in all_records(3, n_ones, numeric))
+        )
+    assert tightest < 1.6
+    alike = candidate_range(np.ones((1, 3, 4)), loss, n_ones=2)
+    assert alike == pytest.approx(1e-6)
+
+
+# ---- release --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_without_noise_the_search_is_the_greedy_descent(loss):
+    rng = np.random.default_rng(5)
+    X, signs = some_table(rng, n=60, numeric=(0, 1, 2, 3, 4))  # numbers, so that no two sums are equal
+    records = Records(X, signs, 0, np.ones(5, dtype=bool))
+    theta, steps = np.zeros(6), 1.0 * 0.8 ** np.arange(7)
+    for s in steps:
+        moves = [*(s * np.eye(6)), *(-s * np.eye(6)), np.zeros(6)]
+        values = [reference_objective(X, signs, theta + m, loss) for m in moves]
+        theta = theta + moves[int(np.argmin(values))]
+        assert np.sort(values)[1] - min(values) > 1e-6
+    released = release_local_search(records, 1e9, n_iterations=7, step=1.0, decay=0.8, loss=loss, rng=rng, draws=3)
+    assert released == pytest.approx(np.tile(theta, (3, 1)), abs=1e-9)
+
+
+def test_first_choices_have_the_probabilities_of_permute_and_flip():
+    X, signs = some_table(np.random.default_rng(6), n=30, D=2)
+    records, draws = Records(X, signs, 2), 20_000
+    released = release_local_search(records, 0.8, n_iterations=1, step=1.0, draws=draws, rng=np.random.default_rng(0))
+    moves = [*np.eye(3), *(-np.eye(3)), np.zeros(3)]
+    gains = [
+        reference_objective(X, signs, np.zeros(3), "logistic") - reference_objective(X, signs, m, "logistic")
+        for m in moves
+    ]
+    expected = PermuteAndFlip(0.8, 1.0).probabilities(np.array(gains))
+    seen = np.array([(released == m).all(axis=1).sum() for m in moves])
+    assert seen.sum() == draws
+    # a false alarm has probability 1e-4; the seed is fixed
+    assert stats.chisquare(seen, expected * draws).pvalue > 1e-4
+    other = PermuteAndFlip(0.4, 1.0).probabilities(np.array(gains))
+    assert stats.chisquare(seen, other * draws).pvalue < 1e-6
+
+
+@pytest.mark.parametrize("release", [release_local_search, release_genetic_search])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("calibration", ["range", "published"])
+def test_choices_share_epsilon_and_have_the_range_of_the_relation(monkeypatch, release, relation, calibration):
+    seen = []
+
+    def recorded(scores, epsilon, span, published, rng):
+        seen.append((epsilon, span, published))
+        return scores.argmax(axis=1)
+
+    monkeypatch.setattr("dpml.classifiers._search._choose", recorded)
+    X, signs = some_table(np.random.default_rng(10), n=20)
+    options = {"relation": relation, "calibration": calibration, "step": 1.0, "decay": 0.5, "draws": 2}
+    release(Records(X, signs, 5), 0.9, n_iterations=3, rng=np.random.default_rng(0), **options)
+    assert len(seen) == (3 if release is release_local_search else 5)
+    total = sum(epsilon for epsilon, _, _ in seen)
+    assert total <= 0.9
+    assert total == pytest.approx(0.9)
+    factor = 2 if relation == "replace-one" else 1
+    first = seen[0][1]
+    if calibration == "published":
+        most = 1.75 if release is release_local_search else 6 * 1.75
+        assert first == pytest.approx(2 * reference_loss("logistic", -most))
+    elif release is release_local_search:
+        assert first == pytest.approx(factor * 1.0)
+    else:
+        candidates = offspring(np.zeros((2, 1, 6)), 100, 1.0, np.random.default_rng(0))
+        assert first == pytest.approx(factor * candidate_range(candidates, "logistic", n_ones=5))
+    assert all(published == (calibration == "published") for _, _, published in seen)
+
+
+def test_blocks_of_draws_do_not_change_what_is_released(monkeypatch):
+    X, signs = some_table(np.random.default_rng(7), n=50)
+    records = Records(X, signs, 5)
+    run = {"n_iterations": 3, "draws": 7}
+    for release in (release_local_search, release_genetic_search):
+        whole = release(records, 1e9, rng=np.random.default_rng(1), **run)
+        monkeypatch.setattr("dpml.classifiers._search.BLOCK_CELLS", 100)
+        parts = release(records, 1e9, rng=np.random.default_rng(1), **run)
+        monkeypatch.undo()
+        assert whole.shape == parts.shape == (7, 6)
+        if release is release_local_search:
+            assert whole == pytest.approx(parts)
+
+
+def test_offspring_are_a_crossover_of_two_parents_with_one_weight_moved():
+    rng = np.random.default_rng(8)
+    parents = rng.normal(size=(3, 2, 4))
+    children = offspring(parents, 50, 0.5, rng)
+    assert children.shape == (3, 50, 4)
+    for d, child in itertools.product(range(3), range(50)):
+        crossed = [
+            np.concatenate([parents[d, a, :k], parents[d, b, k:]])
+            for a, b in itertools.product(range(2), repeat=2)
+            for k in range(5)
+        ]
+        change = np.abs(children[d, child] - np.array(crossed))
+        assert any(np.allclose(np.sort(c), [0, 0, 0, 0.5]) for c in change)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_genetic_search_without_noise_keeps_the_best_candidate_of_the_last_iteration(loss):
+    X, signs = some_table(np.random.default_rng(9), n=60)
+    records = Records(X, signs, 5)
+    options = {"n_iterations": 1, "n_candidates": 30, "step": 1.0, "loss": loss}
+    [best] = release_genetic_search(records, 1e9, rng=np.random.default_rng(3), **options)
+    candidates = offspring(np.zeros((1, 1, 6)), 30, 1.0, np.random.default_rng(3))[0]
+    values = [reference_objective(X, signs, c, loss) for c in candidates]
+    assert reference_objective(X, signs, best, loss) == pytest.approx(min(values))
+    longer = release_genetic_search(records, 1e9, rng=np.random.default_rng(3), **{**options, "n_iterations": 12})
+    assert reference_objective(X, signs, longer[0], loss) < min(values)
+
+
+@pytest.mark.parametrize("name", ["priv-local", "priv-gene"])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_the_claim_is_reached_exactly_and_half_the_noise_would_break_it(name, epsilon):
+    entry = CATALOGUE[name]
+    assert entry.audit(epsilon, "add-remove").epsilon_lower == pytest.approx(epsilon, abs=1e-9)
+    case = entry.case(epsilon, "add-remove")
+    halved = {"priv-local": _LocalPaths, "priv-gene": _GenePaths}[name](2 * epsilon, "add-remove", "range")
+    assert not audit(halved, case.data, case.neighbour, epsilon).passed
+    replaced = entry.audit(epsilon, "replace-one").epsilon_lower
+    assert 0.8 * epsilon < replaced <= epsilon + 1e-9
+
+
+def test_paths_have_probabilities_that_add_up_and_match_the_draws():
+    case = CATALOGUE["priv-local"].case(1.0, "add-remove")
+    log = case.exact.log_probabilities(case.data)
+    assert sum(np.exp(list(log.values()))) == pytest.approx(1)
+    small = Records(np.ones((3, 1)), [1.0, 1.0, -1.0], 1, intercept=False)
+    log = case.exact.log_probabilities(small)
+    draws = release_local_search(small, 1.0, draws=20_000, rng=np.random.default_rng(2), **LOCAL)[:, 0]
+    places = {(0, 0): 1.5, (0, 1): 0.5, (1, 0): -0.5, (1, 1): -1.5}
+    seen = [(draws == place).sum() for place in places.values()]
+    assert stats.chisquare(seen, [20_000 * np.exp(log[path]) for path in places]).pvalue > 1e-4
+
+
+ROWS = [(x, s) for x in itertools.product((0, 1), repeat=2) if sum(x) <= 1 for s in (-1, 1)]
+
+
+@settings(max_examples=25)
+@given(st.data())
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("paths", [_LocalPaths, _GenePaths])
+@pytest.mark.parametrize("calibration", ["range", "published"])
+def test_no_small_neighbours_break_the_claim(calibration, paths, relation, data):
+    rows = data.draw(st.lists(st.sampled_from(ROWS), min_size=1, max_size=5))
+    more = data.draw(st.sampled_from(ROWS))
+    others = [*rows, more] if relation == "add-remove" else [*rows[1:], more]
+    sides = [Records([x for x, _ in r], [s for _, s in r], 1, intercept=False) for r in (rows, others)]
+    assert audit(paths(1.0, relation, calibration), *sides, 1.0).passed
+
+
+def test_secure_choices_are_the_same_mechanism():
+    pytest.importorskip("opendp")
+    X, y = separable(60)
+    records = Records(X, 2.0 * y - 1, 5)
+    best = release_local_search(records, 1e6, n_iterations=3, secure=True)
+    again = release_local_search(records, 1e6, n_iterations=3, rng=np.random.default_rng(0))
+    assert best == pytest.approx(again)
+    small = Records(np.ones((3, 1)), [1.0, 1.0, -1.0], 1, intercept=False)
+    released = release_local_search(small, 1.0, draws=500, secure=True, **{**LOCAL, "n_iterations": 1})[:, 0]
+    share = PermuteAndFlip(1.0, 1.0).probabilities(np.array([0.5, -0.5]))[0]
+    assert np.isin(released, [-1.0, 1.0]).all()
+    # 5 standard errors: a false alarm in 2 million runs
+    assert abs((released > 0).mean() - share) < 5 * np.sqrt(share * (1 - share) / 500) + 0.003
+    assert release_genetic_search(records, 1e6, n_iterations=3, secure=True).shape == (1, 6)
+    with pytest.raises(NoSecureSampler):
+        release_local_search(records, 1.0, n_iterations=3, secure=True, calibration="published")
+
+
+# ---- public rules ---------------------------------------------------------------------------------------------------
+
+
+def test_rules_grow_with_what_can_be_paid_and_end():
+    T = [default_iterations(e, 30_000, 127) for e in (1e-6, 0.05, 0.5, 1.0, 1e6)]
+    assert sorted(T) == T
+    assert T[0] == 4
+    assert T[-1] == 60
+    assert default_iterations(1.0, 30_000, 127, relation="replace-one") == default_iterations(0.5, 30_000, 127)
+    assert default_iterations(1.0, 30_000, 127, n_selected=3) < default_iterations(1.0, 30_000, 127)
+    assert 2 * default_decay(20) ** 20 == pytest.approx(0.2)
+
+
+# ---- estimators -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_learns_and_predicts_consistently(kind, loss):
+    X, y = separable()
+    model = kind(20.0, loss=loss, schema=SCHEMA, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.85
+    scores = model.decision_function(X)
+    assert (model.predict(X) == (scores > 0)).all()
+    assert scores == pytest.approx(X @ model.coef_[0] + model.intercept_[0])
+    assert hasattr(model, "predict_proba") == (loss == "logistic")
+    if loss == "logistic":
+        assert model.predict_proba(X)[:, 1] == pytest.approx(1 / (1 + np.exp(-scores)))
+    assert pickle.loads(pickle.dumps(model)).coef_ == pytest.approx(model.coef_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_for_arrays_sparse_tables_and_named_columns_in_any_order(kind):
+    X, y = separable()
+    options = {"random_state": 3, "n_iterations": 4}
+    dense = kind(1.0, schema=SCHEMA, **options).fit(X, y)
+    thin = kind(1.0, schema=SCHEMA, **options).fit(sparse.csr_matrix(X), y)
+    frame = pd.DataFrame(X, columns=SCHEMA.feature_names)
+    named = kind(1.0, schema=SCHEMA, **options).fit(frame, y)
+    assert dense.coef_ == pytest.approx(thin.coef_)
+    assert dense.coef_ == pytest.approx(named.coef_)
+    assert (named.predict(frame[frame.columns[::-1]]) == dense.predict(X)).all()
+    other = kind(1.0, schema=SCHEMA, **{**options, "random_state": 4}).fit(X, y)
+    assert not np.allclose(dense.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_classes_are_one_against_the_rest_and_cost_epsilon_in_all(kind):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=900)
+    X = (rng.random((900, 3)) < np.where(np.eye(3)[y], 0.9, 0.1)).astype(int)
+    labels = np.array(["a", "b", "c"])[y]
+    budget = Budget(60.0)
+    schema = Schema.binary(3, classes=("a", "b", "c"), n_lower=900)
+    model = kind(60.0, schema=schema, budget=budget, random_state=0).fit(X, labels)
+    assert model.coef_.shape == (3, 3)
+    assert model.score(X, labels) > 0.75
+    assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
+    assert budget.ledger["epsilon"].tolist() == [60.0]
+    with pytest.raises(BudgetExceeded):
+        kind(1.0, schema=schema, budget=budget).fit(X, labels)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_are_centred_by_public_bounds(kind):
+    rng = np.random.default_rng(1)
+    age, flag = rng.uniform(20, 80, 800), rng.integers(2, size=800)
+    y = ((age > 50) ^ (rng.random(800) < 0.05)).astype(int)
+    schema = Schema((Feature("age", "numeric", lower=20, upper=80), Feature("flag")), n_lower=800)
+    frame = pd.DataFrame({"age": age, "flag": flag})
+    model = kind(50.0, schema=schema, random_state=0).fit(frame, y)
+    assert model.score(frame, y) > 0.85
+    grid = pd.DataFrame({"age": [20.0, 80.0], "flag": [0, 0]})
+    assert model.predict(grid).tolist() == [0, 1]
+    # exactly: scores are those of weights on (age - 50)/30, flag and 1
+    scores = model.decision_function(pd.DataFrame({"age": [50.0, 80.0], "flag": [0, 0]}))
+    assert scores[1] - scores[0] == pytest.approx(30 * model.coef_[0, 0])
+    with pytest.raises(InvalidSchema, match="one-hot"):
+        kind(1.0, schema=Schema((Feature("job", "categorical", ("x", "y")),))).fit(pd.DataFrame({"job": ["x"]}), [0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_with_too_many_ones(kind):
+    X, y = np.ones((40, 5), int), np.arange(40) % 2
+    schema = Schema.binary(5, row_bound=2)
+    with pytest.raises(InvalidData, match="row_bound is 2"):
+        kind(1.0, schema=schema).fit(X, y)
+    for options in ({"schema": schema, "on_invalid": "clip"}, {"row_bound": 2}):
+        assert kind(1.0, random_state=0, **options).fit(X, y).coef_.shape == (1, 5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_records_or_one_class_still_fit(kind):
+    for X, y in ((np.zeros((0, 2), int), []), (np.ones((50, 2), int), np.ones(50, int))):
+        model = kind(100.0, schema=Schema.binary(2, n_lower=50), random_state=0).fit(X, np.asarray(y, dtype=int))
+        assert model.classes_.tolist() == [0, 1]
+    assert model.predict([[1, 1]]).tolist() == [1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_release_has_no_seed_no_score_and_never_raises_on_data(kind):
+    pytest.importorskip("opendp")
+    X, y = separable(80)
+    with pytest.raises(InvalidParameter, match="random_state"):
+        kind(1.0, release=True, random_state=0).fit(X, y)
+    with pytest.raises(NoSecureSampler):
+        kind(1.0, release=True, calibration="published").fit(X, y)
+    model = (
+        kind(1.0, release=True, schema=Schema.binary(5, row_bound=3), n_candidates=10)
+        if kind is PrivGene
+        else kind(1.0, release=True, schema=Schema.binary(5, row_bound=3))
+    )
+    odd = X.astype(float)
+    odd[0, 0], odd[1] = 7.5, 1.0
+    model.fit(odd, np.where(np.arange(80) == 3, 9, y))
+    assert np.isfinite(model.coef_).all()
+    assert not hasattr(model, "score")
+
+
+BAD = [
+    ({"epsilon": 0}, "epsilon"),
+    ({"loss": "squared"}, "loss"),
+    ({"n_iterations": 0}, "n_iterations"),
+    ({"step": 0}, "step"),
+    ({"step": 11}, "step"),
+    ({"decay": 1.5}, "decay"),
+    ({"calibration": "tight"}, "calibration"),
+    ({"relation": "swap"}, "relation"),
+    ({"fit_intercept": 1}, "fit_intercept"),
+    ({"row_bound": 0}, "row_bound"),
+    ({"on_invalid": "drop"}, "on_invalid"),
+    ({"random_state": -1}, "random_state"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("options", "name"), BAD)
+def test_bad_parameters_are_named_before_data_are_looked_at(kind, options, name):
+    with pytest.raises(InvalidParameter) as caught:
+        kind(**{"epsilon": 1.0, **options}).fit(object(), object())
+    assert caught.value.name == name
+
+
+def test_bad_parameters_of_their_own():
+    for model, name in (
+        (PrivLocal(1.0, stay="no"), "stay"),
+        (PrivGene(1.0, n_candidates=0), "n_candidates"),
+        (PrivGene(1.0, n_selected=300), "n_selected"),
+    ):
+        with pytest.raises(InvalidParameter) as caught:
+            model.fit(object(), object())
+        assert caught.value.name == name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_budget_relation_and_clone(kind):
+    X, y = separable(100)
+    budget = Budget(1.0)
+    with pytest.raises(RelationMismatch):
+        kind(0.1, relation="replace-one", budget=budget).fit(X, y)
+    model = kind(0.4, budget=budget, n_iterations=3, random_state=0)
+    first = model.fit(X, y).coef_
+    assert budget.ledger["epsilon"].sum() == pytest.approx(0.4)
+    assert clone(model).get_params()["n_iterations"] == 3
+    assert kind(0.4, n_iterations=3, random_state=0).fit(X, y).coef_ == pytest.approx(first)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_adult_it_beats_the_majority(kind):
+    from dpml.datasets import load
+
+    data = load("adult")
+    model = kind(1.0, schema=data.schema, n_iterations=10, random_state=0).fit(data.X_train, data.y_train)
+    assert model.score(data.X_test, data.y_test) > 0.78

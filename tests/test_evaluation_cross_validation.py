@@ -1,0 +1,246 @@
+"""Private cross-validation: who is trained on whom, what it costs, and what is refused."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import BernoulliNB as ExactNB
+
+from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB
+from dpml.evaluation import private_cross_val_score, roc_histogram
+from dpml.exceptions import (
+    BudgetExceeded,
+    InvalidData,
+    InvalidParameter,
+    NoSecureSampler,
+    NotPrivate,
+    RelationMismatch,
+)
+from dpml.schema import Schema
+
+
+def table(n=900, D=6, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    return (rng.random((n, D)) < np.where(y, 0.7, 0.3)[:, None]).astype(int), y
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Notes its training records, and scores each record by its second column."""
+
+    def __init__(self, epsilon=1.0, random_state=None, budget=None, schema=None, relation="add-remove"):
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.budget = budget
+        self.schema = schema
+        self.relation = relation
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        self.trained_ = np.asarray(X)[:, 0].astype(int)
+        return self
+
+    def predict_proba(self, X):
+        self.tested_ = np.asarray(X)[:, 0].astype(int)
+        p = np.asarray(X)[:, 1]
+        return np.column_stack([1 - p, p])
+
+
+def scored(n=300):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=n)
+    return np.column_stack([np.arange(n), np.clip(rng.normal(0.3 + 0.4 * y, 0.2), 0, 1)]), y
+
+
+@pytest.mark.parametrize("folds", [None, "given"])
+def test_each_record_is_tested_once_by_the_model_that_has_not_seen_it(folds):
+    X, y = scored()
+    given = np.arange(len(y)) % 4 if folds else None
+    result = private_cross_val_score(Recorder(), X, y, 1e9, n_folds=4, folds=given, rng=np.random.default_rng(0))
+    for fold, model in enumerate(result.models):
+        inside = np.flatnonzero(result.folds == fold)
+        np.testing.assert_array_equal(model.tested_, inside)
+        np.testing.assert_array_equal(model.trained_, np.flatnonzero(result.folds != fold))
+    if folds:
+        np.testing.assert_array_equal(result.folds, given)
+    else:
+        # drawn for each record on its own: binomial sizes
+        assert np.abs(np.bincount(result.folds, minlength=4) - 75).max() < 5 * np.sqrt(300 * 3 / 16)
+    # the pooled histogram is that of all scores
+    np.testing.assert_allclose(result.evaluation.counts, roc_histogram(y, X[:, 1]), atol=1e-4)
+    assert result.score == pytest.approx(result.evaluation.roc_auc())
+
+
+def test_per_fold_histograms_are_those_of_the_folds():
+    X, y = scored()
+    result = private_cross_val_score(Recorder(), X, y, 1e9, n_folds=3, per_fold=True, rng=np.random.default_rng(0))
+    for fold in range(3):
+        inside = result.folds == fold
+        np.testing.assert_allclose(result.evaluation.counts[fold], roc_histogram(y[inside], X[inside, 1]), atol=1e-4)
+    assert result.score.shape == (3,)
+    assert result.evaluation.noise_scale == 1e-9
+
+
+@pytest.mark.parametrize("per_fold", [False, True])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_given_the_models_one_record_moves_the_histograms_by_the_sensitivity(relation, per_fold):
+    """The second half of the proof, by enumeration with models that are the same whatever they are trained on."""
+    records = list(itertools.product((0, 1), (0.1, 0.6, 0.9), (0, 1)))
+
+    def counts(rows, folds):
+        X = np.array([[0.0, r[1]] for r in rows]).reshape(-1, 2)
+        y = np.array([r[0] for r in rows], dtype=int)
+        estimator = Recorder(relation=relation)
+        options = {"rng": np.random.default_rng(0), "relation": relation, "per_fold": per_fold, "folds": folds}
+        return private_cross_val_score(estimator, X, y, 1e12, n_folds=2, **options).evaluation.counts
+
+    largest = 0.0
+    base = [(0, 0.1, 0), (1, 0.6, 1)]
+    for record, other in itertools.combinations(records, 2):
+        if relation == "add-remove":
+            tables = counts(base, [0, 1]), counts([*base, record], [0, 1, record[2]])
+        else:
+            tables = counts([*base, record], [0, 1, 1]), counts([*base, other], [0, 1, 1])
+        largest = max(largest, np.abs(tables[0] - tables[1]).sum())
+    assert largest == pytest.approx({"add-remove": 1, "replace-one": 2}[relation], abs=1e-9)
+
+
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_the_total_cost_is_charged_before_training(n_folds):
+    X, y = table()
+    budget = Budget(10.0)
+    model = BernoulliNB(0.25, budget=Budget(0.1))  # its own budget is not charged
+    result = private_cross_val_score(model, X, y, 0.5, n_folds=n_folds, rng=np.random.default_rng(0), budget=budget)
+    assert result.epsilon == pytest.approx((n_folds - 1) * 0.25 + 0.5)
+    assert result.delta == 0
+    assert budget.ledger["epsilon"].tolist() == pytest.approx([result.epsilon])
+    assert budget.ledger["label"].tolist() == [f"cross-validation, {n_folds} folds"]
+    assert model.budget.spent == 0
+    rng = np.random.default_rng(0)
+    before = rng.bit_generator.state
+    folds = np.arange(len(y)) % n_folds
+    with pytest.raises(BudgetExceeded):
+        private_cross_val_score(model, X, y, 50.0, n_folds=n_folds, folds=folds, rng=rng, budget=budget)
+    assert rng.bit_generator.state == before
+    options = {"relation": "replace-one", "budget": budget, "rng": rng}
+    with pytest.raises(RelationMismatch):
+        private_cross_val_score(BernoulliNB(0.1, relation="replace-one"), X, y, 0.1, **options)
+
+
+def test_with_hardly_any_noise_the_score_is_that_of_the_pooled_predictions():
+    X, y = table(3000)
+    schema = Schema.binary(6, n_lower=3000)
+    model = BernoulliNB(1e3, schema=schema)
+    result = private_cross_val_score(model, X, y, 1e9, n_folds=3, rng=np.random.default_rng(0), n_bins=3000)
+    pooled = np.empty(len(y))
+    for fold, model in enumerate(result.models):
+        inside = result.folds == fold
+        pooled[inside] = model.predict_proba(X[inside])[:, 1]
+    assert result.score == pytest.approx(roc_auc_score(y, pooled), abs=2e-3)
+    by_log_odds = private_cross_val_score(
+        BernoulliNB(1e3, schema=schema), X, y, 1e9, n_folds=3, rng=np.random.default_rng(0), score_scale="log-odds"
+    )
+    # sixteen bins hold a little less than three thousand
+    assert by_log_odds.score == pytest.approx(result.score, abs=0.02)
+    assert by_log_odds.score > 0.8
+
+
+def test_public_facts_of_the_training_sets_are_smaller_than_the_tables():
+    X, y = scored(100)
+    schema = Schema.binary(2, n_lower=100)
+    options = {"rng": np.random.default_rng(0), "n_folds": 4}
+    seen = private_cross_val_score(Recorder(schema=schema), X, y, 1.0, **options).models[0].schema
+    assert (seen.n_lower, seen.n_rows) == (75, None)
+    seen = private_cross_val_score(Recorder(schema=schema), X, y, 1.0, n_lower=60, **options).models[0].schema
+    assert seen.n_lower == 60
+    known = Schema.binary(2, n_rows=100)
+    options |= {"relation": "replace-one", "folds": np.arange(100) % 4}
+    estimator = Recorder(schema=known, relation="replace-one")
+    seen = private_cross_val_score(estimator, X, y, 1.0, **options).models[0].schema
+    assert (seen.n_lower, seen.n_rows) == (75, 75)
+
+
+class Scorer(Recorder):
+    """A selector's parameter on a classifier."""
+
+    def __init__(self, epsilon=1.0, schema=None, score="mutual_information"):
+        super().__init__(epsilon, schema=schema)
+        self.score = score
+
+
+def test_mutual_information_may_count_on_no_fold_size():
+    X, y = scored(100)
+    schema = Schema.binary(2, n_lower=100)
+    seen = private_cross_val_score(Scorer(schema=schema), X, y, 1.0, rng=np.random.default_rng(0)).models[0].schema
+    assert seen.n_lower == 1
+
+
+def test_what_is_not_private_is_refused():
+    X, y = table(200)
+    rng = np.random.default_rng(0)
+    with pytest.raises(NotPrivate, match="BernoulliNB states no ε"):
+        private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng)
+    study = private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng, epsilon_training=math.inf)
+    assert study.epsilon == math.inf
+    assert 0 <= study.score <= 1
+    with pytest.raises(NotPrivate, match="for study"):
+        private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng, epsilon_training=math.inf, budget=Budget(1.0))
+    declared = Recorder()
+    declared.private = False
+    with pytest.raises(NotPrivate):
+        private_cross_val_score(declared, *scored(), 1.0, rng=rng)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"n_folds": 1}, InvalidParameter, "n_folds"),
+        ({"folds": [0, 1]}, InvalidParameter, "folds"),
+        ({"folds": np.full(300, 5)}, InvalidParameter, "folds"),
+        ({"metric": "f1"}, InvalidParameter, "metric"),
+        ({"rng": None}, InvalidParameter, "rng"),
+        ({"relation": "replace-one"}, InvalidParameter, "relation = 'add-remove'"),
+        ({"epsilon_training": 0}, InvalidParameter, "epsilon_training"),
+        ({"y": [0, 1]}, InvalidData, "different lengths"),
+        ({"release": True, "rng": None}, NoSecureSampler, "no release mode"),
+    ],
+)
+def test_bad_parameters_are_named(options, error, match):
+    if options.get("release"):
+        pytest.importorskip("opendp")
+    X, y = scored()
+    good = {"y": y, "rng": np.random.default_rng(0)}
+    with pytest.raises(error, match=match):
+        private_cross_val_score(Recorder(), X, epsilon_evaluation=1.0, **good | options)
+
+
+@pytest.mark.parametrize("kind", ["frame", "sparse"])
+def test_tables_of_other_kinds_give_the_same(kind):
+    X, y = table(300)
+    other = pd.DataFrame(X, columns=[f"x{i}" for i in range(6)]) if kind == "frame" else sparse.csr_array(X)
+    schema = Schema.binary(6, n_lower=300)
+    scores = [
+        private_cross_val_score(BernoulliNB(1.0, schema=schema), table, y, 1.0, rng=np.random.default_rng(0)).score
+        for table in (X, other)
+    ]
+    assert scores[0] == pytest.approx(scores[1])
+
+
+def test_a_release_takes_no_seed_and_survives_any_labels():
+    pytest.importorskip("opendp")
+    X, y = table(60)
+    labels = ["neither", *y[1:].tolist()]
+    result = private_cross_val_score(BernoulliNB(1.0), X, labels, 1.0, n_folds=3, release=True)
+    np.testing.assert_array_equal(result.evaluation.counts, np.rint(result.evaluation.counts))
+    assert all(model.release for model in result.models)
+    assert result.epsilon == 3.0
+    one = private_cross_val_score(BernoulliNB(1.0), X[:1], y[:1], 1.0, n_folds=3, release=True)
+    assert 0 <= one.score <= 1
+    with pytest.raises(InvalidParameter, match="rng"):
+        private_cross_val_score(BernoulliNB(1.0), X, y, 1.0, rng=np.random.default_rng(0), release=True)

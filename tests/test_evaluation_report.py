@@ -1,0 +1,545 @@
+"""Every figure from one noisy histogram: against scikit-learn, against hand counts, and the coverage of intervals."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.special import expit
+from sklearn import metrics
+
+from dpml.budget import Budget
+from dpml.catalogue import CATALOGUE
+from dpml.evaluation import (
+    PrivateEvaluation,
+    compare_classifiers,
+    private_confusion_matrix,
+    private_roc_auc,
+    private_roc_curve,
+    release_evaluation,
+    release_multiclass_evaluation,
+    roc_from_histogram,
+    roc_histogram,
+    roc_thresholds,
+)
+from dpml.evaluation.comparison import paired_counts
+from dpml.evaluation.histogram import noise_scale
+from dpml.evaluation.intervals import draw_noise, noise_variance, ratio_interval
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
+
+SENSITIVITY = {"add-remove": 1, "replace-one": 2}
+
+
+def scores(n=600, gap=2.0, share=0.5, seed=3):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return y, rng.normal(gap * (y - 0.5), 1.5)
+
+
+def evaluate(y, s, epsilon, seed=0, **options):
+    return release_evaluation(y, s, epsilon, rng=np.random.default_rng(seed), **options)
+
+
+def exact_of(y, log_odds, **options):
+    """The evaluation with no noise at all."""
+    counts = roc_histogram(y, log_odds, score_scale="log-odds", **options).astype(float)
+    return PrivateEvaluation(counts, roc_thresholds(score_scale="log-odds"), 0.0, 1.0, "add-remove", "log-odds")
+
+
+def binned(y, log_odds):
+    """Scores as scikit-learn must see them to agree: one value a bin."""
+    return np.searchsorted(roc_thresholds(16, "log-odds")[-2:0:-1], log_odds, side="right")
+
+
+# ---- figures at a large ε are scikit-learn's --------------------------------------------------------------------
+
+
+def test_figures_without_noise_are_those_of_scikit_learn():
+    y, log_odds = scores(share=0.3)
+    evaluation = evaluate(y, log_odds, 1e9, score_scale="log-odds")
+    bins = binned(y, log_odds)
+    assert evaluation.roc_auc() == pytest.approx(metrics.roc_auc_score(y, bins), abs=1e-6)
+    assert evaluation.average_precision() == pytest.approx(metrics.average_precision_score(y, bins), abs=1e-6)
+    assert evaluation.prevalence() == pytest.approx(y.mean(), abs=1e-6)
+    assert evaluation.n_records() == pytest.approx(len(y), abs=1e-4)
+    for threshold in (None, -2.1, 40.0):
+        used = evaluation.used_threshold(threshold)
+        said = (log_odds >= used).astype(int)
+        assert evaluation.accuracy(threshold) == pytest.approx(metrics.accuracy_score(y, said), abs=1e-6)
+        expected = metrics.balanced_accuracy_score(y, said)
+        assert evaluation.balanced_accuracy(threshold) == pytest.approx(expected, abs=1e-6)
+        np.testing.assert_allclose(evaluation.confusion_matrix(threshold), metrics.confusion_matrix(y, said), atol=1e-4)
+        tn, fp, fn, tp = metrics.confusion_matrix(y, said).ravel()
+        assert evaluation.true_positive_rate(threshold) == pytest.approx(tp / (tp + fn), abs=1e-6)
+        assert evaluation.false_positive_rate(threshold) == pytest.approx(fp / (fp + tn), abs=1e-6)
+
+
+def test_precision_recall_curve_in_the_order_of_scikit_learn():
+    y, log_odds = scores(share=0.3)
+    evaluation = exact_of(y, log_odds)
+    precision, recall, thresholds = evaluation.precision_recall_curve()
+    assert precision.shape == recall.shape == (17,)
+    assert (np.diff(thresholds) > 0).all()
+    assert (precision[-1], recall[-1]) == (1, 0)
+    bins = binned(y, log_odds)
+    expected = metrics.precision_recall_curve(y, bins)
+    # one of ours for each different bin of theirs
+    ours = np.unique(bins)
+    np.testing.assert_allclose(precision[ours], expected[0][:-1], atol=1e-12)
+    np.testing.assert_allclose(recall[ours], expected[1][:-1], atol=1e-12)
+
+
+def test_log_loss_is_that_of_the_bins_probabilities_and_bounded():
+    y, log_odds = scores(2000)
+    evaluation = exact_of(y, log_odds)
+    p = evaluation.bin_probabilities()[::-1][binned(y, log_odds)]
+    assert evaluation.log_loss(clip=1e-9) == pytest.approx(metrics.log_loss(y, p), rel=1e-9)
+    # 16 bins are coarse, and yet near the loss of the scores themselves
+    assert evaluation.log_loss() == pytest.approx(metrics.log_loss(y, expit(log_odds)), abs=0.02)
+    # everything wrong with certainty
+    wrong = exact_of(1 - (log_odds > 0), np.where(log_odds > 0, 50.0, -50.0))
+    assert wrong.log_loss() == pytest.approx(-np.log(1e-3))
+    for clip in (0, 0.5, np.nan):
+        with pytest.raises(InvalidParameter, match="clip"):
+            evaluation.log_loss(clip)
+
+
+def test_bin_probabilities_lie_in_their_bins_on_both_scales():
+    for n_bins, scale in itertools.product((2, 3, 16, 300), ("probability", "log-odds")):
+        thresholds = roc_thresholds(n_bins, scale)
+        evaluation = PrivateEvaluation(np.zeros((2, n_bins)), thresholds, 1.0, 1.0, "add-remove", scale)
+        p = evaluation.bin_probabilities()
+        ends = thresholds if scale == "probability" else expit(thresholds)
+        assert (p >= ends[1:] - 1e-15).all()
+        assert (p <= np.minimum(ends[:-1], 1) + 1e-15).all()
+        np.testing.assert_allclose(p, 1 - p[::-1], atol=1e-12)
+    odd = PrivateEvaluation(np.zeros((2, 4)), np.array([np.inf, 1.5, 1.0, 0.2, 0.0]), 1.0, 1.0)
+    np.testing.assert_allclose(odd.bin_probabilities(), [1, 1, 0.6, 0.1])
+
+
+def test_calibration_curve_by_hand():
+    counts = np.array([[1.0, 4, 0], [9.0, 4, 0]])
+    evaluation = PrivateEvaluation(counts, np.array([np.inf, 0.8, 0.4, 0]), 0.0, 1.0)
+    curve = evaluation.calibration_curve()
+    np.testing.assert_allclose(curve.prob_true, [np.nan, 0.5, 0.9])
+    np.testing.assert_allclose(curve.prob_pred, [0.2, expit(np.log(4 * 2 / 3) / 2), 0.9])
+    np.testing.assert_array_equal(curve.n_records, [0, 8, 10])
+    noisy = replace(evaluation, noise_scale=3.0)
+    assert noisy.calibration_curve().n_std == pytest.approx(6.0)
+
+
+def test_the_nearest_public_threshold_is_used():
+    evaluation = PrivateEvaluation(np.ones((2, 4)), np.array([np.inf, 0.8, 0.6, 0.1, 0]), 0.0, 1.0)
+    for wanted, used in [(0.5, 0.6), (None, 0.6), (0.36, 0.6), (0.34, 0.1), (0.02, 0.0), (3, 0.8), (np.inf, np.inf)]:
+        assert evaluation.used_threshold(wanted) == used
+    assert evaluation.confusion_matrix(np.inf)[:, 1].sum() == 0
+    assert evaluation.confusion_matrix(-np.inf)[:, 0].sum() == 0
+    for bad in ("0.5", np.nan, True):
+        with pytest.raises(InvalidParameter, match="threshold"):
+            evaluation.accuracy(bad)
+    single = PrivateEvaluation(np.ones((2, 1)), np.array([np.inf, 0]), 0.0, 1.0)
+    assert (single.used_threshold(), single.accuracy(), single.roc_auc()) == (0.0, 0.5, 0.5)
+
+
+def test_the_curve_and_the_area_are_those_of_the_thin_functions():
+    y, log_odds = scores()
+    options = {"draws": 3, "score_scale": "log-odds", "relation": "replace-one"}
+    evaluation = evaluate(y, log_odds, 0.5, seed=7, **options)
+    curve = private_roc_curve(y, log_odds, 0.5, rng=np.random.default_rng(7), **options)
+    for ours, theirs in zip(evaluation.roc_curve(), curve, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    area = private_roc_auc(y, log_odds, 0.5, rng=np.random.default_rng(7), **options)
+    np.testing.assert_array_equal(evaluation.roc_auc(), area)
+    assert evaluation.noise_scale == 4.0
+
+
+FIGURES = ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss", "prevalence", "n_records")
+
+
+def test_a_batch_equals_its_draws():
+    y, log_odds = scores(100)
+    batch = evaluate(y, log_odds, 0.2, draws=4, score_scale="log-odds")
+    assert batch.counts.shape == (4, 2, 16)
+    for i in (0, 3):
+        one = replace(batch, counts=batch.counts[i])
+        for name in FIGURES:
+            assert getattr(batch, name)()[i] == pytest.approx(getattr(one, name)(), abs=1e-12)
+            assert isinstance(getattr(one, name)(), float)
+        np.testing.assert_allclose(batch.confusion_matrix()[i], one.confusion_matrix())
+        np.testing.assert_allclose(batch.precision_recall_curve()[0][i], one.precision_recall_curve()[0])
+        np.testing.assert_array_equal(batch.calibration_curve().prob_true[i], one.calibration_curve().prob_true)
+        for metric in ("roc_auc", "balanced_accuracy", "log_loss", "n_records"):
+            low, high = batch.interval(metric, n_boot=50)
+            np.testing.assert_allclose((low[i], high[i]), one.interval(metric, n_boot=50), atol=1e-9)
+        np.testing.assert_allclose(batch.roc_band(n_boot=50).tpr_low[i], one.roc_band(n_boot=50).tpr_low)
+
+
+@pytest.mark.parametrize("epsilon", [1e-280, 0.02, 1e6])
+@pytest.mark.parametrize(("y", "s"), [([], []), ([1] * 9, [0.3] * 9), ([0, 1], [0.5, 0.5]), ([0], [1.0])])
+def test_figures_of_any_release_are_in_their_ranges(y, s, epsilon):
+    evaluation = evaluate(y, s, epsilon, draws=100)
+    for name in ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "prevalence"):
+        figure = getattr(evaluation, name)()
+        assert ((figure >= 0) & (figure <= 1)).all()
+    assert ((evaluation.log_loss() >= 0) & (evaluation.log_loss() <= -np.log(1e-3))).all()
+    assert (evaluation.confusion_matrix() >= 0).all()
+    np.testing.assert_allclose(evaluation.confusion_matrix().sum(axis=(-1, -2)), evaluation.n_records())
+    precision, recall, _ = evaluation.precision_recall_curve()
+    assert ((precision >= 0) & (precision <= 1)).all()
+    assert (np.diff(recall, axis=-1) <= 0).all()
+    one = replace(evaluation, counts=evaluation.counts[0])
+    for metric in ("roc_auc", "accuracy", "log_loss", "n_records"):
+        low, high = one.interval(metric, n_boot=50)
+        assert 0 <= low <= high
+    band = one.roc_band(n_boot=50)
+    assert (band.tpr_low <= band.tpr_high).all()
+    assert band.tpr_low.min() >= 0
+    assert band.tpr_high.max() <= 1
+
+
+# ---- weights ------------------------------------------------------------------------------------------------------
+
+
+def test_weighted_figures_are_those_of_scikit_learn():
+    y, log_odds = scores()
+    w = np.random.default_rng(1).uniform(0, 3, len(y))
+    evaluation = evaluate(y, log_odds, 1e9, score_scale="log-odds", sample_weight=w, weight_bound=3)
+    expected = metrics.roc_auc_score(y, binned(y, log_odds), sample_weight=w)
+    assert evaluation.roc_auc() == pytest.approx(expected, abs=1e-6)
+    said = log_odds >= evaluation.used_threshold()
+    assert evaluation.accuracy() == pytest.approx(metrics.accuracy_score(y, said, sample_weight=w), abs=1e-6)
+    assert evaluation.n_records() == pytest.approx(w.sum(), abs=1e-3)
+
+
+@pytest.mark.parametrize("grid", [None, 8])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_sensitivity_with_weights_by_enumeration(relation, grid):
+    # invalid weights too: above the bound, negative, missing
+    records = list(itertools.product([0, 1, 5], [0.1, 0.9], [0.0, 0.7, 2.0, 9.0, -1.0, np.nan, np.inf]))
+
+    def count(rows):
+        y, s, w = ([r[i] for r in rows] for i in range(3))
+        options = {"sample_weight": w, "weight_bound": 2.0, "grid": grid}
+        return roc_histogram(y, s, [np.inf, 0.5, 0], on_invalid="clip", **options)
+
+    base = count([(1, 0.9, 0.3)])
+    tables = [count([(1, 0.9, 0.3), record]) for record in records]
+    if relation == "add-remove":
+        distances = [np.abs(t - base).sum() for t in tables]
+    else:
+        distances = [np.abs(s - t).sum() for s, t in itertools.combinations(tables, 2)]
+    unit = 1.0 if grid is None else 2.0 / grid
+    assert max(distances) * unit == pytest.approx(SENSITIVITY[relation] * 2.0)
+    assert noise_scale(0.5, relation, weight_bound=2.0) == SENSITIVITY[relation] * 2.0 / 0.5
+
+
+def test_weights_need_a_public_bound_and_keep_to_it():
+    y, s = [0, 1], [0.2, 0.8]
+    budget = Budget(1.0)
+    with pytest.raises(InvalidParameter, match="weight_bound = None is not allowed: it must be a public bound"):
+        evaluate(y, s, 1.0, sample_weight=[1, 1], budget=budget)
+    with pytest.raises(InvalidParameter, match="weight_bound"):
+        evaluate(y, s, 1.0, weight_bound=1.0, budget=budget)
+    for weights, value in (([1, 1.5], "1.5"), ([-0.5, 1], "-0.5"), ([np.nan, 1], "nan")):
+        with pytest.raises(InvalidData, match=f"sample_weight has the value {value}: it must be a number from 0 to"):
+            evaluate(y, s, 1.0, sample_weight=weights, weight_bound=1, budget=budget)
+    with pytest.raises(InvalidData, match="different lengths"):
+        evaluate(y, s, 1.0, sample_weight=[1], weight_bound=1, budget=budget)
+    assert budget.spent == 0
+    clipped = roc_histogram(y, s, sample_weight=[9, -1], weight_bound=2, on_invalid="clip")
+    assert clipped.sum() == 2
+
+
+# ---- release ------------------------------------------------------------------------------------------------------
+
+
+def test_release_takes_anything_and_no_seed():
+    pytest.importorskip("opendp")
+    y = [0, 1, "x", None, 1, [0], 1]
+    s = [0.2, np.nan, 0.4, "0.7", -3, 0.5, [0.3]]
+    w = [1.0, 1.0, None, 7.0, 0.5, 1.0, 1.0]
+    weighted = release_evaluation(y, s, 1e3, sample_weight=w, weight_bound=2.0, release=True)
+    # the first record has weight 1 of 2, the fifth a clipped score
+    expected = np.zeros((2, 16))
+    expected[0, np.searchsorted(-roc_thresholds()[1:], -0.2)] = 1.0
+    expected[1, -1] = 0.5
+    np.testing.assert_allclose(weighted.counts, expected, atol=0.2)
+    assert weighted.noise_step == 2.0 / 1024
+    np.testing.assert_array_equal(np.rint(weighted.counts * 512), weighted.counts * 512)
+    plain = release_evaluation(pd.Series(y), pd.Series(s), 0.5, draws=500, relation="replace-one", release=True)
+    assert plain.noise_scale == 4.0
+    assert plain.noise_step == 1.0
+    np.testing.assert_array_equal(plain.counts, np.rint(plain.counts))
+    # |integer noise| has the mean 2q/(1 - q²), q = exp(-1/4); the cells' counts are at most 1
+    q = np.exp(-0.25)
+    mean = 2 * q / (1 - q**2)
+    assert np.abs(plain.counts).mean() == pytest.approx(mean, rel=0.06)
+    assert 0 <= plain.interval("roc_auc", n_boot=50)[0][0] <= 1
+    for options in ({"rng": np.random.default_rng(0)}, {"rng": 0}):
+        with pytest.raises(InvalidParameter, match="rng"):
+            release_evaluation([0, 1], [0.1, 0.9], 1.0, release=True, **options)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize(
+    "name",
+    ["evaluation", "evaluation-weighted", "evaluation-multiclass", "confusion-matrix", "comparison", "comparison-auc"],
+)
+def test_the_worst_neighbours_cost_all_of_epsilon(name, relation):
+    for epsilon in (0.1, 1.0, 3.0):
+        assert CATALOGUE[name].audit(epsilon, relation).epsilon_lower == pytest.approx(epsilon, abs=1e-9)
+
+
+def test_demonstration_needs_a_generator_and_names_what_is_wrong():
+    budget = Budget(1.0)
+    with pytest.raises(InvalidParameter, match="rng = None"):
+        release_evaluation([0, 1], [0.1, 0.9], 1.0, budget=budget)
+    with pytest.raises(InvalidData, match="y_score has the value nan"):
+        evaluate([0, 1], [0.1, np.nan], 1.0, budget=budget)
+    with pytest.raises(InvalidData, match=r"y_score has the value 1.5: it must be a number from 0 to 1"):
+        evaluate([0, 1], [0.1, 1.5], 1.0, budget=budget)
+    with pytest.raises(RelationMismatch):
+        evaluate([0, 1], [0.1, 0.5], 1.0, budget=budget, relation="replace-one")
+    assert budget.spent == 0
+    evaluate([0, 1], [0.1, 0.5], 0.25, budget=budget, draws=3)
+    assert budget.ledger["epsilon"].tolist() == [0.75]
+    assert budget.ledger["label"].tolist() == ["evaluation"]
+    with pytest.raises(BudgetExceeded):
+        evaluate([0, 1], [0.1, 0.5], 0.5, budget=budget)
+
+
+# ---- uncertainty ---------------------------------------------------------------------------------------------------
+
+
+def test_ratio_interval_against_the_closed_form():
+    # noise in the numerator only, of known quantile: θ in (n ± q)/d
+    noise = np.linspace(-1, 1, 2001)
+    zero = np.zeros_like(noise)
+    low, high = ratio_interval(30.0, 100.0, noise, zero, 0.95, 0.0, 1.0)
+    assert (low, high) == pytest.approx((0.2905, 0.3095), abs=2e-5)
+    # Fieller: normal noise of sd 5 and 10 in both, level 0.9; (30 - 100θ)² <= z²(25 + 100θ²)
+    rng = np.random.default_rng(0)
+    low, high = ratio_interval(30.0, 100.0, rng.normal(0, 5, 200_000), rng.normal(0, 10, 200_000), 0.9, 0.0, 1.0)
+    z = stats.norm.ppf(0.95)
+    roots = np.sort(np.roots([100.0**2 - z**2 * 100, -2 * 3000, 900 - z**2 * 25]))
+    np.testing.assert_allclose((low, high), roots, atol=2e-3)
+    # nothing known, and more than possible
+    assert ratio_interval(1.0, 2.0, noise * 50, noise[::-1] * 80, 0.95, 0.0, 1.0) == (0.0, 1.0)
+    assert ratio_interval(150.0, 100.0, noise, zero, 0.95, 0.0, 1.0) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(("scale", "step"), [(2.0, 0.0), (2.0, 1.0), (0.3, 1.0), (0.01, 0.5), (1e9, 1.0)])
+def test_simulated_noise_has_the_stated_variance(scale, step):
+    noise = draw_noise((100_000,), scale, step, np.random.default_rng(0))
+    variance = noise_variance(scale, step)
+    assert noise.var() == pytest.approx(variance, rel=0.05, abs=1e-9)
+    if step and scale < 1e6:
+        np.testing.assert_array_equal(noise / step, np.rint(noise / step))
+
+
+# The least number of 400 that a probability of 0.95 gives in all but one of 10,000 samples: 0.904.
+LEAST = stats.binom.ppf(1e-4, 400, 0.95) / 400
+
+
+@pytest.mark.parametrize(
+    ("n", "gap", "share", "epsilon"),
+    [(500, 1, 0.5, 0.2), (500, 5, 0.15, 0.2), (500, 5, 0.15, 1.0), (5000, 2, 0.3, 0.1), (150, 3, 0.5, 1.0)],
+)
+def test_intervals_hold_the_exact_figure_as_often_as_they_say(n, gap, share, epsilon):
+    y, log_odds = scores(n, gap, share)
+    exact = exact_of(y, log_odds)
+    evaluation = evaluate(y, log_odds, epsilon, draws=400, score_scale="log-odds")
+    for metric in ("roc_auc", "accuracy", "balanced_accuracy", "log_loss", "n_records"):
+        low, high = evaluation.interval(metric, n_boot=400, rng=np.random.default_rng(1))
+        true, shown = getattr(exact, metric)(), getattr(evaluation, metric)()
+        assert ((low <= true) & (true <= high)).mean() >= LEAST, metric
+        assert ((low <= shown) & (shown <= high)).all()
+    band = evaluation.roc_band(n_boot=200, rng=np.random.default_rng(1))
+    fpr, tpr = roc_from_histogram(exact.counts)
+    # a vertical step may be met anywhere along it
+    steps = 1e-9 * np.arange(17)
+    low, high = np.interp(band.fpr, fpr + steps, tpr), np.interp(band.fpr, fpr - steps[::-1], tpr)
+    held = ((band.tpr_low <= high + 1e-6) & (low <= band.tpr_high + 1e-6)).all(axis=1)
+    assert held.mean() >= LEAST
+
+
+def test_intervals_are_not_simply_wide():
+    """On many records the width is that of the noise: 2·1.96 sd of Σ(w - θ)x / n for accuracy."""
+    y, log_odds = scores(50_000)
+    evaluation = evaluate(y, log_odds, 1.0, score_scale="log-odds")
+    low, high = evaluation.interval("accuracy", n_boot=20_000)
+    a = evaluation.accuracy()
+    sd = np.sqrt(16 * 2 * ((1 - a) ** 2 + a**2)) / len(y)
+    assert high - low == pytest.approx(2 * 1.96 * sd, rel=0.05)
+    assert np.diff(evaluation.interval(level=0.5))[0] < 0.5 * np.diff(evaluation.interval())[0]
+    wide = evaluation.interval(sampling=True)
+    assert wide[1] - wide[0] > 3 * np.diff(evaluation.interval())[0]
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 5.0])
+def test_with_sampling_the_interval_holds_the_populations_figure(epsilon):
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(400):
+        y = (rng.random(300) < 0.4).astype(int)
+        draws.append(roc_histogram(y, rng.normal(2 * y - 1, 1.5), score_scale="log-odds"))
+    counts = np.array(draws) + rng.laplace(scale=1 / epsilon, size=(400, 2, 16))
+    thresholds = roc_thresholds(score_scale="log-odds")
+    evaluation = PrivateEvaluation(counts, thresholds, 1 / epsilon, epsilon, "add-remove", "log-odds")
+    # normal scores of spread 1.5 at ±1: P(correct) = Φ(1/1.5), AUC = Φ(2/(1.5·√2)) up to the bins
+    for metric, figure in (("accuracy", stats.norm.cdf(1 / 1.5)), ("roc_auc", stats.norm.cdf(2 / (1.5 * 2**0.5)))):
+        low, high = evaluation.interval(metric, sampling=True, n_boot=400)
+        assert ((low <= figure) & (figure <= high)).mean() >= LEAST
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"metric": "average_precision"}, "metric"),
+        ({"level": 1.0}, "level"),
+        ({"level": 0}, "level"),
+        ({"n_boot": 1}, "n_boot"),
+    ],
+)
+def test_bad_parameters_of_intervals_are_named(options, name):
+    evaluation = evaluate([0, 1], [0.1, 0.9], 1.0)
+    with pytest.raises(InvalidParameter, match=name):
+        evaluation.interval(**options)
+
+
+# ---- several classes -----------------------------------------------------------------------------------------------
+
+
+def several(n=2000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    table = rng.dirichlet(np.ones(3), size=n) * 0.7 + 0.3 * np.eye(3)[y]
+    return y, table / table.sum(axis=1, keepdims=True)
+
+
+def test_one_against_the_rest():
+    y, table = several()
+    options = {"classes": (0, 1, 2), "rng": np.random.default_rng(0)}
+    budget = Budget(1e9)
+    release = release_multiclass_evaluation(y, table, 1e9, n_bins=2000, budget=budget, **options)
+    assert budget.ledger["epsilon"].tolist() == [1e9]
+    expected = metrics.roc_auc_score(y, table, multi_class="ovr")
+    assert release.macro_auc() == pytest.approx(expected, abs=1e-3)
+    assert [e.epsilon for e in release.evaluations] == pytest.approx([1e9 / 3] * 3)
+    words = np.array(["a", "b", "c"])[y]
+    named = release_multiclass_evaluation(
+        words, table, 1.0, classes=("a", "b", "c"), rng=np.random.default_rng(0), draws=5, relation="replace-one"
+    )
+    assert named.macro_auc().shape == (5,)
+    assert list(named.roc_auc()) == ["a", "b", "c"]
+    assert all(e.noise_scale == pytest.approx(6.0) for e in named.evaluations)
+    bad = table.copy()
+    bad[0, 0] = 2.0
+    budget = Budget(1.0)
+    with pytest.raises(InvalidData, match=r"y_score has the value 2\.0"):
+        release_multiclass_evaluation(y, bad, 1.0, budget=budget, **options)
+    with pytest.raises(InvalidData, match="scores has 2 columns"):
+        release_multiclass_evaluation(y, table[:, :2], 1.0, budget=budget, **options)
+    assert budget.spent == 0
+
+
+def test_confusion_matrix_of_several_classes():
+    y, table = several()
+    said = table.argmax(axis=1)
+    options = {"classes": (0, 1, 2)}
+    exact = private_confusion_matrix(y, said, 1e9, rng=np.random.default_rng(0), **options)
+    np.testing.assert_allclose(exact.matrix(), metrics.confusion_matrix(y, said), atol=1e-4)
+    assert exact.accuracy() == pytest.approx(metrics.accuracy_score(y, said), abs=1e-6)
+    assert exact.balanced_accuracy() == pytest.approx(metrics.balanced_accuracy_score(y, said), abs=1e-6)
+    noisy = private_confusion_matrix(y, said, 0.05, rng=np.random.default_rng(0), draws=400, **options)
+    assert noisy.noise_scale == 20.0
+    assert (noisy.matrix() >= 0).all()
+    low, high = noisy.interval(n_boot=400)
+    assert ((low <= exact.accuracy()) & (exact.accuracy() <= high)).mean() >= LEAST
+    low, high = exact.interval()
+    assert low <= exact.accuracy() <= high
+    empty = private_confusion_matrix([], [], 1.0, rng=np.random.default_rng(0), draws=50, **options)
+    assert ((empty.accuracy() >= 0) & (empty.accuracy() <= 1)).all()
+    with pytest.raises(InvalidData, match="y_pred has the label 7"):
+        private_confusion_matrix([0, 1], [0, 7], 1.0, rng=np.random.default_rng(0), **options)
+    dropped = private_confusion_matrix(
+        [0, 1, 9], [0, 7, 0], 1e9, rng=np.random.default_rng(0), on_invalid="clip", **options
+    )
+    np.testing.assert_allclose(dropped.matrix(), [[1, 0, 0], [0, 0, 0], [0, 0, 0]], atol=1e-6)
+
+
+def test_releases_of_several_classes_are_integers():
+    pytest.importorskip("opendp")
+    y, table = several(200)
+    bad = table.copy()
+    bad[0] = np.nan
+    release = release_multiclass_evaluation([7, *y[1:]], bad, 3.0, classes=(0, 1, 2), release=True)
+    assert all((np.rint(e.counts) == e.counts).all() for e in release.evaluations)
+    counts = private_confusion_matrix([None, *y[1:]], y, 3.0, classes=(0, 1, 2), release=True).counts
+    np.testing.assert_array_equal(counts, np.rint(counts))
+
+
+# ---- two classifiers -----------------------------------------------------------------------------------------------
+
+
+def test_paired_counts_by_hand():
+    y = [1, 1, 0, 0, 1]
+    a = [0.9, 0.5, 0.7, 0.2, 0.1]
+    b = [0.1, 0.6, 0.4, 0.2, 0.3]
+    # A alone: record 0; B alone: record 2; both right: 1 and 3; both wrong: 4
+    np.testing.assert_array_equal(paired_counts(y, a, b, 0.5), [1, 1, 3])
+    np.testing.assert_array_equal(paired_counts(y, a, b, 0.5, pos_label=0), [1, 1, 3])
+    np.testing.assert_array_equal(paired_counts(y, a, b, 0.65), [1, 1, 3])
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_differences_are_covered_and_confidence_is_earned(metric):
+    y, log_odds = scores(3000)
+    other = log_odds + np.random.default_rng(2).normal(0, 1.5, len(y))
+    options = {"metric": metric, "score_scale": "log-odds", "draws": 400}
+    compared = compare_classifiers(y, log_odds, other, 0.3, rng=np.random.default_rng(0), **options)
+    if metric == "accuracy":
+        true = np.mean((log_odds >= 0) == y) - np.mean((other >= 0) == y)
+    else:
+        true = exact_of(y, log_odds).roc_auc() - exact_of(y, other).roc_auc()
+    low, high = compared.interval(n_boot=400)
+    assert ((low <= true) & (true <= high)).mean() >= LEAST
+    assert true > 0.02
+    assert compared.probability_a_better(n_boot=400).mean() > 0.6
+    # the same scores twice: more than 95 % sure of A in about 5 % of releases
+    same = compare_classifiers(y, other, other, 0.3, rng=np.random.default_rng(0), **options)
+    assert (same.probability_a_better(n_boot=400) > 0.95).mean() <= 1 - LEAST
+    large = compare_classifiers(y, log_odds, other, 1e9, rng=np.random.default_rng(0), **options | {"draws": None})
+    assert large.difference() == pytest.approx(true, abs=1e-6)
+    assert large.probability_a_better() == 1.0
+    assert large.interval()[0] == pytest.approx(true, abs=1e-5)
+
+
+def test_what_a_comparison_costs():
+    y, log_odds = scores(100)
+    budget = Budget(2.0, relation="replace-one")
+    options = {"rng": np.random.default_rng(0), "score_scale": "log-odds", "relation": "replace-one", "budget": budget}
+    first = compare_classifiers(y, log_odds, -log_odds, 0.5, **options)
+    assert first.noise_scale == 4.0
+    second = compare_classifiers(y, log_odds, -log_odds, 0.5, metric="roc_auc", **options)
+    assert [e.noise_scale for e in second.evaluations] == [8.0, 8.0]
+    assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
+    with pytest.raises(InvalidData, match="score_b has the value nan"):
+        compare_classifiers(y, log_odds, log_odds * np.nan, 0.5, **options)
+    with pytest.raises(InvalidParameter, match="metric"):
+        compare_classifiers(y, log_odds, log_odds, 0.5, metric="f1", **options)
+    assert budget.spent == 1.0
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
+def test_a_released_comparison_is_of_integers(metric):
+    pytest.importorskip("opendp")
+    compared = compare_classifiers([0, 1, 5], [0.1, "x", 3], [0.3, 0.4, None], 1.0, metric=metric, release=True)
+    tables = [compared.counts] if metric == "accuracy" else [e.counts for e in compared.evaluations]
+    for table in tables:
+        np.testing.assert_array_equal(table, np.rint(table))
+    low, high = compared.interval(n_boot=50)
+    assert -1 <= low <= compared.difference() <= high <= 1
+    assert 0 <= compared.probability_a_better(n_boot=50) <= 1

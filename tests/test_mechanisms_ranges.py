@@ -1,0 +1,232 @@
+"""Range queries: exact sensitivity, variances as stated, least squares, monotone regression."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.isotonic import isotonic_regression
+
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms import Hierarchy, IdentityRanges, Privelet, isotonic
+from dpml.mechanisms.consistency import IntervalTree
+from dpml.mechanisms.ranges import best_branching
+
+SIZES = (1, 2, 3, 5, 7, 8, 12, 13, 16, 27, 33)
+MAKE = {
+    "identity": IdentityRanges,
+    "privelet": Privelet,
+    "binary": lambda *a, **k: Hierarchy(*a, branching=2, **k),
+    "three": lambda *a, **k: Hierarchy(*a, branching=min(3, max(a[1], 2)), **k),
+    "sums": lambda *a, **k: Hierarchy(*a, branching=2, consistent=False, **k),
+    "flat": lambda *a, **k: Hierarchy(*a, branching=max(a[1], 2), **k),
+    "best": Hierarchy,
+}
+
+
+def strategy(ranges):
+    """The strategy's matrix, (answers, n)."""
+    return ranges.measure(np.eye(ranges.n)).T
+
+
+# ---- sensitivity ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("name", MAKE)
+def test_sensitivity_by_enumeration_of_all_unit_changes(name, n):
+    alone, one, two = (MAKE[name](1.0, n, *more) for more in ((), ("replace-one",), ("replace-one", 2)))
+    assert alone.sensitivity == np.abs(strategy(alone)).sum(axis=0).max()
+    matrix = strategy(one)
+    # one count alone cannot change when a record is replaced; noise for 2 is added all the same
+    moved = max((np.abs(matrix[:, a] - matrix[:, b]).sum() for a, b in itertools.permutations(range(n), 2)), default=2)
+    assert one.sensitivity == moved
+    columns = np.abs(strategy(two)).sum(axis=0)
+    assert two.sensitivity == max(columns[a] + columns[b] for a, b in itertools.product(range(n), repeat=2))
+
+
+@pytest.mark.parametrize(
+    ("make", "add", "replace"), [("identity", 1, 2), ("privelet", 5, 8), ("binary", 5, 8), ("flat", 2, 2)]
+)
+def test_known_sensitivities_at_sixteen_counts(make, add, replace):
+    assert MAKE[make](1.0, 16).sensitivity == add
+    assert MAKE[make](1.0, 16, "replace-one").sensitivity == replace
+    assert MAKE[make](1.0, 16, "replace-one", 2).sensitivity == 2 * add
+
+
+def test_privelet_is_the_published_wavelet():
+    """Means of halves, halved differences, weights n and 2^k: a coefficient times its weight is the answer here."""
+    counts = np.random.default_rng(0).integers(0, 9, 8).astype(float)
+    coefficients, weights, level = [], [], counts
+    size = 1
+    while len(level) > 1:
+        left, right = level[::2], level[1::2]
+        size *= 2
+        coefficients = [*((left - right) / 2), *coefficients]
+        weights = [size] * len(left) + weights
+        level = (left + right) / 2
+    expected = np.array([level[0], *coefficients]) * np.array([8, *weights])
+    np.testing.assert_allclose(Privelet(1.0, 8).measure(counts), expected)
+    assert Privelet(1.0, 8).sensitivity == 1 + np.log2(8)
+
+
+# ---- reconstruction and variance ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("name", MAKE)
+def test_exact_answers_give_exact_prefix_sums(name, n):
+    counts = np.random.default_rng(n).integers(0, 9, (3, 2, n))
+    ranges = MAKE[name](1.0, n)
+    np.testing.assert_allclose(ranges.reconstruct(ranges.measure(counts)), np.cumsum(counts, axis=-1), atol=1e-9)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("name", MAKE)
+def test_variances_are_those_of_the_linear_map(name, n):
+    ranges = MAKE[name](0.7, n, "replace-one", 2)
+    answers = strategy(ranges).shape[0]
+    back = ranges.reconstruct(np.eye(answers)).T
+    np.testing.assert_allclose(ranges.variances(), 2 * ranges.scale**2 * (back**2).sum(axis=1), rtol=1e-9)
+    assert ranges.mean_squared_error() == pytest.approx(ranges.variances().mean())
+
+
+@pytest.mark.parametrize("n", [12, 16])
+@pytest.mark.parametrize("name", ["privelet", "binary", "three", "sums", "best", "identity"])
+def test_mean_squared_error_of_ten_thousand_draws(name, n):
+    counts = np.random.default_rng(1).integers(0, 30, n)
+    ranges = MAKE[name](0.5, n)
+    noisy = ranges.release(counts, rng=np.random.default_rng(2), draws=10_000)
+    squares = (noisy - np.cumsum(counts)) ** 2
+    assert squares.mean() == pytest.approx(ranges.mean_squared_error(), rel=0.05)
+    np.testing.assert_allclose(squares.mean(axis=0), ranges.variances(), rtol=0.12)
+    bias = (noisy - np.cumsum(counts)).mean(axis=0)
+    assert np.abs(bias / np.sqrt(ranges.variances() / 10_000)).max() < 4.5
+
+
+@pytest.mark.parametrize(("n", "b"), [(2, 2), (5, 2), (8, 2), (12, 3), (13, 4), (27, 3), (10, 10)])
+def test_two_passes_are_least_squares(n, b):
+    tree = Hierarchy(1.0, n, branching=b)
+    noisy = np.random.default_rng(n).normal(size=(4, strategy(tree).shape[0]))
+    expected = np.linalg.lstsq(strategy(tree), noisy.T, rcond=None)[0].T
+    np.testing.assert_allclose(tree.reconstruct(noisy), np.cumsum(expected, axis=-1), atol=1e-9)
+
+
+def test_consistency_never_adds_variance():
+    for n, b in itertools.product((7, 16, 27), (2, 3)):
+        least, plain = (Hierarchy(1.0, n, branching=b, consistent=c).variances() for c in (True, False))
+        assert (least <= plain + 1e-9).all()
+        assert least.mean() < 0.9 * plain.mean()
+
+
+@pytest.mark.parametrize("n", [12, 16, 100, 513])
+def test_the_default_branching_has_the_least_error(n):
+    best = Hierarchy(1.0, n)
+    errors = {b: Hierarchy(1.0, n, branching=b).mean_squared_error() for b in (2, 3, 4, 6, 10, n)}
+    assert best.mean_squared_error() <= min(errors.values()) + 1e-9
+    assert best.branching == best_branching(n, True, "add-remove", 1)
+
+
+def test_privelet_pads_with_public_zeros():
+    counts = np.random.default_rng(0).integers(0, 9, 12)
+    short, padded = Privelet(1.0, 12), Privelet(1.0, 16)
+    np.testing.assert_array_equal(short.measure(counts), padded.measure([*counts, 0, 0, 0, 0]))
+    np.testing.assert_array_equal(short.variances(), padded.variances()[:12])
+
+
+def test_the_noise_is_laplace_on_the_answers():
+    ranges = Privelet(0.5, 16)
+    noisy = ranges.release(np.zeros(16), rng=np.random.default_rng(0), draws=20_000)
+    answers = ranges.measure(np.diff(noisy, axis=-1, prepend=0))
+    np.testing.assert_allclose(np.abs(answers).mean(axis=0), ranges.scale, rtol=0.04)
+    assert np.abs(np.corrcoef(answers.T) - np.eye(16)).max() < 0.04
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_batches_draws_and_seeds(name):
+    ranges = MAKE[name](1.0, 12)
+    counts = np.arange(24).reshape(2, 12)
+    once = ranges.release(counts, rng=np.random.default_rng(3))
+    many = ranges.release(counts, rng=np.random.default_rng(3), draws=5)
+    assert once.shape == (2, 12)
+    assert many.shape == (5, 2, 12)
+    np.testing.assert_array_equal(many, ranges.release(counts, rng=np.random.default_rng(3), draws=5))
+    assert len(np.unique(many[..., -1])) == 10
+    one_by_one = [ranges.reconstruct(ranges.measure(row)) for row in counts]
+    np.testing.assert_allclose(ranges.reconstruct(ranges.measure(counts)), one_by_one)
+
+
+def test_a_large_epsilon_gives_the_sums():
+    for make in MAKE.values():
+        noisy = make(1e9, 13).release(np.arange(13), rng=np.random.default_rng(0), draws=9)
+        np.testing.assert_allclose(noisy, np.tile(np.cumsum(np.arange(13)), (9, 1)), atol=1e-5)
+
+
+def test_trees_of_any_shape_cover_every_position_once():
+    for n, b in itertools.product(range(1, 40), (2, 3, 5)):
+        tree = IntervalTree(n, b)
+        for sizes in tree.sizes:
+            assert sizes.sum() == n
+            assert sizes.max() - sizes.min() <= 1
+        assert tree.depths.max() == len(tree.edges)
+        assert tree.depths.min() >= len(tree.edges) - 1 or n == 1
+
+
+def test_bad_input():
+    for bad in (0, -1, np.nan, "1"):
+        with pytest.raises(InvalidParameter, match="epsilon = "):
+            Privelet(bad, 4)
+    with pytest.raises(InvalidParameter, match="n = 0"):
+        IdentityRanges(1.0, 0)
+    with pytest.raises(InvalidParameter, match="branching = 1"):
+        Hierarchy(1.0, 4, branching=1)
+    with pytest.raises(InvalidParameter, match="consistent = 2"):
+        Hierarchy(1.0, 4, consistent=2)
+    with pytest.raises(InvalidParameter, match="relation = 'swap'"):
+        Privelet(1.0, 4, "swap")
+    with pytest.raises(InvalidParameter, match="rng = 0"):
+        Privelet(1.0, 4).release([1, 2, 3, 4], rng=0)
+    for bad in ([1, 2, 3], [1, 2, 3, np.nan], "four", 3.0, ["a", "b", "c", "d"]):
+        with pytest.raises(InvalidData, match=r"counts must be finite numbers of shape \(\.\.\., 4\)"):
+            Privelet(1.0, 4).release(bad, rng=np.random.default_rng(0))
+    with pytest.raises(InvalidParameter, match=r"counts = .*\(\.\.\., 2, 4\)"):
+        Privelet(1.0, 4, "replace-one", 2).release([1, 2, 3, 4], rng=np.random.default_rng(0))
+
+
+# ---- monotone regression --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_isotonic_is_that_of_scikit_learn(weighted):
+    rng = np.random.default_rng(0)
+    values, weights = rng.normal(size=(3, 4, 20)), rng.uniform(0.1, 3, (3, 4, 20)) if weighted else None
+    fitted = isotonic(values, weights)
+    for at in itertools.product(range(3), range(4)):
+        expected = isotonic_regression(values[at], sample_weight=None if weights is None else weights[at])
+        np.testing.assert_allclose(fitted[at], expected, atol=1e-12)
+    assert (np.diff(fitted) >= 0).all()
+
+
+def test_isotonic_with_bounds_is_the_nearest_in_a_fine_search():
+    rng = np.random.default_rng(1)
+    grid = np.linspace(0, 1, 11)
+    rising = np.array(list(itertools.combinations_with_replacement(grid, 4)))
+    for _ in range(20):
+        values = rng.normal(0.5, 0.8, 4)
+        best = ((rising - values) ** 2).sum(axis=1).min()
+        fitted = isotonic(values, lower=0.0, upper=1.0)
+        assert fitted.min() >= 0
+        assert fitted.max() <= 1
+        error = ((fitted - values) ** 2).sum()
+        assert error <= best + 1e-12
+        assert best <= error + 0.6
+
+
+def test_isotonic_bounds_broadcast_and_bad_input():
+    np.testing.assert_array_equal(isotonic([[1.0, 5], [1, 5]], upper=[[2.0], [9.0]]), [[1, 2], [1, 5]])
+    assert isotonic(np.empty((0, 3))).shape == (0, 3)
+    with pytest.raises(InvalidParameter, match="values"):
+        isotonic([1.0, np.inf])
+    with pytest.raises(InvalidParameter, match="weights"):
+        isotonic([1.0, 2.0], [1.0, 0.0])
+    with pytest.raises(InvalidParameter, match="lower"):
+        isotonic([1.0, 2.0], lower=1.0, upper=0.0)
