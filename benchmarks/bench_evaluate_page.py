@@ -45,12 +45,12 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     settled(page)
     times["curves"] = press(page, "ε", *ROC, ["ArrowRight"] * PRESSES)
     settled(page)
-    times["numbers"] = press(page, "ε", *INTERVALS, ["ArrowLeft"] * PRESSES)
+    times["numbers"] = press(page, "ε", *INTERVALS, ["ArrowRight"] * PRESSES)
     settled(page)
     page.get_by_role("slider", name="Draws", exact=True).focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("Bokeh.documents[0].get_model_by_name('evaluate-sweep-state').data.sweeping[0]")
-    times["busy"] = press(page, "ε", *INTERVALS, ["ArrowRight"] * PRESSES)
+    times["busy"] = press(page, "ε", *INTERVALS, ["ArrowLeft"] * PRESSES)
     return times
 
 
