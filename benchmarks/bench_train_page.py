@@ -1,14 +1,16 @@
 """How long the Train page takes from a moved ε to the drawn dots, and to all curves, in headless Chromium.
 
-Run from the project's root: ``python benchmarks/bench_train_page.py [data set ...]``. It serves the app itself, opens
-the page with its default methods and 50 draws, and moves ε one step after the other. The page's clock starts at the
-key; the first time stops when the accuracy plot has been painted with dots at the new ε, the second when all curves
-that depend on ε are complete. Each ε is new, so nothing comes from the cache. Medians and 90th percentiles are printed
-in milliseconds.
+Run from the project's root: ``python benchmarks/bench_train_page.py [--family naive-bayes|linear] [data set ...]``. It
+serves the app itself, opens the page with the family's default methods and 50 draws, and moves ε one step after the
+other. The page's clock starts at the key. The first time stops when the accuracy plot has been painted with the dot of
+a method that the server answers at the new ε, the second, for linear models, with that of one that a worker trains
+anew, the last when all curves that depend on ε are complete. Each ε is new, so nothing comes from the cache. Medians
+and 90th percentiles are printed in milliseconds.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import statistics
 import sys
@@ -17,6 +19,8 @@ from bench_app import ARGUMENTS, CHROMIUM, free_port, serve
 from playwright.sync_api import sync_playwright
 
 DATASETS = ("census", "adult", "newsgroup1")
+# a method whose dot the server answers, and one whose dot comes from a worker
+WATCHED = {"naive-bayes": ["binned", "binned"], "linear": ["output", "l1"]}
 TARGET = 200
 STEPS = 10
 READY = """
@@ -27,14 +31,20 @@ READY = """
 }
 """
 PROBE = """
-() => {
+([live, slow]) => {
   const doc = Bokeh.documents[0]
   const view = Bokeh.index.find_one_by_id(doc.get_model_by_name("train-accuracy").id)
-  const [now, work] = ["train-accuracy-binned-now", "train-work"].map((name) => doc.get_model_by_name(name))
-  const probe = {start: null, changed: false, painted: [], complete: []}
+  const names = [`train-accuracy-${live}-now`, `train-accuracy-${slow}-now`, "train-work"]
+  const [now, later, work] = names.map((name) => doc.get_model_by_name(name))
+  const probe = {start: null, changed: false, trained: false, painted: [], worker: [], complete: []}
   const is_now = () => doc.get_model_by_name("train-accuracy-marker").location !== probe.was
   now.connect(now.properties.data.change, () => { probe.changed ||= probe.start !== null && is_now() })
+  later.connect(later.properties.data.change, () => { probe.trained ||= probe.start !== null && is_now() })
   view.repainted.connect(() => {
+    if (probe.trained) {
+      probe.worker.push(performance.now() - probe.start)
+      probe.trained = false
+    }
     if (probe.changed) {
       probe.painted.push(performance.now() - probe.start)
       probe.changed = false
@@ -49,25 +59,31 @@ PROBE = """
   window.addEventListener("keydown", () => {
     probe.was = doc.get_model_by_name("train-accuracy-marker").location
     probe.start = performance.now()
-    probe.changed = false
+    probe.changed = probe.trained = false
   }, true)
   window.probe = probe
 }
 """
 
 
-def measure(page) -> dict[str, list[float]]:
+def measure(page, family: str) -> dict[str, list[float]]:
     """Return the milliseconds from each key to the painted dots, and to complete curves."""
     page.get_by_role("slider", name="ε", exact=True).focus()
-    page.evaluate(PROBE)
+    page.evaluate(PROBE, WATCHED[family])
     for step in range(STEPS):
         page.keyboard.press("ArrowRight")
-        page.wait_for_function(f"probe.complete.length > {step} && probe.painted.length > {step}", timeout=60_000)
-    return page.evaluate("({painted: probe.painted, complete: probe.complete})")
+        reached = (f"probe.{what}.length > {step}" for what in ("complete", "painted", "worker"))
+        page.wait_for_function(" && ".join(reached), timeout=300_000)
+    times = page.evaluate("({painted: probe.painted, worker: probe.worker, complete: probe.complete})")
+    return {what: times[what] for what in times if family == "linear" or what != "worker"}
 
 
 def main() -> None:
     """Serve the app, measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--family", choices=list(WATCHED), default="naive-bayes")
+    parser.add_argument("datasets", nargs="*", default=DATASETS)
+    asked = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if chromium is None:
         sys.exit("no Chromium found")
@@ -78,10 +94,11 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
             page = browser.new_page(viewport={"width": 1440, "height": 1000})
             print(f"{'data set':<12} {'what':<16} {'median':>7} {'90 %':>7} {'target':>7}   (milliseconds)")
-            for name in sys.argv[1:] or DATASETS:
-                page.goto(f"http://localhost:{port}/app?page=train&train_dataset={name}&epsilon=0.05")
-                page.wait_for_function(READY, timeout=120_000)
-                for what, times in measure(page).items():
+            for name in asked.datasets:
+                query = f"page=train&train_family={asked.family}&train_dataset={name}&epsilon=0.05"
+                page.goto(f"http://localhost:{port}/app?{query}", timeout=120_000)
+                page.wait_for_function(READY, timeout=600_000)
+                for what, times in measure(page, asked.family).items():
                     ordered, target = sorted(times), TARGET if what == "painted" else ""
                     high = ordered[int(0.9 * (len(ordered) - 1))]
                     print(f"{name:<12} {what:<16} {statistics.median(ordered):7.0f} {high:7.0f} {target:>7}")

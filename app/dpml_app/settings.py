@@ -10,6 +10,7 @@ from typing import Any
 import param
 
 from dpml_app.audit_settings import AuditSettings
+from dpml_app.evaluate_settings import EvaluateSettings
 from dpml_app.noise_settings import NoiseSettings, Points
 from dpml_app.select_settings import SelectSettings
 from dpml_app.train_settings import TrainSettings
@@ -42,12 +43,19 @@ LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-1, 4) for st
 MOST_FEATURES = 100
 
 
-PAGES = {"explore": "Explore", "audit": "Audit", "noise": "Noise", "select": "Select", "train": "Train"}
+PAGES = {
+    "explore": "Explore",
+    "audit": "Audit",
+    "noise": "Noise",
+    "select": "Select",
+    "train": "Train",
+    "evaluate": "Evaluate",
+}
 # what the settings of the other pages begin with
-PREFIXES = ("audit_", "noise_", "select_", "train_")
+PREFIXES = ("audit_", "noise_", "select_", "train_", "evaluate_")
 
 
-class Settings(AuditSettings, NoiseSettings, SelectSettings, TrainSettings):
+class Settings(AuditSettings, EvaluateSettings, NoiseSettings, SelectSettings, TrainSettings):
     """All settings of the app; a parameter's name is its name in the link."""
 
     page: Any = param.Selector(default="explore", objects=list(PAGES), label="Page")

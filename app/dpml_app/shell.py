@@ -15,6 +15,7 @@ from panel.util import edit_readonly
 from dpml_app.controls import tie
 from dpml_app.jobs import pool
 from dpml_app.pages.audit import AuditPage
+from dpml_app.pages.evaluate import EvaluatePage
 from dpml_app.pages.explore import ExplorePage
 from dpml_app.pages.noise import NoisePage
 from dpml_app.pages.select import SelectPage
@@ -29,6 +30,7 @@ ROOMS: dict[str, type] = {
     "noise": NoisePage,
     "select": SelectPage,
     "train": TrainPage,
+    "evaluate": EvaluatePage,
 }
 
 BADGE = "Demonstration: study noise, not a release"
@@ -64,6 +66,8 @@ class Shell:
             options={title: name for name, title in PAGES.items()},
             size="small",
             margin=(10, 16, 0, 16),
+            # a second row on a phone
+            sx={"flexWrap": "wrap", "& button": {"width": "auto", "flexGrow": 0}},
         )
         # above the page and not in the header, where a phone has no room
         self.body = pn.Column(self.menu, sizing_mode="stretch_width", margin=0)

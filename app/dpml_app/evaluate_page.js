@@ -1,0 +1,65 @@
+// Draws the private ROC curves of the default bins while ε moves: the exact histogram plus noise of scale 1 that is
+// drawn once and scaled here. The same sums as dpml.evaluation.roc_from_histogram. Runs after kernels.js.
+
+const FAINT = 30 // draws that are shown one by one
+
+// Rates of one class: counts lowered by a part of the noise scale, cut at 0, summed from the highest score down.
+function rates(exact, unit, from, scale, lowered) {
+  const B = exact.length, sums = new Float64Array(B + 1)
+  for (let k = 0; k < B; k++) {
+    sums[k + 1] = sums[k] + Math.max(exact[k] + scale * (unit[from + k] - lowered), 0)
+  }
+  const total = sums[B]
+  for (let k = 0; k <= B; k++) { sums[k] = total > 0 ? sums[k] / total : k / B }
+  return sums
+}
+
+// The curve's height at increasing places, the upper end of vertical steps (dpml_app.evaluate_compute.heights).
+function heights(fpr, tpr, at) {
+  const found = new Float64Array(at.length), last = fpr.length - 1
+  let k = 0
+  for (let i = 0; i < at.length; i++) {
+    while (k < last && fpr[k + 1] <= at[i]) { k++ }
+    found[i] = k === last ? tpr[k] : tpr[k] + (at[i] - fpr[k]) / (fpr[k + 1] - fpr[k]) * (tpr[k + 1] - tpr[k])
+  }
+  return found
+}
+
+// numpy's quantile of sorted values
+function quantile(sorted, q) {
+  const at = q * (sorted.length - 1), below = Math.floor(at), above = Math.min(below + 1, sorted.length - 1)
+  return sorted[below] + (at - below) * (sorted[above] - sorted[below])
+}
+
+function draw() {
+  const epsilon = controls.data.epsilon[0]
+  for (const marker of [errors_marker, gap_marker, sure_marker, attack_marker]) { put(marker, {location: epsilon}) }
+  if (now.data.serial.length === 0 || counts.data.negatives.length === 0) { return }
+  const scale = now.data.sensitivity[0] / epsilon, unit = noise.data.unit
+  const {negatives, positives} = counts.data, lowered = now.data.lowered[0]
+  const B = negatives.length, draws = unit.length / (2 * B), at = now.data.shown[0] ? Array.from(grid.data.fpr) : []
+  const curves = [], x = [], y = []
+  if (now.data.shown[0]) {
+    for (let d = 0; d < draws; d++) {
+      const fpr = rates(negatives, unit, 2 * B * d, scale, lowered)
+      const tpr = rates(positives, unit, 2 * B * d + B, scale, lowered)
+      curves.push(heights(fpr, tpr, at))
+      if (d < FAINT) { x.push(...fpr, NaN); y.push(...tpr, NaN) }
+    }
+  }
+  const columns = {fpr: Float64Array.from(at), low: [], mid: [], high: []}
+  for (let i = 0; i < at.length; i++) {
+    const here = Float64Array.from(curves, (curve) => curve[i]).sort()
+    columns.low.push(quantile(here, 0.05))
+    columns.mid.push(quantile(here, 0.5))
+    columns.high.push(quantile(here, 0.95))
+  }
+  put(faint, {data: {fpr: x, tpr: y}})
+  put(band, {data: columns})
+}
+
+try {
+  draw()
+} catch (error) {
+  console.error("private ROC curves: " + error)
+}

@@ -1,0 +1,356 @@
+"""What the Evaluate page computes is what the library does, and its keys and words hold what they should."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from dpml_app import compute, evaluate_words
+from dpml_app import evaluate_attack as attacks
+from dpml_app import evaluate_compute as own
+from dpml_app import evaluate_numbers as numbers
+from dpml_app.evaluate_controls import probability
+from dpml_app.evaluate_figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
+from dpml_app.evaluate_settings import CUTS, METHODS, SIZES, WEAKENED
+from dpml_app.evaluate_sweep import NOW, EvaluateSweep
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS, Settings
+from scipy.special import expit
+from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
+
+from dpml.datasets import load
+from dpml.evaluation import (
+    area_between,
+    best_attack_success,
+    compare_classifiers,
+    private_roc_curve,
+    published_roc_curve,
+    release_evaluation,
+    roc_thresholds,
+)
+from dpml.evaluation.studies import non_private_logistic, non_private_nb
+
+TOY = ("toy", "naive-bayes", "none")
+RELATIONS = ("add-remove", "replace-one")
+
+
+# ---- classifiers --------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_those_of_the_models_without_privacy():
+    data = load("toy")
+    for kind, model in (("naive-bayes", non_private_nb(data)), ("logistic", non_private_logistic(data))):
+        assert own.scores("toy", kind, "none") == pytest.approx(model.decision(data.X_test)[0, :, 0])
+    assert (own.labels("toy") == data.y_test).all()
+
+
+@pytest.mark.parametrize("kind", ["naive-bayes", "logistic"])
+def test_weakened_scores_have_about_the_area_and_mean_what_they_say(kind):
+    y = own.labels("census")
+    for weakened, area in (("some", 0.9), ("much", 0.75)):
+        s = own.scores("census", kind, weakened)
+        assert roc_auc_score(y, s) == pytest.approx(area, abs=0.03)
+        assert expit(s).mean() == pytest.approx(y.mean(), abs=0.03)
+        assert log_loss(y, expit(s)) < log_loss(y, np.full(len(y), y.mean()))
+
+
+def test_no_test_label_has_a_say_in_a_score(monkeypatch):
+    before = own.scores("toy", "naive-bayes", "much")
+    data = load("toy")
+    turned = replace(data, y_test=1 - data.y_test)
+    monkeypatch.setattr(compute, "dataset", lambda name: turned)
+    assert (own.scores.__wrapped__("toy", "naive-bayes", "much") == before).all()
+
+
+# ---- curves -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 10.0])
+def test_scaled_unit_noise_is_the_library_s_release(relation, epsilon):
+    y, s = own.labels("toy"), own.scores(*TOY)
+    released = release_evaluation(
+        y, s, epsilon, rng=np.random.default_rng(7), relation=relation, draws=6, score_scale="log-odds"
+    )
+    found = own.evaluation(*TOY, relation, epsilon, 6, 7)
+    assert found.counts == pytest.approx(released.counts)
+    assert found.noise_scale == released.noise_scale
+    assert (found.thresholds == released.thresholds).all()
+    assert (found.epsilon, found.relation, found.score_scale) == (epsilon, relation, "log-odds")
+    assert found.roc_auc() == pytest.approx(released.roc_auc())
+
+
+def test_heights_are_those_of_interpolation_and_upper_ends_at_steps():
+    rng = np.random.default_rng(0)
+    fpr = np.sort(np.column_stack([np.zeros(20), rng.random((20, 9)), np.ones(20)]), axis=1)
+    tpr = np.sort(np.column_stack([np.zeros(20), rng.random((20, 9)), np.ones(20)]), axis=1)
+    at = np.linspace(0.001, 0.999, 50)
+    naive = np.array([np.interp(at, x, y) for x, y in zip(fpr, tpr, strict=True)])
+    assert own.heights(fpr, tpr, at) == pytest.approx(naive)
+    steps = own.heights(
+        np.array([[0.0, 0.0, 0.5, 0.5, 1.0]]), np.array([[0.0, 0.3, 0.4, 0.9, 1.0]]), np.array([0, 0.5, 1])
+    )
+    assert steps[0].tolist() == [0.3, 0.9, 1.0]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [0, 8])
+def test_curves_are_the_library_s(method, size):
+    y, s = own.labels("toy"), own.scores(*TOY)
+    rng = np.random.default_rng(3)
+    options = {"rng": rng, "relation": "replace-one", "draws": 4}
+    if method == "histogram":
+        fpr, tpr, _ = private_roc_curve(y, s, 0.7, score_scale="log-odds", n_bins=size or 16, **options)
+    else:
+        kind, exact = method.removesuffix("-exact"), method.endswith("-exact")
+        chosen = {
+            "recursive-medians": {"calibration": "exact" if exact else "published", "k": 3 if size else 10},
+            "fixed-space": {"n_thresholds": size or (1024 if exact else None)},
+            "laplace": {"n_thresholds": size or None, "method": "laplace-fixed" if exact else "laplace"},
+        }[kind]
+        fpr, tpr, _ = published_roc_curve(y, expit(s), 0.7, halves=not exact, **{"method": kind, **chosen}, **options)
+    found = own.curves(method, *TOY, "replace-one", 0.7, size, 4, 3)
+    assert found["auc"] == pytest.approx(np.trapezoid(tpr, fpr, axis=1))
+    true = roc_curve(y, s, drop_intermediate=False)[:2]
+    assert found["error"] == pytest.approx(area_between(*true, fpr, tpr))
+    assert own.errors(method, *TOY, "replace-one", 0.7, size, 4, 3) == pytest.approx(found["error"])
+    assert found["mid"] == pytest.approx(np.median(own.heights(fpr, tpr, own.GRID), axis=0))
+    assert (found["low"] <= found["mid"]).all()
+    assert (found["mid"] <= found["high"]).all()
+    # the paper's baseline sees its thresholds' own order; all others are curves of their draws
+    assert len(found["fpr"]) == 4
+
+
+def test_less_noise_is_less_error():
+    for method in METHODS:
+        errors = [np.median(own.errors(method, *TOY, "add-remove", epsilon, 0, 10, 1)) for epsilon in (0.05, 10.0)]
+        assert errors[1] < errors[0], method
+
+
+def test_slow_methods_have_ten_draws():
+    assert own.draws_of("recursive-medians", 50) == 10
+    assert own.draws_of("histogram", 50) == 50
+
+
+# ---- numbers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [CUTS[3], 0.0, CUTS[-1]])
+def test_true_figures_are_scikit_learn_s(cut):
+    y, s = own.labels("toy"), own.scores(*TOY)
+    found = numbers.true_figures(*TOY, cut)
+    assert found["roc_auc"] == pytest.approx(roc_auc_score(y, s))
+    assert found["accuracy"] == pytest.approx(((s >= cut) == y).mean())
+    assert (found["confusion"] == confusion_matrix(y, s >= cut)).all()
+    assert found["log_loss"] == pytest.approx(log_loss(y, np.clip(expit(s), 1e-3, 1 - 1e-3)))
+    (tn, fp), (fn, tp) = found["confusion"]
+    assert found["true_positive_rate"] == pytest.approx(tp / (tp + fn))
+    assert found["false_positive_rate"] == pytest.approx(fp / (fp + tn))
+
+
+def test_one_release_s_figures_and_intervals_are_its_own():
+    released = own.evaluation(*TOY, "add-remove", 0.5, 5, 2)
+    first = replace(released, counts=released.counts[0])
+    for figure, (value, low, high) in numbers.intervals(released, CUTS[9]).items():
+        method = getattr(first, figure)
+        assert value == (method(CUTS[9]) if figure in numbers.WITH_CUT else method())
+        assert low <= value <= high
+        assert low < high
+
+
+def test_intervals_hold_the_area_of_the_bins_nine_times_in_ten():
+    released = own.evaluation(*TOY, "add-remove", 0.3, 300, 5)
+    exact = numbers.exact_evaluation(*TOY).roc_auc()
+    low, high = released.interval("roc_auc", numbers.LEVEL, n_boot=numbers.N_BOOT)
+    # the standard error of a share of 300 is 0.017
+    assert np.mean((low <= exact) & (exact <= high)) == pytest.approx(0.9, abs=0.06)
+    assert exact == pytest.approx(roc_auc_score(own.labels("toy"), own.scores(*TOY)), abs=0.01)
+
+
+def test_recall_and_calibration_without_noise_are_the_true_ones():
+    released = own.evaluation(*TOY, "add-remove", 1e7, 3, 0)
+    found, true = numbers.calibration(released), numbers.true_calibration(*TOY)
+    some = true["records"] > 0
+    assert found["mid"][some] == pytest.approx(true["share"][some], abs=1e-4)
+    rate, precision, average = numbers.true_recall(*TOY)
+    assert (np.diff(rate) >= 0).all()
+    shown = numbers.recall(released)
+    assert shown["average"].mean() == pytest.approx(average, abs=0.03)
+    half = len(numbers.RECALLS) // 2
+    assert shown["mid"][half] == pytest.approx(np.interp(0.5, rate, precision), abs=0.02)
+    y, s = own.labels("toy"), own.scores(*TOY)
+    lowest = s < roc_thresholds(score_scale="log-odds")[-2]
+    if lowest.any():
+        assert true["share"][0] == pytest.approx(y[lowest].mean())
+
+
+# ---- comparison ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "accuracy"])
+def test_comparison_is_the_library_s(metric):
+    cut = 0.0 if metric == "roc_auc" else CUTS[9]
+    found = own.comparison(metric, *TOY, "logistic", "much", "add-remove", 2.0, cut, 8, 4)
+    a, b = own.scores(*TOY), own.scores("toy", "logistic", "much")
+    options = {"threshold": cut} if metric == "accuracy" else {}
+    library = compare_classifiers(
+        own.labels("toy"),
+        a,
+        b,
+        2.0,
+        rng=np.random.default_rng(4),
+        metric=metric,
+        draws=8,
+        score_scale="log-odds",
+        **options,
+    )
+    assert found["difference"] == pytest.approx(library.difference())
+    # a classifier that is far better is known to be
+    assert (found["probability"] > 0.99).all()
+    true = own.true_difference(metric, "toy", TOY[1:], ("logistic", "much"), cut)
+    figures = [numbers.true_figures("toy", *which, cut)[metric] for which in (TOY[1:], ("logistic", "much"))]
+    assert true == pytest.approx(figures[0] - figures[1])
+    assert found["difference"] == pytest.approx(true, abs=0.05)
+
+
+# ---- the attack ---------------------------------------------------------------------------------------------------
+
+
+def test_every_label_is_recovered_from_the_exact_curve():
+    for name in ("toy", "breast_cancer", "census"):
+        key = (name, "naive-bayes", "some")
+        victims, y = attacks.victims(*key), own.labels(name)
+        assert len(np.unique(victims)) == attacks.ATTACKED
+        assert y[victims].sum() == attacks.ATTACKED // 2
+        assert (np.diff(own.scores(*key)[victims]) >= 0).all()
+        assert (attacks.exact_attack(*key) == y[victims]).all()
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_private_attack_is_right_as_often_as_the_best_one_should_be(relation, epsilon):
+    released = own.evaluation(*TOY, relation, epsilon, 2000, 8)
+    true = own.labels("toy")[attacks.victims(*TOY)]
+    right = attacks.private_attack(released, *TOY, 8) == true
+    assert right.shape == (2000, attacks.ATTACKED)
+    # in each class, for ties are no bias; records of one bin share its noise, so that a draw is worth about 5 of them
+    for c in (0, 1):
+        assert right[:, true == c].mean() == pytest.approx(best_attack_success(epsilon, relation), abs=0.025)
+
+
+def test_attacks_are_simulated_in_groups_and_bounded():
+    for view in attacks.VIEWS:
+        shares = attacks.attack(view, *TOY, "add-remove", 1.0, 200, 0)
+        assert shares.shape == (attacks.GROUPS,)
+        assert 0.45 < shares.mean() < attacks.attack_lines("add-remove", [1.0])["bound"][0] + 0.02
+    lines = attacks.attack_lines("replace-one", SWEEP_EPSILONS)
+    assert (lines["best"] < lines["bound"]).all()
+    assert (np.diff(lines["best"]) > 0).all()
+
+
+# ---- keys, settings and words -------------------------------------------------------------------------------------
+
+
+class _Pool:
+    workers = 1
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS[:3])
+@pytest.mark.parametrize("methods", [list(METHODS), ["histogram"], []])
+def test_each_chunk_has_one_place(epsilon, methods):
+    settings = Settings()
+    settings.assign({"epsilon": epsilon, "evaluate_methods": methods})
+    sweep = EvaluateSweep(*[None] * 6, _Pool(), on_show=print, spawn=print, hold=print, failed=print)
+    asked = {}
+    sweep.request = asked.update
+    sweep.request_setting(settings.evaluate_values())
+    chunks = [chunk for points in asked.values() for chunk in points.values()]
+    assert len(set(chunks)) == len(chunks)
+    assert {f"roc {m}" for m in methods} == {name for name in asked if name.startswith("roc")}
+    assert ("now compare" in asked) == (epsilon not in SWEEP_EPSILONS)
+    assert all(set(points) == set(SWEEP_EPSILONS) for name, points in asked.items() if name.startswith("errors"))
+    assert all(set(points) == set(SIZES) for name, points in asked.items() if name.startswith("sizes"))
+    sweep._wanted, sweep._results = asked, {name: {} for name in asked}
+    order = [name.split()[1] in own.SLOW for name, _ in sweep.places().values()]
+    assert order == sorted(order)
+    if methods:
+        result = {"auc": np.ones(1)}
+        sweep._results["roc histogram"][NOW] = result
+        assert sweep.now("roc") == {"histogram": result}
+
+
+def test_keys_name_what_they_depend_on():
+    values = Settings().evaluate_values()
+    other = {"epsilon": 1.0, "relation": "replace-one", "draws": 90, "seed": 5, "dataset": "toy"}
+    other |= {"evaluate_classifier": "logistic", "evaluate_weakened": "much"}
+    keys = [Settings.curve_key(values, "laplace", values["draws"], values["epsilon"])]
+    for name, value in other.items():
+        changed = {**values, name: value}
+        keys.append(Settings.curve_key(changed, "laplace", changed["draws"], changed["epsilon"]))
+    assert len(set(keys)) == 1 + len(other)
+    rival = {**values, "evaluate_rival": "naive-bayes", "evaluate_rival_weakened": "some"}
+    assert Settings.curve_key(rival, "laplace", 50, 0.1) == Settings.curve_key(values, "laplace", 50, 0.1)
+    assert Settings.comparison_key(rival, 0.1) != Settings.comparison_key(values, 0.1)
+    # the threshold is of accuracy alone
+    cut = {**values, "evaluate_cut": CUTS[2]}
+    assert Settings.comparison_key(cut, 0.1) == Settings.comparison_key(values, 0.1)
+    by_accuracy = [{**v, "evaluate_metric": "accuracy"} for v in (cut, values)]
+    assert Settings.comparison_key(by_accuracy[0], 0.1) != Settings.comparison_key(by_accuracy[1], 0.1)
+
+
+def test_settings_refuse_what_is_not_offered():
+    settings = Settings()
+    problems = settings.assign({"evaluate_cut": 0.123, "evaluate_weakened": "very", "evaluate_methods": ["luck"]})
+    assert len(problems) == 3
+    assert "some of histogram" in problems[2]
+    assert settings.assign({"evaluate_cut": CUTS[0]}) == []
+
+
+def test_cuts_are_the_public_thresholds_and_told_apart():
+    released = own.evaluation(*TOY, "add-remove", 1.0, 1, 0)
+    used = [released.used_threshold(cut) for cut in CUTS]
+    assert used == sorted(roc_thresholds(score_scale="log-odds")[1:-1])
+    assert len({probability(cut) for cut in CUTS}) == len(CUTS)
+
+
+def test_words_hold_the_numbers():
+    settings = Settings()
+    settings.assign({"dataset": "toy", "epsilon": 0.5, "evaluate_weakened": "some"})
+    values, facts = settings.evaluate_values(), compute.facts("toy")
+    key = settings.classifier_key(values)
+    assert key == ("toy", "naive-bayes", "some")
+    text = evaluate_words.headline(values, facts)
+    assert "1,000" in text
+    assert "ε = 0.5" in text
+    assert "weakened to about 0.9" in text
+    released = own.evaluation(*key, "add-remove", 0.5, 20, 0)
+    true, one = numbers.true_figures(*key, 0.0), numbers.intervals(released, 0.0)
+    table = evaluate_words.number_words(values, facts, true, one, released.confusion_matrix(0.0), (9, 10))
+    assert f"{true['roc_auc']:.3f}" in table
+    assert f"{one['roc_auc'][0]:.3f}" in table
+    assert f"{true['confusion'][1, 1]:,}" in table
+    assert table.count("<tr>") == 1 + len(numbers.FIGURES) + 4
+    found = own.comparison("roc_auc", *key, "logistic", "none", "add-remove", 0.5, 0.0, 20, 0)
+    gap = own.true_difference("roc_auc", "toy", key[1:], ("logistic", "none"), 0.0)
+    said = evaluate_words.compare_words(values, gap, found)
+    assert "B is truly better" in said["compare"]
+    assert f"{np.median(found['difference']):.4f}" in said["compare"]
+    assert "right sign" in said["sure"]
+    assert evaluate_words.compare_words(values, 0.0, None)["sure"] == "Computing…"
+    assert "Choose a method" in evaluate_words.error_words({**values, "evaluate_methods": ()}, {})
+
+
+def test_every_method_and_card_has_its_look_and_words():
+    assert set(METHOD_STYLES) == set(METHODS) == set(RocFigure().bands) == set(error_figure().bands)
+    assert set(WEAKENED) - {"none"} == set(own.TARGETS)
+    looks = [(s.color, s.dash) for s in METHOD_STYLES.values()]
+    assert len(set(looks)) == len(looks)
+    for a, b in itertools.combinations(CalibrationFigure(roc_thresholds(score_scale="log-odds")).labels, 2):
+        assert a != b
+
+
+def test_interval_figure_counts_what_holds():
+    figure = IntervalFigure()
+    held = figure.show(0.9, 0.8, np.array([0.81, 0.9]), np.array([0.7, 0.85]), np.array([0.85, 0.95]))
+    assert held == 1
+    assert figure.true.location == 0.9
+    assert figure.plot.x_range.start < 0.7
