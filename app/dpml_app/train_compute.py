@@ -29,7 +29,7 @@ from dpml.evaluation.studies import (
 from dpml.schema import Schema
 from dpml.selection import scores_from_counts
 from dpml_app.compute import dataset
-from dpml_app.train_methods import METHODS
+from dpml_app.train_methods import EVERY
 from dpml_app.train_settings import WEIGHTS
 
 __all__ = [
@@ -251,7 +251,7 @@ def true_epsilon(method: str, epsilon: float, known: Mapping[str, Any], relation
     >>> true_epsilon("vaidya", 0.1, {"numeric": 0, "categorical": 20}, "replace-one")
     6.0
     """
-    if METHODS[method].claim_holds:
+    if EVERY[method].claim_holds:
         return epsilon
     if method == "vaidya" and not known["numeric"]:
         return vaidya_cost(epsilon, known["categorical"], relation)

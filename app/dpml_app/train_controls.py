@@ -11,13 +11,29 @@ from bokeh.models import CustomJSTickFormatter
 
 from dpml_app.controls import note, tie
 from dpml_app.settings import EPSILONS, Settings
-from dpml_app.train_methods import METHODS, feature_names
-from dpml_app.train_settings import LIKELIHOODS, MEASURES, MOST_FEATURES, NOISES, TRAIN_DATASETS, WEIGHTS
+from dpml_app.train_methods import FAMILIES, LINEAR, METHODS, Method, feature_names
+from dpml_app.train_settings import (
+    FUNCTIONAL,
+    LIKELIHOODS,
+    MEASURES,
+    MOST_FEATURES,
+    NOISES,
+    RULE,
+    TRAIN_DATASETS,
+    TRAIN_LAMBDAS,
+    TUNED,
+    WEIGHTS,
+)
 
 __all__ = ["TrainControls"]
 
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 RELATIONS = {"Add or remove one record": "add-remove", "Replace one record": "replace-one"}
+
+
+def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
+    marks = {name: "" if m.claim_holds and m.pure else " ✗" if m.pure else " (ε, δ)" for name, m in methods.items()}
+    return {m.title + marks[name]: name for name, m in methods.items()}
 
 
 def _flip(options: Mapping[str, str]) -> dict[str, str]:
@@ -36,13 +52,23 @@ class TrainControls:
 
     def __init__(self, settings: Settings, report: Callable[[str, str], None]):
         self.settings = settings
-        titles = {m.title + ("" if m.claim_holds else " ✗"): name for name, m in METHODS.items()}
         rule = CustomJSTickFormatter(code="return tick == 0 ? 'by the public rule' : String(tick)")
         self.widgets: dict[str, Any] = {
             "train_dataset": pmui.Select(options=_flip(TRAIN_DATASETS), **self._named("train_dataset")),
             "epsilon": pmui.DiscreteSlider(options={f"{e:g}": e for e in EPSILONS}, **self._named("epsilon")),
             "relation": pmui.RadioBoxGroup(options=RELATIONS, **self._named("relation")),
-            "train_methods": pmui.CheckBoxGroup(options=titles, **self._named("train_methods")),
+            "train_family": pmui.RadioBoxGroup(options=_flip(FAMILIES), inline=True, **self._named("train_family")),
+            "train_methods": pmui.CheckBoxGroup(options=_titles(METHODS), **self._named("train_methods")),
+            "train_linear": pmui.CheckBoxGroup(options=_titles(LINEAR), **self._named("train_linear")),
+            "train_lambda": pmui.DiscreteSlider(
+                options={"by the public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}},
+                **self._named("train_lambda"),
+            ),
+            "train_functional": pmui.Select(options=_flip(FUNCTIONAL), **self._named("train_functional")),
+            "train_shown": pmui.Select(
+                options={m.title: name for name, m in LINEAR.items()}, **self._named("train_shown")
+            ),
+            "train_tune": pmui.RadioBoxGroup(options=_flip(TUNED), inline=True, **self._named("train_tune")),
             "train_measure": pmui.RadioBoxGroup(options=_flip(MEASURES), inline=True, **self._named("train_measure")),
             "train_weight": pmui.DiscreteSlider(options=list(WEIGHTS), **self._named("train_weight")),
             "train_noise": pmui.Select(options=_flip(NOISES), **self._named("train_noise")),
@@ -76,12 +102,8 @@ class TrainControls:
 
     def _lay_out(self) -> None:
         w = self.widgets
-        self.column = pn.Column(
-            w["train_dataset"],
-            self.dataset_note,
-            w["epsilon"],
-            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
-            w["relation"],
+        whole: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
+        naive = (
             w["train_methods"],
             note("✗: its claim is wrong. Binary columns: row-bounded, Algorithm 1 of 000 and partitioned."),
             pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
@@ -91,6 +113,25 @@ class TrainControls:
             w["train_trim"],
             note("Values left out at each end of a class before the mean, for smooth sensitivity."),
             w["train_likelihood"],
+        )
+        linear = (
+            w["train_linear"],
+            note("All on binary columns. (ε, δ): a weaker promise, which fails with probability δ; for reference."),
+            pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
+            w["train_lambda"],
+            note("Of the sum of the losses. Larger: less noise, simpler model. The public rule does not see the data."),
+            w["train_functional"],
+        )
+        self.columns = {"naive-bayes": pn.Column(*naive, **whole), "linear": pn.Column(*linear, **whole)}
+        self.column = pn.Column(
+            w["train_dataset"],
+            self.dataset_note,
+            w["epsilon"],
+            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
+            w["relation"],
+            w["train_family"],
+            self.columns["naive-bayes"],
+            self.columns["linear"],
             pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
             w["draws"],
             w["seed"],
@@ -98,6 +139,11 @@ class TrainControls:
             sizing_mode="stretch_width",
             margin=(8, 0),
         )
+
+    def show(self, families: tuple[str, ...]) -> None:
+        """Show the controls of these families of methods."""
+        for family, column in self.columns.items():
+            column.visible = family in families
 
     def _choose_feature(self, event) -> None:
         if event.new is not None and not self._offering:

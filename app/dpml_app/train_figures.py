@@ -10,6 +10,7 @@ from bokeh.models import ColumnDataSource, HoverTool, LegendItem, Range1d, Span
 from bokeh.plotting import figure
 
 from dpml_app.plotting import (
+    HEIGHT,
     OVERLAY,
     REFERENCE,
     STALE,
@@ -25,6 +26,10 @@ __all__ = ["BAND", "BandFigure"]
 
 BAND = ("x", "mean", "low", "high")
 NOW = (*BAND, "at", "label")
+
+
+# of the legend: pixels of a row, and the rows for which there is room
+ROW, MOST_ROWS = 24, 7
 
 
 class BandFigure:
@@ -59,6 +64,7 @@ class BandFigure:
     ):
         self.plot: figure = new_figure(name, y_range=Range1d(start=0.3, end=1.0), y_axis_label=y_axis_label, **options)
         percent_axis(self.plot.yaxis)
+        self._height, self._columns = HEIGHT, columns
         self.curves: dict[str, ColumnDataSource] = {}
         self.stale: dict[str, ColumnDataSource] = {}
         self.now: dict[str, ColumnDataSource] = {}
@@ -98,7 +104,8 @@ class BandFigure:
         points = p.scatter("x", "mean", source=curve, size=6, **mark)
         band = p.varea("x", "low", "high", source=curve, fill_color=style.color, fill_alpha=0.1)
         old = p.line("x", "mean", source=stale, line_alpha=STALE, **look)
-        whisker = p.segment("at", "low", "at", "high", source=now, color=style.color, line_width=2, level=OVERLAY)
+        look = {"color": style.color, "line_width": 2, "level": OVERLAY}
+        whisker = p.segment("at", "low", "at", "high", source=now, **look)
         dot = p.scatter("at", "mean", source=now, size=13, level=OVERLAY, **mark)
         self.items[series] = LegendItem(label=style.label, renderers=[line, points, band, old, whisker, dot], index=0)
         return [points, dot]
@@ -115,6 +122,13 @@ class BandFigure:
             item.label = {"value": style.label}
             for renderer in (item.renderers[0], item.renderers[3]):
                 renderer.glyph.line_dash = style.dash
+
+    def make_room(self) -> None:
+        """Make the figure higher where its legend is long, so that the plot above it stays readable."""
+        rows = -(-sum(item.visible for item in self.items.values()) // self._columns)
+        height = self._height + ROW * max(rows - MOST_ROWS, 0)
+        if self.plot.height != height:
+            self.plot.height = height
 
     def levels(self, values: Mapping[str, float]) -> None:
         """Set the level lines; one without a value disappears."""
@@ -134,7 +148,8 @@ class BandFigure:
     def show_now(self, series: str, x: float, draws: np.ndarray) -> None:
         """Show a series' draws at the setting that is chosen, beside those of the others."""
         offset = self._offset[series]
-        self.now[series].data = {
+        self._fade_now(series, 1.0)
+        data = {
             "x": [x],
             "mean": [draws.mean()],
             "low": [np.quantile(draws, 0.05)],
@@ -142,6 +157,23 @@ class BandFigure:
             "at": [x * (1 + offset) if self._log else x + offset],
             "label": [self.items[series].label.value],
         }
+        if data != self.now[series].data:
+            self.now[series].data = data
+
+    def outdate_now(self, series: str) -> None:
+        """Fade the dot of a series, which belongs to the previous setting."""
+        self._fade_now(series, STALE)
+
+    def _fade_now(self, series: str, alpha: float) -> None:
+        # not by a column: Bokeh 3.9 now and then paints an overlay with the colours of fewer rows than it has
+        whisker, dot = self.items[series].renderers[4:]
+        if whisker.glyph.line_alpha != alpha:
+            whisker.glyph.line_alpha = alpha
+            dot.glyph.update(fill_alpha=alpha, line_alpha=alpha)
+
+    def clear_now(self, series: str) -> None:
+        """Take the dot of a series away."""
+        _empty(self.now[series])
 
     def outdate(self, series: str) -> None:
         """Fade a series whose setting has changed."""

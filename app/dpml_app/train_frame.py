@@ -11,21 +11,40 @@ import numpy as np
 from dpml_app.jobs import Chunk
 from dpml_app.plotting import Style
 from dpml_app.train_figures import BandFigure
-from dpml_app.train_methods import METHODS, why_not
+from dpml_app.train_methods import EVERY, METHODS, families, why_not
 from dpml_app.words import percent
 
-__all__ = ["NOW", "BandPanel", "Place", "Results", "TrainPanel", "Values", "chosen", "method_styles"]
+__all__ = [
+    "NOW",
+    "SOON",
+    "BandPanel",
+    "Place",
+    "Results",
+    "TrainPanel",
+    "Values",
+    "asked",
+    "chosen",
+    "every_style",
+    "method_styles",
+]
 
-# a series and a place on its axis; what is at NOW is answered at once, in the server
+# A series and a place on its axis. What is at NOW is answered at once, in the server; what is at SOON is of the setting
+# that is chosen as well, but slow, so that workers compute it, before anything else.
 Place = tuple[str, Any]
-NOW = "now"
+NOW, SOON = "now", "soon"
 Values = Mapping[str, Any]
 Results = Mapping[Place, Any]
 
 
 def chosen(values: Values, facts: Values) -> tuple[str, ...]:
-    """Return the chosen methods that the data set allows."""
-    return tuple(m for m in values["train_methods"] if not why_not(m, facts))
+    """Return the chosen methods, of the families that are shown, that the data set allows."""
+    return tuple(m for m in asked(values) if not why_not(m, facts))
+
+
+def asked(values: Values) -> tuple[str, ...]:
+    """Return the chosen methods of the families that are shown."""
+    shown = families(values)
+    return tuple(m for m in (*values["train_methods"], *values["train_linear"]) if EVERY[m].family in shown)
 
 
 class TrainPanel(ABC):
@@ -36,6 +55,10 @@ class TrainPanel(ABC):
     name, title, caption : str
     above : tuple of str
         Settings whose controls stand in the card.
+    families : tuple of str
+        Families of methods that it is about; without them it is not on the page.
+    patient : bool
+        Whether all that it needs is computed after what the others need.
     plots : list of bokeh figures
     """
 
@@ -44,6 +67,8 @@ class TrainPanel(ABC):
     caption: ClassVar[str]
     above: ClassVar[tuple[str, ...]] = ()
     wide: ClassVar[bool] = False
+    families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
+    patient: ClassVar[bool] = False
     plots: list
 
     def refusal(self, values: Values, facts: Values) -> str:
@@ -56,7 +81,10 @@ class TrainPanel(ABC):
 
     @abstractmethod
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        """Lay out for a setting: markers, levels and legend, and the results at the setting that is chosen."""
+        """Lay out for a setting: markers, levels and legend, and the results at the setting that is chosen.
+
+        `now` has those at NOW, and those at SOON that are known already.
+        """
 
     @abstractmethod
     def outdate(self, names: set[str]) -> None:
@@ -84,6 +112,7 @@ class BandPanel(TrainPanel):
         self.figures, self.plots = list(figures), [f.plot for f in figures]
         self._shown: dict[str, tuple] = {}
         self._measure = "accuracy"
+        self._at: float | None = None
 
     @abstractmethod
     def styles(self, values: Values, facts: Values) -> dict[str, Style]:
@@ -103,14 +132,22 @@ class BandPanel(TrainPanel):
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         styles, at = self.styles(values, facts), self.at(values, facts)
+        self._at = at
         self._measure = self.measure(values)
         for f in self.figures:
             f.restyle(styles)
             f.levels(self.levels(values, facts) if f is self.figures[0] else {})
             f.marker.location = at
             for series in f.curves:
-                if at is not None and (series, NOW) in now:
-                    f.show_now(series, at, self.draws(series, now[series, NOW]))
+                here = now.get((series, NOW), now.get((series, SOON)))
+                if at is None:
+                    f.clear_now(series)
+                elif here is None:
+                    f.outdate_now(series)
+                else:
+                    f.show_now(series, at, self.draws(series, here))
+        if len(self.figures) == 1:
+            self.figures[0].make_room()
         start = 0.3 if len(facts["classes"]) == 2 else 0.0  # a guess among more classes is right less often
         if self.figures[0].plot.y_range.start != start:
             self.figures[0].plot.y_range.update(start=start, end=1.0)
@@ -128,7 +165,9 @@ class BandPanel(TrainPanel):
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         for f in self.figures:
             for series in f.curves:
-                mine = [place for place in wanted if place[0] == series and place[1] != NOW]
+                mine = [place for place in wanted if place[0] == series and place[1] not in (NOW, SOON)]
+                if (series, SOON) in results and self._at is not None:
+                    f.show_now(series, self._at, self.draws(series, results[series, SOON]))
                 if not mine:
                     f.clear(series)
                     self._shown.pop(series, None)
@@ -143,12 +182,16 @@ class BandPanel(TrainPanel):
         return self.ranking(results, NOW)
 
     def ranking(self, results: Results, at: Any) -> str:
-        """Return the means of the series at one place, best first, each with the range of 90 % of its draws."""
+        """Return the means of the series at one place, best first, each with the range of 90 % of its draws.
+
+        At NOW those that are slow are in it, too.
+        """
         found = []
         for f in self.figures[:1]:
             for series in f.curves:
-                if (series, at) in results:
-                    draws = self.draws(series, results[series, at])
+                place = (series, SOON) if at == NOW and (series, SOON) in results else (series, at)
+                if place in results:
+                    draws = self.draws(series, results[place])
                     low, high = np.quantile(draws, [0.05, 0.95])
                     text = f"{f.items[series].label.value} <b>{percent(draws.mean())}</b>"
                     found.append((draws.mean(), f"{text} ({percent(low)} to {percent(high)})"))
@@ -163,5 +206,10 @@ class BandPanel(TrainPanel):
 
 
 def method_styles() -> dict[str, Style]:
-    """Return the look of every method before a data set is chosen."""
+    """Return the look of every naive Bayes method before a data set is chosen."""
     return {name: Style(m.short or m.title, m.color, m.marker, "solid") for name, m in METHODS.items()}
+
+
+def every_style() -> dict[str, Style]:
+    """Return the look of every method of either family before a data set is chosen."""
+    return {name: Style(m.short or m.title, m.color, m.marker, m.dash) for name, m in EVERY.items()}

@@ -7,9 +7,22 @@ from typing import Any
 import param
 
 from dpml_app.several import Several
-from dpml_app.train_methods import METHODS
+from dpml_app.train_methods import FAMILIES, LINEAR, METHODS
 
-__all__ = ["LIKELIHOODS", "MEASURES", "MOST_FEATURES", "NOISES", "SHARED", "TRAIN_DATASETS", "WEIGHTS", "TrainSettings"]
+__all__ = [
+    "FUNCTIONAL",
+    "LIKELIHOODS",
+    "MEASURES",
+    "MOST_FEATURES",
+    "NOISES",
+    "RULE",
+    "SHARED",
+    "TRAIN_DATASETS",
+    "TRAIN_LAMBDAS",
+    "TUNED",
+    "WEIGHTS",
+    "TrainSettings",
+]
 
 TRAIN_DATASETS = {
     "census": "Census, generated (no file)",
@@ -32,7 +45,17 @@ WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2
 NOISES = {"cauchy": "Cauchy", "student-t": "Student's t, 3 degrees"}
 LIKELIHOODS = {"truncated-normal": "Normal, cut off at the bounds", "gaussian": "Normal"}
 MEASURES = {"accuracy": "Accuracy", "auc": "Area under the ROC curve"}
+FUNCTIONAL = {
+    "exact": "Exact (FMsens3)",
+    "improved": "Improved (FMsens2)",
+    "original": "Original (FMsens1)",
+}
+TUNED = {"reg_lambda": "λ of logistic regression", "row_bound": "Row bound of naive Bayes"}
 MOST_FEATURES = 1000
+# λ of the sum of the losses; 0 stands for the library's public rule
+TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
+RULE = 0.0
+GROUPS = {"train_methods": METHODS, "train_linear": LINEAR}
 # mean the same on every page
 SHARED = ("relation", "epsilon", "threshold_percentile", "draws", "seed")
 
@@ -48,8 +71,16 @@ class TrainSettings(param.Parameterized):
     train_methods: Any = Several(
         default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         objects=list(METHODS),
-        label="Methods",
+        label="Naive Bayes methods",
     )
+    train_family: Any = _choice("naive-bayes", FAMILIES, "Family of classifiers")
+    train_linear: Any = Several(
+        default=["rule", "l1", "objective", "output"], objects=list(LINEAR), label="Linear models"
+    )
+    train_lambda: Any = _choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")
+    train_functional: Any = _choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
+    train_tune: Any = _choice("reg_lambda", TUNED, "What is tuned")
+    train_shown: Any = _choice("l1", LINEAR, "Method whose weights are shown")
     train_measure: Any = _choice("accuracy", MEASURES, "Measured by")
     train_weight: Any = _choice("2:1", WEIGHTS, "Weight, numeric : categorical")
     train_noise: Any = _choice("cauchy", NOISES, "Noise of smooth sensitivity")
@@ -67,4 +98,5 @@ class TrainSettings(param.Parameterized):
     def train_values(self) -> dict[str, Any]:
         """Return what this page depends on, as a dictionary that does not change."""
         values = {name: getattr(self, name) for name in self.train_names()}
-        return {**values, "train_methods": tuple(m for m in METHODS if m in values["train_methods"])}
+        methods = {name: tuple(m for m in of if m in values[name]) for name, of in GROUPS.items()}
+        return {**values, **methods}

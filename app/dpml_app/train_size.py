@@ -6,11 +6,12 @@ from bokeh.models import NumeralTickFormatter, Range1d
 
 from dpml_app.jobs import Chunk
 from dpml_app.plotting import Style
-from dpml_app.train_accuracy import REFERENCES
-from dpml_app.train_compute import nb_measure, sizes
+from dpml_app.train_accuracy import REFERENCES, none_left
+from dpml_app.train_chunks import measured
+from dpml_app.train_compute import sizes
 from dpml_app.train_figures import BandFigure
-from dpml_app.train_frame import BandPanel, Place, Results, Values, chosen, method_styles
-from dpml_app.train_methods import options_of, styles
+from dpml_app.train_frame import BandPanel, Place, Results, Values, chosen, every_style
+from dpml_app.train_methods import styles
 
 __all__ = ["SizePanel"]
 
@@ -19,6 +20,7 @@ class SizePanel(BandPanel):
     """Every chosen method on fewer and fewer records, at the ε that is chosen."""
 
     name, title = "size", "Accuracy against training size"
+    families = ("naive-bayes", "linear")
     caption = (
         "The first records in one fixed order that does not look at them; each size holds the smaller ones. Noise does "
         "not shrink with the table, so fewer records cost more than they would without privacy. Level lines are of all "
@@ -28,7 +30,7 @@ class SizePanel(BandPanel):
     def __init__(self):
         figure = BandFigure(
             "train-size",
-            method_styles(),
+            every_style(),
             "share of test records classified correctly",
             REFERENCES,
             marker=False,
@@ -39,17 +41,15 @@ class SizePanel(BandPanel):
         figure.plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
         super().__init__(figure)
 
+    def refusal(self, values: Values, facts: Values) -> str:
+        return none_left(values, facts)
+
     def styles(self, values: Values, facts: Values) -> dict[str, Style]:
         return styles(chosen(values, facts), facts)
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        def chunk(method: str, n: int) -> Chunk:
-            common = values["train_dataset"], method, values["relation"], values["epsilon"], options_of(method, values)
-            return Chunk(nb_measure, (*common, values["draws"], values["seed"], False, n))
-
-        return {
-            (method, n): chunk(method, n) for n in sizes(facts["n_train"])[::-1] for method in chosen(values, facts)
-        }
+        methods, epsilon = chosen(values, facts), values["epsilon"]
+        return {(m, n): measured(m, values, epsilon, n=n) for n in sizes(facts["n_train"])[::-1] for m in methods}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         super().prepare(values, facts, now)

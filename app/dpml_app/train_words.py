@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from dpml_app.train_methods import families
 from dpml_app.words import RELATION_WORDS, certainty, factor, percent
 
 __all__ = ["dataset_note", "headline"]
@@ -14,12 +15,17 @@ __all__ = ["dataset_note", "headline"]
 def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Return, as HTML, what is trained, and what the ε that is chosen means."""
     relation, secret = RELATION_WORDS[values["relation"]]
-    known = facts["accuracy"]
-    plain = max(known.get("table", 0.0), known["binary"])
+    known, shown = facts["accuracy"], families(values)
+    plain = []
+    if "naive-bayes" in shown:
+        plain.append(f"naive Bayes without privacy for {percent(max(known.get('table', 0.0), known['binary']))}")
+    if "linear" in shown:
+        plain.append(f"logistic regression without privacy for {percent(known['logistic'])}")
+    what = {"naive-bayes": "Naive Bayes", "linear": "Linear models"}.get(values["train_family"], "Classifiers")
     return (
-        f"<p>Naive Bayes on <b>{escape(facts['title'])}</b>: a guess is right for {percent(known['majority'])} of the "
-        f"test records, naive Bayes without privacy for {percent(plain)}. What lies between is what privacy can "
-        f"cost.</p><p>At <b>ε = {values['epsilon']:g}</b> ({relation}), whoever sees the model can raise the odds on "
+        f"<p>{what} on <b>{escape(facts['title'])}</b>: a guess is right for {percent(known['majority'])} of the "
+        f"test records, {', '.join(plain)}. What lies between is what privacy can cost.</p>"
+        f"<p>At <b>ε = {values['epsilon']:g}</b> ({relation}), whoever sees the model can raise the odds on "
         f"{secret} by a factor of at most <b>{factor(values['epsilon'])}</b>: a coin toss becomes at most "
         f"{certainty(values['epsilon'])} sure. For methods marked “not private” this does not hold.</p>"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractContextManager
 
 import panel as pn
 import panel_material_ui as pmui
@@ -26,6 +27,8 @@ class TrainWork:
     pool : Pool
     spawn : callable
         Starts a coroutine in the context of the page's document.
+    hold : callable
+        Returns the page's context within which all changes are one message.
     show : callable
         Called inside a hold with the chunks whose results have just come.
     failed : callable
@@ -37,10 +40,11 @@ class TrainWork:
         pool: Pool,
         *,
         spawn: Callable[[Coroutine], None],
+        hold: Callable[[], AbstractContextManager[None]],
         show: Callable[[set[Chunk]], None],
         failed: Callable[[str, BaseException], None],
     ):
-        self.pool, self._spawn, self._show, self._failed = pool, spawn, show, failed
+        self.pool, self._spawn, self._hold, self._show, self._failed = pool, spawn, hold, show, failed
         self.doc: Document | None = None
         self._run: Run | None = None
         self._chunks: Sequence[Chunk] = ()
@@ -88,7 +92,7 @@ class TrainWork:
             except Exception as error:
                 if run is self._run:
                     run.cancel()
-                    with pn.io.hold(self.doc):
+                    with self._hold():
                         self._failed("Curves", error)
                         self._tell("Stopped by an error", run.done, len(run.chunks))
 
@@ -100,13 +104,13 @@ class TrainWork:
         async for chunk, _result in run.results():
             arrived.add(chunk)
             if time.monotonic() - shown > FLUSH_EVERY:
-                with pn.io.hold(self.doc):
+                with self._hold():
                     self._show(arrived)
                     self._tell("", run.done, len(run.chunks), running=True)
                 arrived, shown = set(), time.monotonic()
         if run.cancelled or self.doc is None:
             return
-        with pn.io.hold(self.doc):
+        with self._hold():
             self._show(arrived)
             self._tell("Curves are up to date", run.done, len(run.chunks))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -354,6 +355,7 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
         work = TrainWork(
             pool,
             spawn=lambda coroutine: tasks.append(asyncio.ensure_future(coroutine)),
+            hold=nullcontext,
             show=lambda _chunks: None,
             failed=lambda what, error: said.append((what, str(error))),
         )

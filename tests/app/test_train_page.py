@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.train_compute import sizes
+from dpml_app.train_lambda import LAMBDA_STEPS, NOISY
+from dpml_app.train_tuning import TUNING_EPSILONS
 
 from dpml.datasets import load
 from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy
-from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.evaluation.studies import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
 from dpml.sweep import summarise, sweep
 
 pytestmark = pytest.mark.browser
@@ -220,3 +222,122 @@ def test_every_control_has_a_name(app):
         assert controls
         for control in controls:
             assert control.evaluate(NAME), control.evaluate("e => e.outerHTML")
+
+
+LINEAR = "&train_family=linear&train_dataset=toy&epsilon=1&seed=4" + QUICK
+
+
+def test_linear_models_are_drawn_as_the_library_finds_them(app):
+    opened(app, LINEAR + "&train_linear=output.objective.descent&train_lambda=5")
+    data = load("toy")
+    for method in ("output", "objective"):
+        study = LogisticStudy(data, method=method)
+        table = summarise(sweep(study, {"epsilon": SWEEP_EPSILONS, "reg_lambda": [5.0]}, draws=10, seed=4), ["epsilon"])
+        for column, name in (("x", "epsilon"), ("mean", "mean"), ("low", "low"), ("high", "high")):
+            np.testing.assert_allclose(app.array(f"train-accuracy-{method}", column), table[name], atol=1e-12)
+        here = table["mean"][list(SWEEP_EPSILONS).index(1.0)]
+        np.testing.assert_allclose(app.array(f"train-accuracy-{method}-now", "mean"), here, atol=1e-12)
+        # the same λ is chosen on the panel about it
+        np.testing.assert_allclose(app.array(f"train-lambda-{method}-now", "mean"), here, atol=1e-12)
+    assert app.page.evaluate(LEVEL, "train-lambda-marker") == 5
+    np.testing.assert_allclose(app.array("train-lambda-l1", "x"), LAMBDA_STEPS)
+    np.testing.assert_allclose(app.array("train-tuning-stability", "x"), TUNING_EPSILONS)
+    assert len(app.array("train-weights-bars", "y")) == 12
+    assert "Descent, needs δ = 1e-5" in app.page.evaluate(LABELS, "train-accuracy")
+    assert "found by looking at the test records: not private" in app.text
+    assert "one run 0.5 with η = 0, 0.333 with η = 1" in app.text
+    assert "Partitioning the records" not in app.text
+    assert app.alerts == []
+
+
+LINEAR_SERIES = {
+    "accuracy": ["train-accuracy-output", "train-accuracy-functional"],
+    "now": ["train-accuracy-output-now", "train-accuracy-functional-now"],
+    "size": ["train-size-output", "train-size-functional"],
+    "lambda": ["train-lambda-l1", "train-lambda-objective", "train-lambda-output"],
+    "lambda-now": ["train-lambda-l1-now"],
+    "rule": [f"train-lambda-rule-{m}" for m in NOISY],
+    "best": [f"train-lambda-best-{m}" for m in NOISY],
+    "tuning": ["train-tuning-disjoint", "train-tuning-public rule"],
+    "weights": ["train-weights-bars", "train-weights-draws"],
+}
+LINEAR_CONTROLS = [
+    (press("λ, linear models"), {"accuracy", "now", "size", "lambda-now", "weights"}, "train_lambda"),
+    (pick("Sensitivity of the functional mechanism", "Original (FMsens1)"), {"accuracy", "now", "size"},
+     "train_functional"),
+    (click("radio", "Row bound of naive Bayes"), {"tuning"}, "train_tune"),
+    (pick("Method whose weights are shown", "Output perturbation"), {"weights"}, "train_shown"),
+    (press("ε"), {"now", "size", "lambda", "lambda-now", "rule", "best", "weights"}, "epsilon"),
+]  # fmt: skip
+
+
+def test_each_linear_control_changes_what_it_should_and_nothing_else(app):
+    # λ from 0.01 on: below the public rule's, so that it shows
+    opened(app, LINEAR + "&train_linear=output.functional")
+
+    def read():
+        return {name: [app.read(source) for source in sources] for name, sources in LINEAR_SERIES.items()}
+
+    before, link = read(), link_of(app)
+    for do, expected, setting in LINEAR_CONTROLS:
+        act(app, do)
+        app.page.wait_for_function(
+            "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]",
+            arg=[setting, link.get(setting)],
+        )
+        after, now = read(), link_of(app)
+        assert {name for name in before if before[name] != after[name]} == expected, setting
+        assert {name for name in link if link[name] != now.get(name)} == {setting}
+        before, link = after, now
+    assert app.alerts == []
+
+
+def test_another_family_brings_its_panels_and_controls_and_the_link_restores_them(app, make_app, server):
+    opened(app, "&train_dataset=toy" + QUICK)
+    assert app.page.get_by_role("slider", name="λ, linear models", exact=True).count() == 0
+    assert "Regulariser λ" not in app.text
+    act(app, click("radio", "Linear models"))
+    assert app.page.get_by_role("slider", name="λ, linear models", exact=True).count() == 1
+    assert app.page.get_by_role("slider", name="Bins of a number", exact=True).is_visible() is False
+    assert "Regulariser λ" in app.text
+    assert "Weight of numbers and categories" not in app.text
+    assert app.read("train-accuracy-objective")["x"] != []
+    assert app.read("train-accuracy-binned")["x"] == []
+    act(app, press("λ, linear models"))
+    app.page.wait_for_function("new URLSearchParams(location.search).get('train_lambda') === '0.01'")
+    query = app.page.evaluate("location.search")
+    other = make_app(server)
+    other.page.goto(server.url + query)
+    other.page.wait_for_function(READY, arg=0, timeout=90_000)
+    for name in ("train-accuracy-l1", "train-lambda-output", "train-tuning-disjoint", "train-weights-draws"):
+        assert other.read(name) == app.read(name)
+
+
+def test_what_linear_models_cannot_do_is_said(app):
+    opened(app, "&train_family=linear&train_lambda=3&train_linear=output.magic&train_dataset=toy" + QUICK)
+    assert any("train_lambda = 3 is not allowed" in text for text in app.alerts)
+    assert any("train_linear = " in text and "is not allowed" in text for text in app.alerts)
+
+
+@pytest.mark.data
+def test_many_columns_and_three_classes_are_refused_in_words(app):
+    opened(
+        app, "&train_family=linear&train_dataset=sms&train_linear=functional&train_shown=functional" + QUICK, wait=False
+    )
+    answered = "Bokeh.documents?.[0]?.get_model_by_name('train-state')?.data.answers[0] > 0"
+    app.page.wait_for_function(f"globalThis.Bokeh !== undefined && {answered}", timeout=120_000)
+    refused = "Not for this choice: Functional mechanism: too many columns, 8,444; here it is for 400 at most."
+    # accuracy, size and weights
+    assert app.text.count(refused) == 3
+    opened(app, "&train_family=linear&train_dataset=seeds&train_measure=auc" + QUICK)
+    assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in app.text
+    assert "against the rest" in app.text
+
+
+def test_linear_models_fit_a_phone_and_have_names(make_app, server):
+    app = opened(make_app(server, width=390, height=800), LINEAR)
+    assert app.widest <= 390
+    for role in ("combobox", "radio"):
+        controls = app.page.get_by_role(role).all()
+        assert controls
+        assert all(control.evaluate(NAME) for control in controls)

@@ -1,4 +1,4 @@
-"""The Train page: private naive Bayes for every kind of data.
+"""The Train page: private naive Bayes for every kind of data, and private linear models.
 
 It knows its panels by `dpml_app.train_frame.TrainPanel` alone: another one is a file and a line in `PANELS`. What is at
 the setting that is chosen is answered at once, in the server; the rest comes from the worker processes in small chunks.
@@ -23,12 +23,17 @@ from dpml_app.settings import Settings
 from dpml_app.train_accuracy import AccuracyPanel
 from dpml_app.train_compute import nb_facts
 from dpml_app.train_controls import TrainControls
-from dpml_app.train_frame import NOW, Place, TrainPanel
+from dpml_app.train_frame import NOW, SOON, Place, TrainPanel
+from dpml_app.train_lambda import LambdaPanel
+from dpml_app.train_linear_compute import linear_facts
+from dpml_app.train_methods import families
 from dpml_app.train_parameters import ParametersPanel
 from dpml_app.train_partition import PartitionPanel
 from dpml_app.train_size import SizePanel
 from dpml_app.train_threshold import ThresholdPanel
+from dpml_app.train_tuning import TuningPanel
 from dpml_app.train_weight import WeightPanel
+from dpml_app.train_weights import WeightsPanel
 from dpml_app.train_work import TrainWork
 
 __all__ = ["TrainPage"]
@@ -36,9 +41,12 @@ __all__ = ["TrainPage"]
 PANELS: tuple[type[TrainPanel], ...] = (
     AccuracyPanel,
     SizePanel,
+    LambdaPanel,
     WeightPanel,
     ThresholdPanel,
     PartitionPanel,
+    TuningPanel,
+    WeightsPanel,
     ParametersPanel,
 )
 _ANSWERS = answer_threads("train")
@@ -63,7 +71,7 @@ class TrainPage(LatestPage):
         self._wanted: dict[str, dict[Place, Chunk]] = {}
         self.panels = {kind.name: kind() for kind in PANELS}
         self.controls = TrainControls(settings, self.report)
-        self.work = TrainWork(pool, spawn=self._spawn, show=self._arrived, failed=self._failed)
+        self.work = TrainWork(pool, spawn=self._spawn, hold=self._hold, show=self._arrived, failed=self._failed)
         self.state = ColumnDataSource({"answers": [0]}, name="train-state")
         self._build()
         self.first_data = self.state
@@ -75,21 +83,22 @@ class TrainPage(LatestPage):
         self.headline = pn.pane.HTML(
             "", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[HEADLINE_STYLE], min_height=92
         )
-        self.readouts, self.contents = {}, {}
-        grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        self.readouts, self.contents, self.places = {}, {}, {}
+        self.grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
         for name, panel in self.panels.items():
             self.readouts[name] = HTML(text="", name=f"train-{name}-readout", sizing_mode="stretch_width")
             panes = [pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4)) for plot in panel.plots]
             self.contents[name] = content = pn.Column(*panes, sizing_mode="stretch_width", margin=0)
             framed = card(panel.title, self.readouts[name], content, panel.caption, self._above(panel))
-            grid.append(pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6}))
+            self.places[name] = pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6})
+        self._offer_family(families(self.settings.train_values()))
         # a model is in the document once another one refers to it
         next(iter(self.panels.values())).plots[0].tags = [self.state, self.work.state]
         bar = pn.Row(self.work.status, self.work.cancel, sizing_mode="stretch_width", margin=(0, 8), height=42)
         top = pmui.Paper(
             self.headline, bar, self.work.progress, elevation=0, sizing_mode="stretch_width", margin=(8, 12)
         )
-        self.main = pn.Column(self.alerts, top, grid, sizing_mode="stretch_width")
+        self.main = pn.Column(self.alerts, top, self.grid, sizing_mode="stretch_width")
 
     def _above(self, panel: TrainPanel) -> pmui.Grid | None:
         cells = [
@@ -112,16 +121,20 @@ class TrainPage(LatestPage):
         self.work.stop()
 
     async def _answer_once(self, changed: set[str]) -> None:
-        if "train_dataset" in changed and not await self._load(self.settings.train_dataset):
+        if {"train_dataset", "train_family"} & changed and not await self._load(self.settings.train_dataset):
             return
         if not self._facts or "train_dataset" in self._changed:
             return  # nothing to show, or another data set was chosen while this one was loaded
         if {"train_dataset", "train_model"} & changed:
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self._offer_features()
         values, facts = self.settings.train_values(), self._facts  # offering may have changed a setting
-        refused = {name: panel.refusal(values, facts) for name, panel in self.panels.items()}
-        wanted = {name: {} if refused[name] else panel.work(values, facts) for name, panel in self.panels.items()}
+        shown = {name for name, panel in self.panels.items() if set(panel.families) & set(families(values))}
+        refused = {name: self.panels[name].refusal(values, facts) for name in shown}
+        wanted = {
+            name: panel.work(values, facts) if name in shown and not refused[name] else {}
+            for name, panel in self.panels.items()
+        }
         now = {name: {p: c for p, c in work.items() if p[1] == NOW} for name, work in wanted.items()}
         call, at_once = self.pool.cache.call, {chunk for work in now.values() for chunk in work.values()}
         self.work.stop()
@@ -129,14 +142,18 @@ class TrainPage(LatestPage):
         if self._doc is None:
             return
         self._values = values
-        with pn.io.hold(self._doc):
+        with self._hold():
+            self._offer_family(families(values))
             for name, panel in self.panels.items():
+                if name not in shown:
+                    panel.clear()
+                    continue
                 self.contents[name].visible = not refused[name]
                 if refused[name]:
                     panel.clear()
                     self._read_out(name, f"Not for this choice: {refused[name]}")
                     continue
-                results = self._kept(now[name])
+                results = self._kept({p: c for p, c in wanted[name].items() if p[1] in (NOW, SOON)})
                 panel.prepare(values, facts, results)
                 if results:
                     self._read_out(name, panel.readout(values, facts, results))
@@ -150,7 +167,7 @@ class TrainPage(LatestPage):
         if values is not self._values or self._doc is None:
             return
         try:
-            with pn.io.hold(self._doc):
+            with self._hold():
                 before, self._wanted = self._wanted, wanted
                 for name, panel in self.panels.items():
                     panel.outdate(_outdated(before.get(name, {}), wanted[name]))
@@ -158,16 +175,18 @@ class TrainPage(LatestPage):
                 self.work.request(self._missing(wanted))
                 self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
         except Exception as error:
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self._failed("Curves", error)
 
     async def _load(self, name: str) -> bool:
         """Load a data set and lay the controls out for it; without it, say so and clear the plots."""
         try:
             facts = await self._in_thread(_ANSWERS, self.pool.cache.call, nb_facts, name)
+            if "linear" in families(self.settings.train_values()):
+                facts = _with(facts, await self._in_thread(_ANSWERS, self.pool.cache.call, linear_facts, name))
         except Exception as error:
             self._facts, self._wanted = {}, {}
-            with pn.io.hold(self._doc):
+            with self._hold():
                 self.work.nothing()
                 for panel in self.panels.values():
                     panel.clear()
@@ -175,14 +194,24 @@ class TrainPage(LatestPage):
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
                 self.controls.dataset_note.object = ""
             return False
+        if facts["name"] == self._facts.get("name"):
+            self._facts = facts  # another family on the same data: what is drawn of both stays
+            return True
         self._facts = facts
-        with pn.io.hold(self._doc):
+        with self._hold():
             self.clear("Data set")
             for panel in self.panels.values():
                 panel.clear()
             self._wanted = {}
             self.controls.dataset_note.object = train_words.dataset_note(facts)
         return True
+
+    def _offer_family(self, shown: tuple[str, ...]) -> None:
+        """Show the controls and panels of these families; others leave the grid, where what is hidden has a place."""
+        self.controls.show(shown)
+        places = [self.places[name] for name, panel in self.panels.items() if set(panel.families) & set(shown)]
+        if places != self.grid.objects:
+            self.grid.objects = places
 
     def _offer_features(self) -> None:
         lowered = self.controls.fit(self._facts)
@@ -194,8 +223,17 @@ class TrainPage(LatestPage):
     # ---- results ------------------------------------------------------------------------------------------------
 
     def _missing(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
-        """Return the chunks without a result, in the panels' order, each once."""
-        chunks = {chunk: None for work in wanted.values() for chunk in work.values()}
+        """Return the chunks without a result, each once.
+
+        First those of the setting that is chosen, then panel by panel, then the panels that can wait.
+        """
+        first: list[Chunk] = []
+        then: list[Chunk] = []
+        last: list[Chunk] = []
+        for name, work in wanted.items():
+            for place, chunk in work.items():
+                (last if self.panels[name].patient else first if place[1] == SOON else then).append(chunk)
+        chunks = dict.fromkeys([*first, *then, *last])
         return [chunk for chunk in chunks if self.pool.cache.get(chunk.key) is None]
 
     def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
@@ -216,7 +254,12 @@ class TrainPage(LatestPage):
             self._read_out(name, self.panels[name].readout(self._values, self._facts, results))
 
 
+def _with(facts: Mapping[str, Any], more: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """Return facts with more levels in them."""
+    return {**facts, **{measure: {**facts[measure], **levels} for measure, levels in more.items()}}
+
+
 def _outdated(before: Mapping[Place, Chunk], now: Mapping[Place, Chunk]) -> set[str]:
     """Return the series of which anything but the place that is chosen has changed."""
-    old, new = ({(p, c) for p, c in work.items() if p[1] != NOW} for work in (before, now))
+    old, new = ({(p, c) for p, c in work.items() if p[1] not in (NOW, SOON)} for work in (before, now))
     return {place[0] for place, _chunk in old ^ new}
