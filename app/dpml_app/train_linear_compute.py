@@ -1,6 +1,7 @@
 """What the Train page computes of linear models, as plain functions of plain values, like `dpml_app.train_compute`.
 
-All are trained on the binary columns, scaled into the unit ball by the schema's row bound: no record is cut.
+All are trained on the binary columns, cut by the library's public bound where they may have more ones (text), and
+scaled into the unit ball by it. One cut serves all draws.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from dpml.classifiers.local_search import (
     release_local_search,
 )
 from dpml.classifiers.models import LinearModels
-from dpml.encoding import unit_scale
+from dpml.encoding import cut_rows, unit_scale
 from dpml.schema import Schema
 from dpml_app.train_compute import EXACT, data_of
 from dpml_app.train_methods import DELTA, LINEAR
@@ -118,14 +119,16 @@ def scaled(name: str, n: int | None = None) -> Scaled:
     """Return a data set's training records in the unit ball."""
     data = data_of(name, n)
     bound = squared_norm_bound(data.schema)
-    return Scaled(unit_scale(data.X_train, bound), data.y_train, data.schema, bound)
+    cut = cut_rows(data.X_train, bound, rng=np.random.default_rng([0, bound]))
+    return Scaled(unit_scale(cut, bound), data.y_train, data.schema, bound)
 
 
 @lru_cache(maxsize=12)
 def searched(name: str, n: int | None = None) -> list[Records]:
     """Return the records as the local searches take them, for each classifier."""
     table, X = scaled(name, n), data_of(name, n).X_train
-    return [Records(X, signs, n_ones=table.bound) for signs in table.signs]
+    most = min(X.shape[1], table.schema.row_bound or X.shape[1])
+    return [Records(X, signs, n_ones=most) for signs in table.signs]
 
 
 @lru_cache(maxsize=256)
@@ -149,7 +152,10 @@ def exact_models(name: str, reg_lambda: float) -> LinearModels:
 
 def linear_facts(name: str) -> dict[str, dict[str, float]]:
     """Return the levels of logistic regression without privacy, to be added to those of `nb_facts`."""
-    data, models = data_of(name), exact_models(name, PLAIN_LAMBDA)
+    data, table = data_of(name), scaled(name)
+    whole = data.schema.row_bound  # nobody's record need be cut without privacy; λ is of the same records
+    X, reg_lambda = unit_scale(data.X_train, whole), PLAIN_LAMBDA * table.nonzero / (whole + 1)
+    models = linear_models(np.array([minimiser(X, signs, reg_lambda) for signs in table.signs])[None], whole)
     levels = {"accuracy": {"logistic": float(models.accuracy(data.X_test, data.y_test)[0])}, "auc": {}}
     if data.schema.n_classes == 2:
         levels["auc"]["logistic"] = float(models.auc(data.X_test, data.y_test)[0])

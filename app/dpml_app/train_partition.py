@@ -32,6 +32,7 @@ class PartitionPanel(BandPanel):
     """Each record trains one feature only, or all of them."""
 
     name, title = "partition", "Partitioning the records"
+    wide = True
     caption = (
         "Partitioned: each record is dealt to one feature, so noise is small and so are the counts. Features are added "
         "by their exact mutual information with the class, as in Fig. 3.8 of 000; that order is not private. "

@@ -20,7 +20,7 @@ class SizePanel(BandPanel):
     """Every chosen method on fewer and fewer records, at the ε that is chosen."""
 
     name, title = "size", "Accuracy against training size"
-    families = ("naive-bayes", "linear")
+    families, wide = ("naive-bayes", "linear"), True
     caption = (
         "The first records in one fixed order that does not look at them; each size holds the smaller ones. Noise does "
         "not shrink with the table, so fewer records cost more than they would without privacy. Level lines are of all "

@@ -35,7 +35,7 @@ class TuningPanel(BandPanel):
     name, title = "tuning", "What tuning costs and gains"
     families = ("linear",)
     above = ("train_tune",)
-    patient = True
+    patient, wide = True, True
     caption = (
         "Every scheme spends the ε of the axis in all, choice included; only the dashed one looks at the test records "
         "and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of the "

@@ -372,7 +372,7 @@ def test_one_value_is_no_choice(monkeypatch):
 ])  # fmt: skip
 def test_a_family_has_its_own_panels_and_controls(family, there, not_there):
     page = TrainPage(Settings(train_family=family), Pool(1))
-    shown = {name for name, place in page.places.items() if place in page.grid.objects}
+    shown = {name for name, panel in page.panels.items() if page.grids[panel.families].visible}
     assert shown >= there | {"accuracy", "size"}
     assert not shown & not_there
     visible = {name for name, column in page.controls.columns.items() if column.visible}

@@ -41,13 +41,13 @@ __all__ = ["TrainPage"]
 PANELS: tuple[type[TrainPanel], ...] = (
     AccuracyPanel,
     SizePanel,
-    LambdaPanel,
     WeightPanel,
     ThresholdPanel,
     PartitionPanel,
-    TuningPanel,
-    WeightsPanel,
     ParametersPanel,
+    LambdaPanel,
+    WeightsPanel,
+    TuningPanel,
 )
 _ANSWERS = answer_threads("train")
 # a slider that is being dragged should not fade and start curves at every step
@@ -83,14 +83,16 @@ class TrainPage(LatestPage):
         self.headline = pn.pane.HTML(
             "", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[HEADLINE_STYLE], min_height=92
         )
-        self.readouts, self.contents, self.places = {}, {}, {}
-        self.grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        self.readouts, self.contents = {}, {}
+        look: Any = {"container": True, "spacing": 2, "sizing_mode": "stretch_width", "margin": (0, 12, 16, 12)}
+        self.grids = {panel.families: pmui.Grid(**look) for panel in self.panels.values()}
         for name, panel in self.panels.items():
             self.readouts[name] = HTML(text="", name=f"train-{name}-readout", sizing_mode="stretch_width")
             panes = [pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4)) for plot in panel.plots]
             self.contents[name] = content = pn.Column(*panes, sizing_mode="stretch_width", margin=0)
             framed = card(panel.title, self.readouts[name], content, panel.caption, self._above(panel))
-            self.places[name] = pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6})
+            place = pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6})
+            self.grids[panel.families].append(place)
         self._offer_family(families(self.settings.train_values()))
         # a model is in the document once another one refers to it
         next(iter(self.panels.values())).plots[0].tags = [self.state, self.work.state]
@@ -98,7 +100,7 @@ class TrainPage(LatestPage):
         top = pmui.Paper(
             self.headline, bar, self.work.progress, elevation=0, sizing_mode="stretch_width", margin=(8, 12)
         )
-        self.main = pn.Column(self.alerts, top, self.grid, sizing_mode="stretch_width")
+        self.main = pn.Column(self.alerts, top, *self.grids.values(), sizing_mode="stretch_width")
 
     def _above(self, panel: TrainPanel) -> pmui.Grid | None:
         cells = [
@@ -207,11 +209,13 @@ class TrainPage(LatestPage):
         return True
 
     def _offer_family(self, shown: tuple[str, ...]) -> None:
-        """Show the controls and panels of these families; others leave the grid, where what is hidden has a place."""
+        """Show the controls and panels of these families.
+
+        A panel that is hidden keeps its place in a grid, so those of a family have a grid of their own.
+        """
         self.controls.show(shown)
-        places = [self.places[name] for name, panel in self.panels.items() if set(panel.families) & set(shown)]
-        if places != self.grid.objects:
-            self.grid.objects = places
+        for families_of, grid in self.grids.items():
+            grid.visible = bool(set(families_of) & set(shown))
 
     def _offer_features(self) -> None:
         lowered = self.controls.fit(self._facts)
