@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.classifiers.linear import linear_models, minimiser, release_output, squared_norm_bound
+from dpml.classifiers.linear import linear_models, minimiser, release_output
 from dpml.classifiers.naive_bayes import default_row_bound
 from dpml.counts import Contingency, contingency
 from dpml.datasets import Dataset, load
@@ -85,7 +85,7 @@ def _make(kind: str, data: Dataset, *values: Any) -> FloatArray:
         return contingency(share_rows(data.X_train, row_bound), data.y_train, data.schema.n_classes).on
     (reg_lambda,) = values
     signs = np.where(data.y_train == 1, 1.0, -1.0)
-    return np.asarray(minimiser(unit_scale(data.X_train, squared_norm_bound(data.schema)), signs, reg_lambda))
+    return np.asarray(minimiser(unit_scale(data.X_train, data.schema.row_bound), signs, reg_lambda))
 
 
 def statistic_key(name: str, method: str, epsilon: float, options: tuple) -> tuple | None:
@@ -120,7 +120,7 @@ class _Logistic(AccuracyStudy):
 
     def __init__(self, data: Dataset, *, relation: str, reg_lambda: float):
         super().__init__(data, relation=relation)
-        self.name, self.reg_lambda, self.bound = data.name, reg_lambda, squared_norm_bound(data.schema)
+        self.name, self.reg_lambda, self.bound = data.name, reg_lambda, data.schema.row_bound
 
     def models(self, epsilon, *, draws, rng):
         theta = statistic("theta", self.name, self.reg_lambda)
