@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit, log_expit, softmax
 
 from dpml._validate import (
     ON_INVALID,
@@ -97,12 +98,35 @@ def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
     return kinds.count("numeric") + min(bounds)
 
 
-class LinearEstimator(PrivateClassifier):
-    """What the linear classifiers share: public scaling, the release of the weights, and decisions."""
+class LinearDecisions(PrivateClassifier):
+    """Decisions by released weights."""
 
-    _methods: tuple[str, ...] = ()
     coef_: FloatArray
     intercept_: FloatArray
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return scores: shape (n,), positive for class 1, with two classes, else one column a class."""
+        X = self._checked(X)
+        scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class of the highest score of each record."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def probabilities(scores: FloatArray) -> FloatArray:
+    """Return what logistic scores say of each class, shape (n, C); with more than two scaled to add up to 1."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    return softmax(log_expit(scores), axis=1)
+
+
+class LinearEstimator(LinearDecisions):
+    """What `LogisticRegression` and `LinearSVC` share: the check of the parameters, and the release of the weights."""
+
+    _methods: tuple[str, ...] = ()
 
     def _loss(self) -> Loss:
         return LOGISTIC
@@ -127,15 +151,15 @@ class LinearEstimator(PrivateClassifier):
         X, codes, schema = schema.check_table(X, y, invalid)
         bound = squared_norm_bound(schema, self.row_bound)
         if invalid == "raise":
-            _check_ones(X, schema)
+            check_ones(X, schema)
         spent = options["delta"] if options["method"] in WITH_DELTA else 0.0
         label = f"{type(self).__name__}, {options['method']}"
         charge(self.budget, options["relation"], options["epsilon"], spent, label=label)
-        slope, shift = _public_scaling(schema)
+        slope, shift = public_scaling(schema)
         rng = as_generator(self.random_state)
         intercept = bool(self.fit_intercept)
         share = options["norm"] == "l1"
-        table = _public_table(X, schema, bound, slope, shift, None if share else rng)
+        table = public_table(X, schema, bound, None if share else rng)
         if self.release:
             theta = _release_securely(table, codes, schema, bound, intercept, options)
         else:
@@ -193,19 +217,8 @@ class LinearEstimator(PrivateClassifier):
             check_release()
         return options
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return scores: shape (n,), positive for class 1, with two classes, else one column a class."""
-        X = self._checked(X)
-        scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> NDArray:
-        """Return the class of the highest score of each record."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-
-def _public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
+def public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
     """Return slope and shift that send each numeric column to [-1, 1] by its public bounds; 1 and 0 for binary ones."""
     slope, shift = np.ones(schema.n_features), np.zeros(schema.n_features)
     for j, f in enumerate(schema.features):
@@ -215,19 +228,15 @@ def _public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
     return slope, shift
 
 
-def _binary_part(X: Any, schema: Schema) -> Any:
-    if schema.is_binary:
-        return X
-    return X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
-
-
-def _check_ones(X: Any, schema: Schema) -> None:
-    most = int(np.asarray(_binary_part(X, schema).sum(axis=1)).max(initial=0))
+def check_ones(X: Any, schema: Schema) -> None:
+    """Refuse a record with more ones than the schema's row bound."""
+    ones = X if schema.is_binary else X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
+    most = int(np.asarray(ones.sum(axis=1)).max(initial=0))
     if schema.row_bound is not None and most > schema.row_bound:
         raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
 
 
-def _public_table(X, schema: Schema, bound: int, slope, shift, rng) -> Any:
+def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | None) -> Any:
     """Cut each record, or share `bound` among its ones where `rng` is None; send its numbers to [-1, 1].
 
     Each record by itself and by public facts. Sharing keeps the sum of a record, which is what the L1 norm is about.
@@ -245,6 +254,7 @@ def _public_table(X, schema: Schema, bound: int, slope, shift, rng) -> Any:
     binary = ~np.array(numeric)
     if binary.any():
         X[:, binary] = bounded(X[:, binary], bound - sum(numeric))
+    slope, shift = public_scaling(schema)
     return np.clip(X * slope + shift, -1, 1)
 
 

@@ -14,11 +14,9 @@ from scipy import sparse
 from scipy.special import expit
 
 from dpml._validate import check_integer
-from dpml.encoding import cut_rows
 from dpml.exceptions import InvalidData
-from dpml.schema import Schema
 
-__all__ = ["LOSSES", "Records", "centred", "drop", "inside", "largest_score", "loss_value"]
+__all__ = ["LOSSES", "Records", "drop", "largest_score", "loss_value"]
 
 FloatArray = NDArray[np.float64]
 LOSSES = ("logistic", "hinge")
@@ -62,39 +60,6 @@ def largest_score(theta: FloatArray, n_ones: int, numeric: NDArray[np.bool_], in
     return numbers + np.maximum(most(binary) + constant, most(-binary) - constant)
 
 
-def centred(schema: Schema) -> tuple[FloatArray, FloatArray]:
-    """Return slope and shift that send each numeric column to [-1, 1] by its public bounds; 1 and 0 for binary ones."""
-    slope, shift = np.ones(schema.n_features), np.zeros(schema.n_features)
-    for j, f in enumerate(schema.features):
-        if f.kind == "numeric" and f.lower is not None and f.upper is not None:
-            width = float(f.upper) - float(f.lower)
-            slope[j], shift[j] = 2 / width, -(float(f.upper) + float(f.lower)) / width
-    return slope, shift
-
-
-def inside(X: Any, schema: Schema, n_ones: int, *, rng: np.random.Generator, strict: bool) -> Any:
-    """Send each record of a checked table by itself, by public facts, to `n_ones` ones and numbers in [-1, 1].
-
-    `strict`: a record with more ones than the schema's row bound is an error.
-    """
-    numeric = np.array([f.kind == "numeric" for f in schema.features])
-    if not schema.is_binary:
-        slope, shift = centred(schema)
-        X = X.to_numpy(dtype=float, copy=True)
-        X[:, numeric] = np.clip(X[:, numeric] * slope[numeric] + shift[numeric], -1, 1)
-    if numeric.all():
-        return X
-    ones = X if schema.is_binary else X[:, ~numeric]
-    most = int(np.asarray(ones.sum(axis=1)).max(initial=0))
-    if strict and schema.row_bound is not None and most > schema.row_bound:
-        raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
-    ones = cut_rows(ones, n_ones, rng=rng)
-    if schema.is_binary:
-        return ones
-    X[:, ~numeric] = ones
-    return X
-
-
 class Records:
     """Records and signs, laid out for sums of losses over all of them. Exact: not private.
 
@@ -136,6 +101,7 @@ class Records:
         if not (ones.data == 1).all() or most > self.n_ones or not (np.abs(self._numbers) <= 1).all():
             raise InvalidData(f"records must have at most {self.n_ones} ones, and numbers in [-1, 1]")
         self.n, self.dimension = n, D + self.intercept
+        self.public: dict[str, Any] = {"n_ones": self.n_ones, "numeric": self.numeric, "intercept": self.intercept}
         self.signs, self._positive = signs, (signs > 0)[:, None]
         self._columns, self._rows, self._binary = ones, ones.tocsr(), binary
         self._sums = sparse.csr_array(ones.T)  # a product with it sums over the ones of each column

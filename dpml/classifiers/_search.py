@@ -212,11 +212,6 @@ def release_local_search(
     published, factor, rng = _door(calibration, relation, loss, rng, secure)
     steps = _steps(n_iterations, step, decay)
     share, D = epsilon_share(epsilon, n_iterations), records.dimension
-    public: dict[str, Any] = {
-        "n_ones": records.n_ones,
-        "numeric": records.numeric,
-        "intercept": records.intercept,
-    }
 
     def search(draws: int) -> FloatArray:
         theta, margins = np.zeros((draws, D)), np.zeros((records.n, draws))
@@ -227,7 +222,7 @@ def release_local_search(
             if published:
                 span = np.full(draws, 2 * float(loss_value(loss, -steps.sum())))
             else:
-                span = factor * neighbourhood_range(theta, s, loss, **public)
+                span = factor * neighbourhood_range(theta, s, loss, **records.public)
             chosen = _choose(gains, share, span, published, rng)
             columns = chosen % D
             amounts = np.where(chosen == 2 * D, 0.0, np.where(chosen < D, s, -s))
@@ -303,11 +298,6 @@ def release_genetic_search(
     coins = noise if noise is not None else np.random.default_rng()
     numbers = int(records.numeric.sum())
     rho = min(records.n_ones, len(records.numeric) - numbers) + numbers + records.intercept
-    public: dict[str, Any] = {
-        "n_ones": records.n_ones,
-        "numeric": records.numeric,
-        "intercept": records.intercept,
-    }
 
     def search(draws: int) -> FloatArray:
         parents = np.zeros((draws, 1, D))
@@ -317,7 +307,7 @@ def release_genetic_search(
             if published:
                 span = np.full(draws, 2 * float(loss_value(loss, -rho * steps.sum())))
             else:
-                span = factor * candidate_range(candidates, loss, **public)
+                span = factor * candidate_range(candidates, loss, **records.public)
             left = np.tile(np.arange(m), (draws, 1))
             rows, best = np.arange(draws), []
             for _ in range(kept if t < n_iterations - 1 else 1):

@@ -12,10 +12,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import log_expit, log_softmax
 
 from dpml.budget import Budget
-from dpml.classifiers._linear import LinearEstimator, default_linear_row_bound, linear_models, squared_norm_bound
+from dpml.classifiers._linear import (
+    LinearEstimator,
+    default_linear_row_bound,
+    linear_models,
+    probabilities,
+    squared_norm_bound,
+)
 from dpml.classifiers._losses import LOGISTIC, HuberHinge, Loss
 from dpml.classifiers._perturbation import (
     CALIBRATIONS,
@@ -195,10 +201,7 @@ class LogisticRegression(LinearEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(log_expit(scores), axis=1)
+        return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log probabilities of the classes, shape (n, C)."""

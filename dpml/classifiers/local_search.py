@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
 from dpml._validate import (
@@ -25,8 +23,15 @@ from dpml._validate import (
     check_relation,
 )
 from dpml.budget import Budget, charge
-from dpml.classifiers._base import PrivateClassifier
-from dpml.classifiers._objectives import LOSSES, Records, centred, inside
+from dpml.classifiers._linear import (
+    LinearDecisions,
+    check_ones,
+    probabilities,
+    public_scaling,
+    public_table,
+    squared_norm_bound,
+)
+from dpml.classifiers._objectives import LOSSES, Records
 from dpml.classifiers._search import (
     CALIBRATIONS,
     FIRST_STEP,
@@ -39,7 +44,6 @@ from dpml.classifiers._search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.classifiers.linear import squared_norm_bound
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -66,11 +70,9 @@ def _is_logistic(model: Any) -> bool:
     return True
 
 
-class _PrivateSearch(PrivateClassifier):
-    """What the two searches share: the door, one against the rest, and prediction."""
+class _PrivateSearch(LinearDecisions):
+    """What the two searches share: the door, and one against the rest."""
 
-    coef_: FloatArray
-    intercept_: FloatArray
     epsilon: float
     loss: str
     calibration: str
@@ -105,12 +107,15 @@ class _PrivateSearch(PrivateClassifier):
         schema = resolve_schema(self.schema, X)
         squared_norm_bound(schema)  # names a categorical column
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        invalid = "clip" if self.release else self.on_invalid
+        X, codes, schema = schema.check_table(X, y, invalid)
         numeric = np.array([f.kind == "numeric" for f in schema.features])
         bounds = [int((~numeric).sum()), schema.row_bound, self.row_bound]
         n_ones = min(b for b in bounds if b is not None)
-        slope, shift = centred(schema)
-        X = inside(X, schema, n_ones, rng=rng, strict=not self.release and self.on_invalid == "raise")
+        slope, shift = public_scaling(schema)
+        if invalid == "raise":
+            check_ones(X, schema)
+        X = public_table(X, schema, n_ones + int(numeric.sum()), rng)
         charge(self.budget, relation, epsilon, label=f"{type(self).__name__}, {self.loss}")
         noise: dict[str, Any] = {"secure": True} if self.release else {"rng": rng}
         C = schema.n_classes
@@ -163,24 +168,10 @@ class _PrivateSearch(PrivateClassifier):
             "relation": self.relation,
         }
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return scores: shape (n,), positive for class 1, with two classes, else one column a class."""
-        X = self._checked(X)
-        scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(log_expit(scores), axis=1)
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the class of the highest score of each record."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return probabilities(self.decision_function(X))
 
 
 class PrivLocal(_PrivateSearch):

@@ -13,7 +13,7 @@ from dpml._validate import check_number
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["check_two_classes", "check_weight_bound", "read_numbers", "read_records"]
+__all__ = ["check_two_classes", "check_weight_bound", "read_numbers", "read_records", "read_scores"]
 
 
 def check_two_classes(classes: Sequence, pos_label: Any) -> tuple:
@@ -36,9 +36,7 @@ def read_records(
     bound: float = 1.0,
 ) -> tuple[NDArray[np.intp], list[NDArray[np.float64]], NDArray[np.float64] | None]:
     """Return class positions, each named column of scores, and weights, of the records valid in all of them."""
-    low, high = (0.0, 1.0) if score_scale == "probability" else (-np.inf, np.inf)
-    domain = "a number from 0 to 1" if score_scale == "probability" else "a number, log-odds"
-    scores = [read_numbers(values, name, low, high, domain, on_invalid) for name, values in columns.items()]
+    scores = [read_scores(values, name, score_scale, on_invalid) for name, values in columns.items()]
     codes = Schema.binary(1, classes=classes).check_labels(y_true, on_invalid)
     names = ["y_true", *columns]
     weights = None
@@ -69,6 +67,13 @@ def check_weight_bound(sample_weight: Any, weight_bound: float | None) -> float:
     if weight_bound is None:
         raise InvalidParameter("weight_bound", None, "a public bound > 0 on the weights: noise is scaled by it")
     return check_number(weight_bound, "weight_bound", 0.0, open_lower=True)
+
+
+def read_scores(values: Any, name: str, score_scale: str, on_invalid: str) -> NDArray[np.float64]:
+    """Return one score a record, as `read_numbers` does."""
+    if score_scale == "probability":
+        return read_numbers(values, name, 0.0, 1.0, "a number from 0 to 1", on_invalid)
+    return read_numbers(values, name, -np.inf, np.inf, "a number, log-odds", on_invalid)
 
 
 def read_numbers(values: Any, name: str, low: float, high: float, domain: str, on_invalid: str) -> NDArray[np.float64]:

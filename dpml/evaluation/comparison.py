@@ -9,26 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import (
-    ON_INVALID,
-    check_choice,
-    check_epsilon,
-    check_integer,
-    check_number,
-    check_relation,
-    check_rng,
-)
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import check_two_classes, read_records
-from dpml.evaluation.figures import N_BOOT, PrivateEvaluation
-from dpml.evaluation.histogram import (
-    N_BINS,
-    SCORE_SCALES,
-    check_secure,
-    noise_scale,
-    release_histogram,
-)
-from dpml.evaluation.intervals import auc_sums, cell_errors, ratio_interval
+from dpml.evaluation.figures import N_BOOT, PrivateEvaluation, number_or_array
+from dpml.evaluation.histogram import N_BINS, SCORE_SCALES, check_start, noise_scale, release_histogram
+from dpml.evaluation.intervals import auc_sums, ratio_intervals, simulate, stretched
 from dpml.evaluation.report import count_scores, release_counts
 from dpml.mechanisms.secure import split_epsilon
 
@@ -115,27 +101,14 @@ class Comparison:
             samples = np.atleast_2d(self.simulated_differences(sampling=sampling, n_boot=n_boot, rng=rng))
             ends = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2], axis=-1).T
         else:
-            gap, total = self._sums()
-            noise = self._noise(n_boot, rng, sampling)
-            ends = np.array(
-                [ratio_interval(gap[d], total[d], noise[0, d], noise[1, d], level, -1.0, 1.0) for d in range(len(gap))]
-            )
-        shown = np.atleast_1d(self.difference())
-        low, high = np.minimum(ends[:, 0], shown), np.maximum(ends[:, 1], shown)
-        return (float(low[0]), float(high[0])) if self._single else (low, high)
+            ends = ratio_intervals(self._sums(), self._noise(n_boot, rng, sampling), level, -1.0, 1.0)
+        return stretched(ends, self.difference())
 
     def _noise(self, n_boot: int, rng: np.random.Generator | None, sampling: bool) -> FloatArray:
-        """Return simulated errors of both sums, shape (2, draws, n_boot)."""
-        n_boot = check_integer(n_boot, "n_boot", 10)
-        rng = np.random.default_rng(0) if rng is None else rng
-        cells = np.maximum(np.atleast_2d(self.counts), 0.0)  # type: ignore[arg-type]
-        noise = np.empty((2, len(cells), n_boot))
-        weight = 1.0 if sampling else None
-        for where, errors in cell_errors(cells, self.noise_scale, self.noise_step, n_boot, rng, weight):
-            for draw in range(len(cells)):
-                e = errors(draw)
-                noise[:, draw, where] = e[:, 0] - e[:, 1], e.sum(axis=-1)
-        return noise
+        """Return simulated errors of both sums, shape (draws, 2, n_boot)."""
+        counts, weight = np.atleast_2d(self.counts), 1.0 if sampling else None  # type: ignore[arg-type]
+        scale, step = self.noise_scale, self.noise_step
+        return simulate(counts, scale, step, n_boot, rng, weight, lambda e, _: (e[:, 0] - e[:, 1], e.sum(axis=-1)))
 
     def simulated_differences(
         self, *, sampling: bool = False, n_boot: int = N_BOOT, rng: np.random.Generator | None = None
@@ -149,9 +122,9 @@ class Comparison:
         rng = np.random.default_rng(0) if rng is None else rng
         if self.evaluations is None:
             gap, _ = self._sums()
-            possible = gap[:, None] - self._noise(n_boot, rng, sampling)[0]
+            possible = gap[:, None] - self._noise(n_boot, rng, sampling)[:, 0]
             return possible[0] if self._single else possible
-        areas = [_possible_areas(e, check_integer(n_boot, "n_boot", 10), rng, sampling) for e in self.evaluations]
+        areas = [_possible_areas(e, n_boot, rng, sampling) for e in self.evaluations]
         possible = areas[0] - areas[1]
         return possible[0] if self._single else possible
 
@@ -164,23 +137,21 @@ class Comparison:
         probability at most about α.
         """
         possible = self.simulated_differences(sampling=sampling, n_boot=n_boot, rng=rng)
-        share = (possible > 0).mean(axis=-1) + (possible == 0).mean(axis=-1) / 2
-        return float(share) if self._single else share
+        return number_or_array((possible > 0).mean(axis=-1) + (possible == 0).mean(axis=-1) / 2)
 
 
 def _possible_areas(evaluation: PrivateEvaluation, n_boot: int, rng: np.random.Generator, sampling: bool) -> FloatArray:
     counts = evaluation.counts[None] if evaluation.counts.ndim == 2 else evaluation.counts
-    cells = np.maximum(counts, 0.0)
+
+    def areas(errors: FloatArray, draw: int) -> FloatArray:
+        possible = counts[draw] - errors
+        pairs, total = auc_sums(possible)
+        known = (possible.sum(axis=-1) > 0).all(axis=-1)
+        ratio = np.divide(pairs, total, out=np.zeros_like(pairs), where=known)
+        return np.where(known, np.clip(ratio, 0.0, 1.0), rng.random(len(ratio)))
+
     weight = evaluation.weight_bound if sampling else None
-    areas = np.empty((len(counts), n_boot))
-    for where, errors in cell_errors(cells, evaluation.noise_scale, evaluation.noise_step, n_boot, rng, weight):
-        for draw in range(len(counts)):
-            possible = counts[draw] - errors(draw)
-            pairs, total = auc_sums(possible)
-            known = (possible.sum(axis=-1) > 0).all(axis=-1)
-            ratio = np.divide(pairs, total, out=np.zeros_like(pairs), where=known)
-            areas[draw, where] = np.where(known, np.clip(ratio, 0.0, 1.0), rng.random(len(ratio)))
-    return areas
+    return simulate(counts, evaluation.noise_scale, evaluation.noise_step, n_boot, rng, weight, areas)
 
 
 def compare_classifiers(
@@ -250,13 +221,8 @@ def compare_classifiers(
     epsilon = check_epsilon(epsilon)
     check_choice(metric, "metric", COMPARED)
     check_choice(score_scale, "score_scale", SCORE_SCALES)
-    check_choice(on_invalid, "on_invalid", ON_INVALID)
-    check_relation(relation)
-    if release:
-        check_secure(rng)
-    else:
-        check_rng(rng)
-    on_invalid = "clip" if release else on_invalid
+    on_invalid = check_start(on_invalid, rng, release, relation)
+    label = "comparison of two classifiers"
     n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
     if metric == "roc_auc":
         shares = split_epsilon(epsilon, 0.5)
@@ -271,8 +237,8 @@ def compare_classifiers(
             "release": release,
         }
         exact = [count_scores(y_true, scores, **options) for scores in (score_a, score_b)]
-        scale = noise_scale(min(shares), relation, secure=bool(release))
-        charge(budget, relation, n_draws * epsilon, label="comparison of two classifiers")
+        scale = noise_scale(min(shares), relation, secure=release)
+        charge(budget, relation, n_draws * epsilon, label=label)
         first, second = (
             release_counts(one, share, rng=rng, relation=relation, draws=draws)
             for one, share in zip(exact, shares, strict=True)
@@ -285,16 +251,9 @@ def compare_classifiers(
         y_true, score_a, score_b, threshold, score_scale, pos_label=pos_label, classes=classes, on_invalid=on_invalid
     )
     noisy = release_histogram(
-        counts,
-        epsilon,
-        rng=rng,
-        relation=relation,
-        draws=draws,
-        budget=budget,
-        secure=bool(release),
-        label="comparison of two classifiers",
+        counts, epsilon, rng=rng, relation=relation, draws=draws, budget=budget, secure=release, label=label
     )
-    scale = noise_scale(epsilon, relation, secure=bool(release))
+    scale = noise_scale(epsilon, relation, secure=release)
     return Comparison(metric, epsilon, relation, scale, counts=noisy, noise_step=float(release))
 
 

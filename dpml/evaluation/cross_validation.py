@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from dpml._plain import plain_rows
-from dpml._validate import ON_INVALID, check_choice, check_epsilon, check_integer, check_relation, check_rng
+from dpml._validate import check_choice, check_epsilon, check_integer
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.figures import PrivateEvaluation
-from dpml.evaluation.histogram import N_BINS, check_secure
+from dpml.evaluation.histogram import N_BINS, check_start
 from dpml.evaluation.report import ScoreCounts, count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.schema import Schema
@@ -162,15 +162,10 @@ def private_cross_val_score(
     epsilon_evaluation = check_epsilon(epsilon_evaluation, "epsilon_evaluation")
     n_folds = check_integer(n_folds, "n_folds", 2)
     check_choice(metric, "metric", FIGURES)
-    check_choice(on_invalid, "on_invalid", ON_INVALID)
-    check_relation(relation)
+    check_start(on_invalid, rng, release, relation)
     classes = check_two_classes(classes, pos_label)
-    if release:
-        check_secure(rng)
-        # folds are no secret: the proof holds given them
-        rng, noise = np.random.default_rng(), None
-    else:
-        rng = noise = check_rng(rng)
+    # folds are no secret: the proof holds given them
+    rng, noise = (np.random.default_rng() if rng is None else rng), rng
     one, delta = _training_cost(estimator, epsilon_training, relation, release, budget)
     total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * delta
 

@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from dpml._validate import check_choice, check_integer, check_number
-from dpml.evaluation.histogram import (
-    roc_from_histogram,
-)
+from dpml.evaluation.histogram import lowered_shares, roc_from_histogram
 from dpml.evaluation.intervals import (
     ROCBand,
     auc_noise,
     auc_sums,
-    cell_errors,
     noise_variance,
-    ratio_interval,
+    ratio_intervals,
     roc_bands,
+    simulate,
+    stretched,
 )
 from dpml.exceptions import InvalidParameter
 
@@ -43,6 +42,7 @@ METRICS = (
     "prevalence",
     "n_records",
 )
+WITH_THRESHOLD = ("accuracy", "balanced_accuracy", "true_positive_rate", "false_positive_rate")
 # Probabilities are kept this far from 0 and 1 in a log loss, so that one record loses at most 6.9.
 LOG_LOSS_CLIP = 1e-3
 N_BOOT = 2000
@@ -72,10 +72,11 @@ class CalibrationCurve(NamedTuple):
 def area_under(fpr: FloatArray, tpr: FloatArray) -> Any:
     """Return the area under curves, a float for one curve."""
     # rounding may pass 1 by a little
-    return _plain(np.clip(np.trapezoid(tpr, fpr, axis=-1), 0.0, 1.0))
+    return number_or_array(np.clip(np.trapezoid(tpr, fpr, axis=-1), 0.0, 1.0))
 
 
-def _plain(values: Any) -> Any:
+def number_or_array(values: Any) -> Any:
+    """Return a float for one number, else the array."""
     return float(values) if np.ndim(values) == 0 else values
 
 
@@ -134,18 +135,15 @@ class PrivateEvaluation:
 
     def shares(self) -> FloatArray:
         """Return the table as shares of all records, shape (..., 2, B); even where noise has left nothing."""
-        kept = np.maximum(self.counts - self.noise_scale, 0.0)
-        largest = kept.max(axis=(-1, -2), keepdims=True)
-        kept = np.where(largest > 0, kept / np.where(largest > 0, largest, 1.0), 1.0)
-        return kept / kept.sum(axis=(-1, -2), keepdims=True)
+        return lowered_shares(self.counts, self.noise_scale)
 
     def n_records(self) -> Any:
         """Return the noisy number of records (or sum of weights), at least 0."""
-        return _plain(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
+        return number_or_array(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
 
     def prevalence(self) -> Any:
         """Return the share of positives."""
-        return _plain(np.clip(self.shares()[..., 1, :].sum(axis=-1), 0.0, 1.0))
+        return number_or_array(np.clip(self.shares()[..., 1, :].sum(axis=-1), 0.0, 1.0))
 
     # ---- one threshold ----------------------------------------------------------------------------------------
 
@@ -183,21 +181,21 @@ class PrivateEvaluation:
         k = self._position(threshold)
         shares = self.shares()
         right = shares[..., 0, k:].sum(axis=-1) + shares[..., 1, :k].sum(axis=-1)
-        return _plain(np.clip(right, 0.0, 1.0))
+        return number_or_array(np.clip(right, 0.0, 1.0))
 
     def true_positive_rate(self, threshold: float | None = None) -> Any:
         """Return the share of positives at or above the nearest public threshold."""
-        return _plain(self._rates()[1][..., self._position(threshold)])
+        return number_or_array(self._rates()[1][..., self._position(threshold)])
 
     def false_positive_rate(self, threshold: float | None = None) -> Any:
         """Return the share of negatives at or above the nearest public threshold."""
-        return _plain(self._rates()[0][..., self._position(threshold)])
+        return number_or_array(self._rates()[0][..., self._position(threshold)])
 
     def balanced_accuracy(self, threshold: float | None = None) -> Any:
         """Return the mean of both classes' accuracies at the nearest public threshold."""
         k = self._position(threshold)
         fpr, tpr = self._rates()
-        return _plain((tpr[..., k] + 1.0 - fpr[..., k]) / 2)
+        return number_or_array((tpr[..., k] + 1.0 - fpr[..., k]) / 2)
 
     # ---- curves -----------------------------------------------------------------------------------------------
 
@@ -235,7 +233,7 @@ class PrivateEvaluation:
     def average_precision(self) -> Any:
         """Return the sum of precision times the steps of recall, as scikit-learn's `average_precision_score`."""
         precision, recall = self._precision_recall()
-        return _plain(np.clip((precision * np.diff(recall, axis=-1, prepend=0.0)).sum(axis=-1), 0.0, 1.0))
+        return number_or_array(np.clip((precision * np.diff(recall, axis=-1, prepend=0.0)).sum(axis=-1), 0.0, 1.0))
 
     # ---- probabilities ----------------------------------------------------------------------------------------
 
@@ -262,7 +260,7 @@ class PrivateEvaluation:
     def log_loss(self, clip: float = LOG_LOSS_CLIP) -> Any:
         """Return the mean log loss of the bins' probabilities, kept `clip` away from 0 and 1: at most -log(clip)."""
         losses = self._losses(clip)
-        return _plain(np.minimum((self.shares() * losses).sum(axis=(-1, -2)), losses.max()))
+        return number_or_array(np.minimum((self.shares() * losses).sum(axis=(-1, -2)), losses.max()))
 
     def calibration_curve(self) -> CalibrationCurve:
         """Return the share of positives in each bin beside the bin's probability, lowest scores first."""
@@ -311,57 +309,40 @@ class PrivateEvaluation:
         """
         check_choice(metric, "metric", METRICS)
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
-        n_boot = check_integer(n_boot, "n_boot", 10)
-        rng = np.random.default_rng(0) if rng is None else rng
         if self._unit() != 1.0:
             low, high = self._rescaled().interval(
                 metric, level, threshold=threshold, sampling=sampling, n_boot=n_boot, rng=rng
             )
             return (low * self._unit(), high * self._unit()) if metric == "n_records" else (low, high)
-        counts, cells = self._batch(self.counts), self._batch(self._plug_in())
-        k = self._position(threshold)
+        counts, k = self._batch(self.counts), self._position(threshold)
+        weights = self._sums(metric, k)
         bilinear = metric in ("roc_auc", "balanced_accuracy")
-        if metric == "balanced_accuracy":
-            # the area of the histogram with two bins
-            counts, cells = (_two_bins(table, k) for table in (counts, cells))
-        tops, bottoms = self._sums(metric, k)
-        noise = np.empty((2, len(counts), n_boot))
-        weight = self.weight_bound if sampling else None
-        plugged = self._batch(self._plug_in())
-        for where, errors in cell_errors(plugged, self.noise_scale, self.noise_step, n_boot, rng, weight):
-            for draw in range(len(counts)):
-                e = errors(draw)
-                if bilinear:
-                    e = _two_bins(e, k) if metric == "balanced_accuracy" else e
-                    noise[:, draw, where] = auc_noise(cells[draw], e)
-                else:
-                    noise[0, draw, where] = np.tensordot(e, tops, 2)
-                    noise[1, draw, where] = np.tensordot(e, bottoms, 2)
-        if bilinear:
-            sums = auc_sums(counts)
-        else:
-            sums = np.tensordot(counts, tops, 2), np.tensordot(counts, bottoms, 2)
-        figure = self.accuracy(threshold) if metric == "accuracy" else None
-        if figure is None:
-            method = getattr(self, metric)
-            with_threshold = metric in ("balanced_accuracy", "true_positive_rate", "false_positive_rate")
-            figure = method(threshold) if with_threshold else method()
-        figures = np.atleast_1d(figure)
+
+        def binned(table: FloatArray) -> FloatArray:
+            # the balanced accuracy is the area of the histogram with two bins
+            return _two_bins(table, k) if metric == "balanced_accuracy" else table
+
+        def sums(table: FloatArray) -> list[FloatArray]:
+            return [np.tensordot(table, w, 2) for w in weights]
+
+        cells = binned(np.maximum(counts, 0.0))
+        noise = simulate(
+            counts,
+            self.noise_scale,
+            self.noise_step,
+            n_boot,
+            rng,
+            self.weight_bound if sampling else None,
+            lambda e, draw: auc_noise(cells[draw], binned(e)) if bilinear else sums(e),
+        )
+        noisy = auc_sums(binned(counts)) if bilinear else sums(counts)
         if metric == "n_records":
-            reach = np.quantile(np.abs(noise[0]), level, axis=-1, method="higher")
-            ends = np.stack([np.maximum(sums[0] - reach, 0.0), np.maximum(sums[0] + reach, 0.0)], axis=1)
+            reach = np.quantile(np.abs(noise[:, 0]), level, axis=-1, method="higher")
+            ends = np.maximum(np.stack([noisy[0] - reach, noisy[0] + reach], axis=1), 0.0)
         else:
-            upper = float(tops.max()) if metric == "log_loss" else 1.0
-            ends = np.array(
-                [
-                    ratio_interval(sums[0][d], sums[1][d], noise[0, d], noise[1, d], level, 0.0, upper)
-                    for d in range(len(counts))
-                ]
-            )
-        low, high = np.minimum(ends[:, 0], figures), np.maximum(ends[:, 1], figures)
-        if self.counts.ndim == 2:
-            return float(low[0]), float(high[0])
-        return low, high
+            ends = ratio_intervals(noisy, noise, level, 0.0, float(weights[0].max()) if metric == "log_loss" else 1.0)
+        figure = getattr(self, metric)
+        return stretched(ends, figure(threshold) if metric in WITH_THRESHOLD else figure())
 
     def roc_band(
         self,
@@ -389,18 +370,17 @@ class PrivateEvaluation:
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         if self._unit() != 1.0:
             return self._rescaled().roc_band(level, sampling=sampling, n_points=n_points, n_boot=n_boot, rng=rng)
-        n_points, n_boot = check_integer(n_points, "n_points", 2), check_integer(n_boot, "n_boot", 10)
+        n_points = check_integer(n_points, "n_points", 2)
         rates = np.stack([self._batch(rate, 1) for rate in self._rates()], axis=1)
         band = roc_bands(
             self._batch(self.counts),
-            self._batch(self._plug_in()),
             rates,
             self.noise_scale,
             self.noise_step,
             level,
             n_boot,
             n_points,
-            np.random.default_rng(0) if rng is None else rng,
+            rng,
             self.weight_bound if sampling else None,
         )
         if self.counts.ndim == 2:
@@ -416,9 +396,6 @@ class PrivateEvaluation:
         unit = self._unit()
         smaller = {name: getattr(self, name) / unit for name in ("counts", "noise_scale", "noise_step", "weight_bound")}
         return replace(self, **smaller)
-
-    def _plug_in(self) -> FloatArray:
-        return np.maximum(self.counts, 0.0)
 
     def _batch(self, table: FloatArray, single: int = 2) -> FloatArray:
         return table[None] if table.ndim == single else table

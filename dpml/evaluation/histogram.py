@@ -277,10 +277,7 @@ def release_histogram(
     (3, 2, 2)
     """
     noise_scale(epsilon, relation, weight_bound=weight_bound, secure=secure, grid=grid)  # a check: it must be finite
-    if secure:
-        check_secure(rng)
-    else:
-        check_rng(rng)
+    check_source(rng, secure)
     n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
     charge(budget, relation, n_draws * check_epsilon(epsilon), label=label)
     if secure:
@@ -290,11 +287,22 @@ def release_histogram(
     return mechanism.release(counts, rng=rng, draws=draws)  # type: ignore[arg-type]  # checked above
 
 
-def check_secure(rng: Any) -> None:
-    """Check, before any data is looked at, that a release has no generator and that OpenDP is there."""
-    if rng is not None:
+def check_source(rng: Any, release: bool) -> None:
+    """Check, before any data is looked at, that a release has OpenDP and no generator, and a demonstration has one."""
+    if not release:
+        check_rng(rng)
+    elif rng is not None:
         raise InvalidParameter("rng", rng, "None where release=True: who knows the seed can subtract the noise")
-    check_release()
+    else:
+        check_release()
+
+
+def check_start(on_invalid: str, rng: Any, release: bool, relation: str = "add-remove") -> str:
+    """Check what all releases take, and return what they do with invalid records: a release clips them."""
+    check_choice(on_invalid, "on_invalid", ON_INVALID)
+    check_relation(relation)
+    check_source(rng, release)
+    return "clip" if release else on_invalid
 
 
 def noise_scale(
@@ -355,12 +363,22 @@ def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[n
     counts = np.asarray(counts, dtype=float)
     if counts.ndim < 2 or counts.shape[-2] != 2 or counts.shape[-1] < 1 or not np.isfinite(counts).all():
         raise InvalidParameter("counts", f"an array of shape {counts.shape}", "finite, of shape (..., 2, n_bins)")
-    kept = np.maximum(counts - LOWERED * noise_scale, 0.0)
-    largest = kept.max(axis=-1, keepdims=True)
-    # dividing by the largest count first keeps the sums finite whatever the noise
-    kept = np.where(largest > 0, kept / np.where(largest > 0, largest, 1.0), 1.0)
+    kept = _lowered(counts, LOWERED * noise_scale, -1)
     rates = np.zeros((*kept.shape[:-1], kept.shape[-1] + 1))
     np.cumsum(kept, axis=-1, out=rates[..., 1:])
     # a quotient by the last, largest sum never passes 1 and ends at exactly 1
     rates /= rates[..., -1:].copy()
     return rates[..., 0, :], rates[..., 1, :]
+
+
+def lowered_shares(counts: Any, noise_scale: float) -> NDArray[np.float64]:
+    """Return noisy tables as shares of all records, lowered by a noise scale; even where noise has left nothing."""
+    kept = _lowered(counts, noise_scale, (-1, -2))
+    return kept / kept.sum(axis=(-1, -2), keepdims=True)
+
+
+def _lowered(counts: Any, by: float, axis: Any) -> NDArray[np.float64]:
+    """Lower counts, cut them at 0, and divide by the largest, so that sums stay finite; all 1 where none is left."""
+    kept = np.maximum(counts - by, 0.0)
+    largest = kept.max(axis=axis, keepdims=True)
+    return np.where(largest > 0, kept / np.where(largest > 0, largest, 1.0), 1.0)

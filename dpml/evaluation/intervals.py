@@ -12,13 +12,25 @@ average, and the classifier looks worse than it is (docs/decisions.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROCBand", "auc_noise", "auc_sums", "cell_errors", "noise_variance", "ratio_interval", "roc_bands"]
+from dpml._validate import check_integer
+
+__all__ = [
+    "ROCBand",
+    "auc_noise",
+    "auc_sums",
+    "noise_variance",
+    "ratio_interval",
+    "ratio_intervals",
+    "roc_bands",
+    "simulate",
+    "stretched",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -63,28 +75,35 @@ def draw_noise(shape: tuple[int, ...], scale: float, step: float, rng: np.random
     return step * (rng.geometric(p, shape) - rng.geometric(p, shape)).astype(float)
 
 
-def cell_errors(
-    cells: FloatArray, scale: float, step: float, n_boot: int, rng: np.random.Generator, weight: float | None = None
-) -> Iterator[tuple[slice, Callable[[int], FloatArray]]]:
-    """Yield blocks of simulated errors of all cells.
+def simulate(
+    counts: FloatArray,
+    scale: float,
+    step: float,
+    n_boot: int,
+    rng: np.random.Generator | None,
+    weight: float | None,
+    figures: Callable[[FloatArray, int], Any],
+) -> FloatArray:
+    """Return what `figures` says of `n_boot` simulated errors of all cells, shape (draws, ..., n_boot).
 
-    Each block is (where it stands among the n_boot, a function that returns the errors for a draw, shape (m, ...)). The
-    same noise serves all draws. With a `weight` the records' own sampling spread is added: a cell's variance is at most
-    its sum times the largest weight.
+    `figures` takes a block of errors (m, ...) and the draw that they are for, and returns (..., m). The same noise
+    serves all draws, and all calls where `rng` is None. With a `weight` the records' own sampling spread is added: a
+    cell's variance is at most its sum times the largest weight.
     """
-    shape = cells.shape[1:]
+    n_boot = check_integer(n_boot, "n_boot", 10)
+    rng = np.random.default_rng(0) if rng is None else rng
+    shape = counts.shape[1:]
     rows = max(BLOCK_CELLS // int(np.prod(shape)), 1)
+    blocks = []
     for start in range(0, n_boot, rows):
-        m = min(rows, n_boot - start)
-        noise = draw_noise((m, *shape), scale, step, rng)
-        normal = rng.standard_normal((m, *shape)) if weight is not None else None
-
-        def errors(draw: int, noise: FloatArray = noise, normal: FloatArray | None = normal) -> FloatArray:
-            if normal is None or weight is None:
-                return noise
-            return noise + np.sqrt(weight * (cells[draw] + PSEUDO * weight / shape[-1])) * normal
-
-        yield slice(start, start + m), errors
+        noise = draw_noise((min(rows, n_boot - start), *shape), scale, step, rng)
+        if weight is None:
+            blocks.append([figures(noise, draw) for draw in range(len(counts))])
+        else:
+            normal = rng.standard_normal(noise.shape)
+            spread = np.sqrt(weight * (np.maximum(counts, 0.0) + PSEUDO * weight / shape[-1]))
+            blocks.append([figures(noise + one * normal, draw) for draw, one in enumerate(spread)])
+    return np.concatenate(blocks, axis=-1)
 
 
 def ratio_interval(
@@ -134,6 +153,20 @@ def ratio_interval(
     return float(ends[0]), float(ends[1])
 
 
+def ratio_intervals(
+    sums: Sequence[FloatArray], noise: FloatArray, level: float, lower: float, upper: float
+) -> FloatArray:
+    """Return `ratio_interval` for each draw, shape (draws, 2), of two sums (draws,) and noise (draws, 2, n_boot)."""
+    draws = zip(*sums, noise, strict=True)
+    return np.array([ratio_interval(top, bottom, e[0], e[1], level, lower, upper) for top, bottom, e in draws])
+
+
+def stretched(ends: FloatArray, shown: Any) -> tuple[Any, Any]:
+    """Return intervals (draws, 2) as low and high ends, stretched to the printed figures; floats for one draw."""
+    low, high = np.minimum(ends[:, 0], shown), np.maximum(ends[:, 1], shown)
+    return (float(low[0]), float(high[0])) if np.ndim(shown) == 0 else (low, high)
+
+
 def auc_sums(cells: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return (pairs in the right order, all pairs) of tables (..., 2, B): their ratio is the AUC, ties as halves."""
     negatives, positives = cells[..., 0, :], cells[..., 1, :]
@@ -153,14 +186,13 @@ def auc_noise(cells: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatA
 
 def roc_bands(
     counts: FloatArray,
-    cells: FloatArray,
     rates: FloatArray,
     scale: float,
     step: float,
     level: float,
     n_boot: int,
     n_points: int,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     weight: float | None = None,
 ) -> ROCBand:
     """Return simultaneous bands of ROC curves.
@@ -171,8 +203,8 @@ def roc_bands(
 
     Parameters
     ----------
-    counts, cells : ndarray of shape (draws, 2, B)
-        Noisy counts, and the counts that are plugged in.
+    counts : ndarray of shape (draws, 2, B)
+        Noisy.
     rates : ndarray of shape (draws, 2, B + 1)
         The curve: fpr and tpr.
     scale, step : float
@@ -184,19 +216,20 @@ def roc_bands(
     one = noise_variance(scale, step)
     variance = np.full(counts.shape, one)
     if weight is not None:
-        variance = variance + weight * (cells + PSEUDO * weight / n_bins)
+        variance = variance + weight * (np.maximum(counts, 0.0) + PSEUDO * weight / n_bins)
     left = np.cumsum(variance, axis=-1)[..., :-1]
     right = np.cumsum(variance[..., ::-1], axis=-1)[..., ::-1][..., 1:]
     inner = rates[..., 1:-1]
     spread = np.sqrt((1 - inner) ** 2 * left + inner**2 * right)
-    largest = np.zeros((draws, n_boot, 2))
-    for where, errors in cell_errors(cells, scale, step, n_boot, rng, weight):
-        for draw in range(draws):
-            sums = np.cumsum(errors(draw), axis=-1)
-            off = np.abs(sums[..., :-1] - inner[draw] * sums[..., -1:])
-            ratio = np.divide(off, spread[draw], out=np.zeros_like(off), where=spread[draw] > 0)
-            largest[draw, where] = ratio.max(axis=-1, initial=0.0)
-    limit = np.quantile(largest, np.sqrt(level), axis=1, method="higher")[..., None] ** 2
+
+    def largest(errors: FloatArray, draw: int) -> FloatArray:
+        sums = np.cumsum(errors, axis=-1)
+        off = np.abs(sums[..., :-1] - inner[draw] * sums[..., -1:])
+        ratio = np.divide(off, spread[draw], out=np.zeros_like(off), where=spread[draw] > 0)
+        return ratio.max(axis=-1, initial=0.0).T
+
+    simulated = simulate(counts, scale, step, n_boot, rng, weight, largest)
+    limit = np.quantile(simulated, np.sqrt(level), axis=-1, method="higher")[..., None] ** 2
 
     sums = np.cumsum(counts, axis=-1)
     part, whole = sums[..., :-1], sums[..., -1:]

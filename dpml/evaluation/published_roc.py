@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget import Budget, charge
+from dpml.evaluation._records import check_two_classes, read_records
+from dpml.evaluation.histogram import lowest_score
 from dpml.evaluation.thresholds import (
-    SCORE_SCALES,
     alpha_fixed_space,
     check_scores,
     fixed_space,
     quantile_thresholds,
     recursive_medians,
 )
-from dpml.exceptions import InvalidData, InvalidParameter, NotPrivate
+from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms.additive import Laplace
 from dpml.mechanisms.consistency import isotonic
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
-from dpml.schema import Schema
 
 __all__ = ["published_roc_curve", "published_roc_is_private", "roc_from_sums"]
 
@@ -260,19 +260,9 @@ def _records(
     y_true: Any, y_score: Any, score_scale: str, pos_label: Any, classes: Sequence, on_invalid: str
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Return scores and labels, 1 for positive, of the records that have both."""
-    check_choice(score_scale, "score_scale", SCORE_SCALES)
-    classes = tuple(classes)
-    if len(classes) != 2 or classes[0] == classes[1]:
-        raise InvalidParameter("classes", classes, "two different labels")
-    if pos_label not in classes:
-        raise InvalidParameter("pos_label", pos_label, f"one of the classes {classes}")
+    classes = check_two_classes(classes, pos_label)
     scores = check_scores(y_score, score_scale, on_invalid)
-    codes = Schema.binary(1, classes=classes).check_labels(y_true, on_invalid)
-    if len(codes) != len(scores):
-        # the numbers of records are private, so the message has none
-        raise InvalidData("y_true and y_score have different lengths: they must have one entry for each record")
-    keep = (codes >= 0) & ~np.isnan(scores)
-    scores, codes = scores[keep], codes[keep]
+    codes, [scores], _ = read_records(y_true, {"y_score": scores}, score_scale, classes, on_invalid)
     return scores, codes if classes[1] == pos_label else 1 - codes
 
 
@@ -288,4 +278,4 @@ def _records_above(scores: Floats, codes: NDArray[np.intp], thresholds: Floats) 
 def _data_thresholds(scores: Floats, count: int, score_scale: str) -> Floats:
     """Return `count` - 1 quantiles of the scores themselves between inf and the lowest score. NOT private."""
     inner = np.quantile(scores, np.arange(count - 1, 0, -1) / count, method="lower")
-    return np.concatenate([[np.inf], inner, [0.0 if score_scale == "probability" else -np.inf]])
+    return np.concatenate([[np.inf], inner, [lowest_score(score_scale)]])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import ON_INVALID, check_choice, check_epsilon, check_rng
+from dpml._validate import check_choice, check_epsilon
 from dpml.budget import Budget
 from dpml.encoding import SHARE_GRID
 from dpml.evaluation._records import check_weight_bound
@@ -17,7 +17,7 @@ from dpml.evaluation.figures import LOG_LOSS_CLIP, PrivateEvaluation
 from dpml.evaluation.histogram import (
     N_BINS,
     SCORE_SCALES,
-    check_secure,
+    check_start,
     check_thresholds,
     noise_scale,
     release_histogram,
@@ -167,11 +167,7 @@ def count_scores(
 ) -> ScoreCounts:
     """Return the statistics of `release_evaluation`. Exact, so not private."""
     check_choice(score_scale, "score_scale", SCORE_SCALES)
-    check_choice(on_invalid, "on_invalid", ON_INVALID)
-    if release:
-        check_secure(rng)
-    else:
-        check_rng(rng)
+    on_invalid = check_start(on_invalid, rng, release)
     thresholds = check_thresholds(
         roc_thresholds(n_bins, score_scale) if thresholds is None else thresholds, score_scale
     )
@@ -184,7 +180,7 @@ def count_scores(
         score_scale=score_scale,
         pos_label=pos_label,
         classes=classes,
-        on_invalid="clip" if release else on_invalid,
+        on_invalid=on_invalid,
         sample_weight=sample_weight,
         weight_bound=weight_bound,
         grid=grid if release else None,

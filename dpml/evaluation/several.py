@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._plain import plain_features
-from dpml._validate import ON_INVALID, check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
-from dpml.evaluation.figures import N_BOOT, PrivateEvaluation
-from dpml.evaluation.histogram import N_BINS, check_secure, noise_scale, release_histogram
-from dpml.evaluation.intervals import cell_errors, ratio_interval
+from dpml.evaluation.figures import N_BOOT, PrivateEvaluation, number_or_array
+from dpml.evaluation.histogram import N_BINS, check_start, lowered_shares, noise_scale, release_histogram
+from dpml.evaluation.intervals import ratio_intervals, simulate, stretched
 from dpml.evaluation.report import count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
@@ -54,8 +54,7 @@ class MulticlassEvaluation:
 
     def macro_auc(self) -> Any:
         """Return the mean of the areas of all classes."""
-        mean = np.mean(list(self.roc_auc().values()), axis=0)
-        return float(mean) if mean.ndim == 0 else mean
+        return number_or_array(np.mean(list(self.roc_auc().values()), axis=0))
 
 
 def release_multiclass_evaluation(
@@ -114,9 +113,7 @@ def release_multiclass_evaluation(
     0.99
     """
     epsilon = check_epsilon(epsilon)
-    check_choice(on_invalid, "on_invalid", ON_INVALID)
-    check_relation(relation)
-    on_invalid = "clip" if release else on_invalid
+    on_invalid = check_start(on_invalid, rng, release, relation)
     names, codes = _codes(y_true, classes, "y_true", on_invalid)
     C = len(names)
     table = plain_features(scores, C)
@@ -172,14 +169,11 @@ class PrivateConfusionMatrix:
     noise_step: float = 0.0
 
     def _shares(self) -> FloatArray:
-        kept = np.maximum(self.counts - self.noise_scale, 0.0)
-        largest = kept.max(axis=(-1, -2), keepdims=True)
-        kept = np.where(largest > 0, kept / np.where(largest > 0, largest, 1.0), 1.0)
-        return kept / kept.sum(axis=(-1, -2), keepdims=True)
+        return lowered_shares(self.counts, self.noise_scale)
 
     def n_records(self) -> Any:
         """Return the noisy number of records, at least 0."""
-        return _plain(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
+        return number_or_array(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
 
     def matrix(self) -> FloatArray:
         """Return the table without negative counts, lowered by one noise scale and brought back to the noisy total."""
@@ -187,7 +181,7 @@ class PrivateConfusionMatrix:
 
     def accuracy(self) -> Any:
         """Return the share of records whose class is predicted."""
-        return _plain(np.clip(np.trace(self._shares(), axis1=-2, axis2=-1), 0.0, 1.0))
+        return number_or_array(np.clip(np.trace(self._shares(), axis1=-2, axis2=-1), 0.0, 1.0))
 
     def recalls(self) -> FloatArray:
         """Return the share of each class's records that are predicted, shape (..., C); 0 where no record is left."""
@@ -198,7 +192,7 @@ class PrivateConfusionMatrix:
 
     def balanced_accuracy(self) -> Any:
         """Return the mean of `recalls`."""
-        return _plain(self.recalls().mean(axis=-1))
+        return number_or_array(self.recalls().mean(axis=-1))
 
     def interval(
         self,
@@ -229,23 +223,14 @@ class PrivateConfusionMatrix:
         """
         check_choice(metric, "metric", ("accuracy",))
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
-        n_boot = check_integer(n_boot, "n_boot", 10)
-        rng = np.random.default_rng(0) if rng is None else rng
         counts = self.counts[None] if self.counts.ndim == 2 else self.counts
-        cells = np.maximum(counts, 0.0)
-        noise = np.empty((2, len(counts), n_boot))
+
+        def sums(table: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-1, -2))
+
         weight = 1.0 if sampling else None
-        for where, errors in cell_errors(cells, self.noise_scale, self.noise_step, n_boot, rng, weight):
-            for draw in range(len(counts)):
-                e = errors(draw)
-                noise[:, draw, where] = np.trace(e, axis1=-2, axis2=-1), e.sum(axis=(-1, -2))
-        right, total = np.trace(counts, axis1=-2, axis2=-1), counts.sum(axis=(-1, -2))
-        ends = np.array(
-            [ratio_interval(right[d], total[d], noise[0, d], noise[1, d], level, 0.0, 1.0) for d in range(len(counts))]
-        )
-        figures = np.atleast_1d(self.accuracy())
-        low, high = np.minimum(ends[:, 0], figures), np.maximum(ends[:, 1], figures)
-        return (float(low[0]), float(high[0])) if self.counts.ndim == 2 else (low, high)
+        noise = simulate(counts, self.noise_scale, self.noise_step, n_boot, rng, weight, lambda e, _: sums(e))
+        return stretched(ratio_intervals(sums(counts), noise, level, 0.0, 1.0), self.accuracy())
 
 
 def private_confusion_matrix(
@@ -297,11 +282,7 @@ def private_confusion_matrix(
     >>> round(table.accuracy(), 2)
     0.93
     """
-    check_choice(on_invalid, "on_invalid", ON_INVALID)
-    check_relation(relation)
-    if release:
-        check_secure(rng)
-    on_invalid = "clip" if release else on_invalid
+    on_invalid = check_start(on_invalid, rng, release, relation)
     names, true = _codes(y_true, classes, "y_true", on_invalid)
     _, predicted = _codes(y_pred, classes, "y_pred", on_invalid)
     if len(true) != len(predicted):
@@ -316,10 +297,10 @@ def private_confusion_matrix(
         relation=relation,
         draws=draws,
         budget=budget,
-        secure=bool(release),
+        secure=release,
         label="confusion matrix",
     )
-    scale = noise_scale(epsilon, relation, secure=bool(release))
+    scale = noise_scale(epsilon, relation, secure=release)
     return PrivateConfusionMatrix(noisy, names, scale, check_epsilon(epsilon), relation, 1.0 if release else 0.0)
 
 
@@ -331,7 +312,3 @@ def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple
         return names, Schema.binary(1, classes=names).check_labels(y, on_invalid)
     except InvalidData as error:
         raise InvalidData(str(error).replace("y has", f"{name} has", 1)) from None
-
-
-def _plain(values: Any) -> Any:
-    return float(values) if np.ndim(values) == 0 else values

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._plain import plain_numbers
 from dpml._validate import (
     ON_INVALID,
     check_choice,
@@ -34,7 +33,8 @@ from dpml._validate import (
 )
 from dpml.budget import Budget, charge
 from dpml.evaluation._cuts import BLOCK_CELLS, Cut, Floats, cut_levels, exponential_cut, smooth_medians
-from dpml.exceptions import InvalidData
+from dpml.evaluation._records import read_scores
+from dpml.evaluation.histogram import SCORE_SCALES, lowest_score
 from dpml.mechanisms.admissible import cauchy_scale
 from dpml.mechanisms.discrete import Geometric
 
@@ -47,7 +47,6 @@ __all__ = [
     "recursive_medians",
 ]
 
-SCORE_SCALES = ("probability", "log-odds")
 CALIBRATIONS = ("exact", "published")
 # Log-odds beyond this are one score to a cut.
 LOG_ODDS_END = 30.0
@@ -311,21 +310,8 @@ def check_scores(y_score: Any, score_scale: str = "probability", on_invalid: str
     """
     check_choice(score_scale, "score_scale", SCORE_SCALES)
     check_choice(on_invalid, "on_invalid", ON_INVALID)
-    try:
-        scores = np.asarray(y_score, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        cells = np.empty(len(y_score), dtype=object)
-        for i, value in enumerate(y_score):  # one by one: no cell may decide how another is read
-            cells[i] = value
-        scores = plain_numbers(cells)
-    if scores.ndim != 1:
-        raise InvalidData(f"y_score has {scores.ndim} dimensions: it must have 1")
-    low, high = (0.0, 1.0) if score_scale == "probability" else (-np.inf, np.inf)
-    allowed = (scores >= low) & (scores <= high)
-    if on_invalid == "raise" and not allowed.all():
-        domain = "a number from 0 to 1" if score_scale == "probability" else "a number, log-odds"
-        raise InvalidData(f"y_score has the value {scores[~allowed][0].item()!r}: it must be {domain}")
-    return np.clip(scores, low, high)
+    scores = read_scores(y_score, "y_score", score_scale, on_invalid)
+    return np.clip(scores, lowest_score(score_scale), 1.0 if score_scale == "probability" else np.inf)
 
 
 def _coordinates(scores: Floats, score_scale: str) -> Floats:
@@ -342,8 +328,7 @@ def _thresholds(cuts: Floats, score_scale: str) -> Floats:
     if score_scale == "log-odds":
         inner = np.sinh(math.asinh(LOG_ODDS_END) * (2 * inner - 1))
     ends = (*cuts.shape[:-1], 1)
-    lowest = 0.0 if score_scale == "probability" else -np.inf
-    return np.concatenate([np.full(ends, np.inf), inner, np.full(ends, lowest)], axis=-1)
+    return np.concatenate([np.full(ends, np.inf), inner, np.full(ends, lowest_score(score_scale))], axis=-1)
 
 
 def _release(
