@@ -23,7 +23,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -84,18 +84,22 @@ def serve(port: int) -> subprocess.Popen:
     raise TimeoutError("the app did not start")
 
 
-def settled(page, seconds: float = 120) -> None:
+def settled(page, state: str = "sweep-state") -> None:
     """Wait until the page has answered and all curves are there."""
     page.wait_for_function(
-        """() => {
-          const doc = globalThis.Bokeh?.documents[0]
-          const answer = doc?.get_model_by_name("answer-state")?.data
-          const sweep = doc?.get_model_by_name("sweep-state")?.data
-          return answer && answer.answers[0] > 0 && !sweep.sweeping[0] && sweep.done[0] === sweep.total[0] &&
-            sweep.total[0] > 0
+        """(name) => {
+          const sweep = globalThis.Bokeh?.documents[0]?.get_model_by_name(name)?.data
+          return sweep && !sweep.running[0] && sweep.done[0] === sweep.total[0] && sweep.total[0] > 0
         }""",
-        timeout=1000 * seconds,
+        arg=state,
+        timeout=180_000,
     )
+    page.wait_for_timeout(500)
+
+
+def until_busy(page, state: str = "sweep-state") -> None:
+    """Wait until the worker processes compute."""
+    page.wait_for_function("(name) => Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
 
 
 @contextmanager
@@ -140,7 +144,6 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     for kind in TARGETS:
         page.goto(f"{url}?dataset={dataset}&epsilon=0.01&seed={time.time_ns() % 10**6}")
         settled(page)
-        page.wait_for_timeout(500)
         if kind == "browser":
             times[kind] = press(page, "ε", "selection", "selection-drawn", ["ArrowRight"] * 25)
         elif kind == "server":
@@ -148,21 +151,21 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
         else:
             page.get_by_role("slider", name="Draws", exact=True).focus()
             page.keyboard.press("End")
-            page.wait_for_function("Bokeh.documents[0].get_model_by_name('sweep-state').data.sweeping[0]")
+            until_busy(page)
             keys = ["ArrowRight"] * 25
             times[kind] = press(page, "Threshold percentile", "accuracy", "accuracy-published-now", keys)
     return times
 
 
-def main(datasets: list[str]) -> None:
+def main(datasets: list[str], measure: Callable, targets: dict[str, int]) -> None:
     """Serve the app, measure and print."""
     with app_page() as (page, url):
         print(f"{'data set':<12} {'path':<8} {'median':>7} {'90 %':>7} {'target':>7}  presses   (milliseconds)")
         for dataset in datasets:
             for kind, values in measure(page, url, dataset).items():
-                print(f"{dataset:<12} {kind:<8} {summary(values, TARGETS[kind])}")
+                print(f"{dataset:<12} {kind:<8} {summary(values, targets[kind])}")
 
 
 if __name__ == "__main__":
     chosen = sys.argv[1:] or ["census"] + (["adult", "newsgroup1"] if os.environ.get("DPML_DATA") else [])
-    main(chosen)
+    main(chosen, measure, TARGETS)

@@ -16,24 +16,13 @@ import os
 import sys
 import time
 
-from bench_app import app_page, press, summary
+from bench_app import main, press, settled, until_busy
 
 TARGETS = {"curves": 35, "numbers": 120, "busy": 150}
 ROC = ("evaluate-roc", "evaluate-roc-histogram")
 INTERVALS = ("evaluate-intervals", "evaluate-intervals-rows")
 PRESSES = 15
-
-
-def settled(page) -> None:
-    """Wait until the page has answered and all curves are there."""
-    page.wait_for_function(
-        """() => {
-          const sweep = globalThis.Bokeh?.documents[0]?.get_model_by_name("evaluate-sweep-state")?.data
-          return sweep && !sweep.sweeping[0] && sweep.total[0] > 0
-        }""",
-        timeout=180_000,
-    )
-    page.wait_for_timeout(500)
+STATE = "evaluate-sweep-state"
 
 
 def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
@@ -42,26 +31,17 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     seed = time.time_ns() % 10**6
     methods = "histogram.laplace"
     page.goto(f"{url}?page=evaluate&dataset={dataset}&epsilon=0.01&seed={seed}&evaluate_methods={methods}")
-    settled(page)
+    settled(page, STATE)
     times["curves"] = press(page, "ε", *ROC, ["ArrowRight"] * PRESSES)
-    settled(page)
+    settled(page, STATE)
     times["numbers"] = press(page, "ε", *INTERVALS, ["ArrowRight"] * PRESSES)
-    settled(page)
+    settled(page, STATE)
     page.get_by_role("slider", name="Draws", exact=True).focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("Bokeh.documents[0].get_model_by_name('evaluate-sweep-state').data.sweeping[0]")
+    until_busy(page, STATE)
     times["busy"] = press(page, "ε", *INTERVALS, ["ArrowLeft"] * PRESSES)
     return times
 
 
-def main(datasets: list[str]) -> None:
-    """Serve the app, measure and print."""
-    with app_page() as (page, url):
-        print(f"{'data set':<12} {'path':<8} {'median':>7} {'90 %':>7} {'target':>7}  presses   (milliseconds)")
-        for dataset in datasets:
-            for kind, values in measure(page, url, dataset).items():
-                print(f"{dataset:<12} {kind:<8} {summary(values, TARGETS[kind])}")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["census"] + (["sms", "adult"] if os.environ.get("DPML_DATA") else []))
+    main(sys.argv[1:] or ["census"] + (["sms", "adult"] if os.environ.get("DPML_DATA") else []), measure, TARGETS)

@@ -17,25 +17,14 @@ import os
 import sys
 import time
 
-from bench_app import app_page, press, summary
+from bench_app import main, press, settled, until_busy
 
 TARGETS = {"ranked": 35, "T": 35, "feature": 120, "busy": 150}
 RANKED = ("select-ranked-count", "select-drawn-count")
 BARS = ("select-feature", "select-bars")
 FEATURE = "Feature shown, by its column"
 PRESSES = 15
-
-
-def settled(page) -> None:
-    """Wait until the page has answered and all curves are there."""
-    page.wait_for_function(
-        """() => {
-          const sweep = globalThis.Bokeh?.documents[0]?.get_model_by_name("select-sweep-state")?.data
-          return sweep && !sweep.sweeping[0] && sweep.total[0] > 0
-        }""",
-        timeout=180_000,
-    )
-    page.wait_for_timeout(500)
+STATE = "select-sweep-state"
 
 
 def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
@@ -43,27 +32,19 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     times = {}
     seed = time.time_ns() % 10**6
     page.goto(f"{url}?page=select&dataset={dataset}&epsilon=0.01&draws=10&n_features=50&seed={seed}")
-    settled(page)
+    settled(page, STATE)
     times["ranked"] = press(page, "ε", *RANKED, ["ArrowRight"] * PRESSES)
-    settled(page)
+    settled(page, STATE)
     times["T"] = press(page, "Features selected, T", *RANKED, ["ArrowLeft"] * PRESSES)
-    settled(page)
+    settled(page, STATE)
     times["feature"] = press(page, FEATURE, *BARS, ["ArrowUp"] * PRESSES, role="textbox")
     page.get_by_role("slider", name="Draws", exact=True).focus()
     page.keyboard.press("End")
-    page.wait_for_function("Bokeh.documents[0].get_model_by_name('select-sweep-state').data.sweeping[0]")
+    until_busy(page, STATE)
     times["busy"] = press(page, FEATURE, *BARS, ["ArrowUp"] * PRESSES, role="textbox")
     return times
 
 
-def main(datasets: list[str]) -> None:
-    """Serve the app, measure and print."""
-    with app_page() as (page, url):
-        print(f"{'data set':<12} {'path':<8} {'median':>7} {'90 %':>7} {'target':>7}  presses   (milliseconds)")
-        for dataset in datasets:
-            for kind, values in measure(page, url, dataset).items():
-                print(f"{dataset:<12} {kind:<8} {summary(values, TARGETS[kind])}")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["census"] + (["newsgroup1", "xwindows", "sms"] if os.environ.get("DPML_DATA") else []))
+    here = ["newsgroup1", "xwindows", "sms"] if os.environ.get("DPML_DATA") else []
+    main(sys.argv[1:] or ["census", *here], measure, TARGETS)

@@ -11,12 +11,9 @@ and 90th percentiles are printed in milliseconds.
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
-import sys
 
-from bench_app import ARGUMENTS, CHROMIUM, free_port, serve
-from playwright.sync_api import sync_playwright
+from bench_app import app_page
 
 DATASETS = ("census", "adult", "newsgroup1")
 # a method whose dot the server answers, and one whose dot comes from a worker
@@ -84,28 +81,17 @@ def main() -> None:
     parser.add_argument("--family", choices=list(WATCHED), default="naive-bayes")
     parser.add_argument("datasets", nargs="*", default=DATASETS)
     asked = parser.parse_args()
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if chromium is None:
-        sys.exit("no Chromium found")
-    port = free_port()
-    server = serve(port)
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            page = browser.new_page(viewport={"width": 1440, "height": 1000})
-            print(f"{'data set':<12} {'what':<16} {'median':>7} {'90 %':>7} {'target':>7}   (milliseconds)")
-            for name in asked.datasets:
-                query = f"page=train&train_family={asked.family}&train_dataset={name}&epsilon=0.05"
-                page.goto(f"http://localhost:{port}/app?{query}", timeout=120_000)
-                page.wait_for_function(READY, timeout=600_000)
-                for what, times in measure(page, asked.family).items():
-                    ordered, target = sorted(times), TARGET if what == "painted" else ""
-                    high = ordered[int(0.9 * (len(ordered) - 1))]
-                    print(f"{name:<12} {what:<16} {statistics.median(ordered):7.0f} {high:7.0f} {target:>7}")
-            browser.close()
-    finally:
-        server.terminate()
-        server.wait(10)
+    with app_page() as (page, url):
+        print(f"{'data set':<12} {'what':<16} {'median':>7} {'90 %':>7} {'target':>7}   (milliseconds)")
+        for name in asked.datasets:
+            page.goto(
+                f"{url}?page=train&train_family={asked.family}&train_dataset={name}&epsilon=0.05", timeout=120_000
+            )
+            page.wait_for_function(READY, timeout=600_000)
+            for what, times in measure(page, asked.family).items():
+                ordered, target = sorted(times), TARGET if what == "painted" else ""
+                high = ordered[int(0.9 * (len(ordered) - 1))]
+                print(f"{name:<12} {what:<16} {statistics.median(ordered):7.0f} {high:7.0f} {target:>7}")
 
 
 if __name__ == "__main__":

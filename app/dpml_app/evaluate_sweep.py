@@ -9,7 +9,7 @@ from dpml_app import evaluate_attack
 from dpml_app import evaluate_compute as own
 from dpml_app.evaluate_figures import BandsFigure, RocFigure
 from dpml_app.evaluate_settings import SIZES, EvaluateSettings
-from dpml_app.jobs import Chunk, Pool, Run
+from dpml_app.jobs import Chunk, Pool
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.sweeps import Sweep
 
@@ -52,20 +52,6 @@ class EvaluateSweep(Sweep):
         self.roc, self.gap, self.sure = roc, gap, sure
         self.figures = {"errors": errors, "sizes": sizes, "success": success}
         self._on_show = on_show
-        # they stay: what comes and goes makes the browser lay out the ten figures again (measured: 0.2 s at least)
-        self.progress.visible = self.cancel.visible = self.cancel.disabled = True
-
-    def _show_progress(self, run: Run, text: str, running: bool) -> None:
-        total = len(run.chunks)
-        self.progress.param.update(value=run.done if running else 0, max=max(total, 1))
-        self.status.object = f"{text}: {run.done} of {total}" if running else text
-        self.cancel.param.update(label="Cancel", disabled=not running)
-        self.state.data = {"sweeping": [running], "done": [run.done], "total": [total]}
-
-    def _on_cancel(self, event) -> None:
-        super()._on_cancel(event)
-        if self._run is not None and self._run.cancelled:
-            self.cancel.disabled = False
 
     def request_setting(self, values: Mapping[str, Any]) -> None:
         """Ask for every curve at a setting; what is seen first, first."""

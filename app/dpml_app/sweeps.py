@@ -8,20 +8,16 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-import panel as pn
-import panel_material_ui as pmui
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource
 
 from dpml_app.jobs import Chunk, Pool, Run
+from dpml_app.progress import Progress
 
 __all__ = ["Sweep"]
 
 # a slider that is being dragged should not start a sweep at every step
 SWEEP_DELAY = 0.15
 FLUSH_EVERY = 0.25
-STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
-CANCELLED = "Cancelled: what is faded or missing is not of this setting"
 
 
 class Sweep:
@@ -60,19 +56,7 @@ class Sweep:
         self._run: Run | None = None
         self._wanted: dict[str, dict[Any, Chunk]] = {}
         self._results: dict[str, dict] = {}
-        self.progress = pmui.LinearProgress(
-            value=0,
-            max=1,
-            variant="determinate",
-            sizing_mode="stretch_width",
-            margin=(0, 16),
-            label="Progress",
-            visible=False,
-        )
-        self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
-        self.cancel = pmui.Button(label="Cancel", variant="outlined", size="small", margin=(2, 8), visible=False)
-        self.cancel.on_click(self._on_cancel)
-        self.state = ColumnDataSource({"sweeping": [False], "done": [0], "total": [0]}, name=name)
+        self.progress = Progress(name, self._on_cancel)
 
     def show(self, name: str, results: dict[Any, Any], complete: bool) -> None:
         """Show what is there of a curve."""
@@ -120,7 +104,7 @@ class Sweep:
         for name in outdated:
             self._results[name] = {}
             self.outdate(name)
-        if outdated or self.state.data["sweeping"][0]:
+        if outdated or self.progress.state.data["running"][0]:
             self._start()
 
     def _start(self) -> None:
@@ -168,12 +152,9 @@ class Sweep:
 
     def _show_progress(self, run: Run, text: str, running: bool) -> None:
         total = len(run.chunks)
-        self.progress.param.update(value=run.done, max=max(total, 1), visible=running)
-        self.status.object = f"{text}: {run.done} of {total}" if running else text
-        self.cancel.param.update(label="Cancel", visible=running)
-        self.state.data = {"sweeping": [running], "done": [run.done], "total": [total]}
+        self.progress.tell(f"{text}: {run.done} of {total}" if running else text, run.done, total, running)
 
-    def _on_cancel(self, _event) -> None:
+    def _on_cancel(self) -> None:
         """Cancel a sweep that runs, or take a cancelled one up again."""
         run = self._run
         if run is None:
@@ -182,5 +163,4 @@ class Sweep:
             self._start()
             return
         run.cancel()
-        self._show_progress(run, CANCELLED, running=False)
-        self.cancel.param.update(label="Resume", visible=True)
+        self.progress.cancelled(run.done, len(run.chunks))

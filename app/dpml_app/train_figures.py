@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, LegendItem, Range1d, Span
+from bokeh.models import (
+    CDSView,
+    ColumnDataSource,
+    Glyph,
+    GlyphRenderer,
+    HoverTool,
+    LegendItem,
+    Line,
+    Range1d,
+    Scatter,
+    Segment,
+    Span,
+    VArea,
+)
 from bokeh.plotting import figure
 
 from dpml_app.plotting import (
@@ -40,7 +53,8 @@ class BandFigure:
     name : str
         Begins the names of all its sources.
     styles : mapping of str to Style
-        Every series that it may show, in the order of the legend.
+        Every series that it may show, in the order of the legend; one is made when it is first shown, for each costs
+        the page that opens 10 ms (measured: 400 of them are 4 s).
     y_axis_label : str
     references : mapping of str to (str, str)
         Label and dash of each level line.
@@ -72,48 +86,66 @@ class BandFigure:
         self.references: dict[str, Span] = {}
         self._log = options.get("x_axis_type") == "log"
         width = self.plot.x_range.end - self.plot.x_range.start
-        self._step = 0.03 if self._log else 0.006 * width
-        dots = []
-        for place, (series, style) in enumerate(styles.items()):
-            self._offset = {**getattr(self, "_offset", {}), series: (place - len(styles) // 2) * self._step}
-            dots += self._series(name, series, style)
-        items = list(self.items.values())
+        step = 0.03 if self._log else 0.006 * width
+        self._name, self._styles = name, dict(styles)
+        self._offset = {series: (place - len(styles) // 2) * step for place, series in enumerate(styles)}
         for key, (label, dash) in (references or {}).items():
             look: Any = {"line_color": REFERENCE, "line_width": 2.5, "line_dash": dash}
             self.references[key] = span = Span(location=None, dimension="width", name=f"{name}-{key}", **look)
             self.plot.add_layout(span)
             self.items[key] = LegendItem(label=label, renderers=[legend_key(self.plot, "line", **look)])
-            items.append(self.items[key])
         self.marker = Span(
             location=None, dimension="height", line_color=REFERENCE, line_width=2, name=f"{name}-marker", level=OVERLAY
         )
         if marker:
             self.plot.add_layout(self.marker)
-        legend_below(self.plot, items, columns, click_policy="hide")
+        legend_below(self.plot, list(self.items.values()), columns, click_policy="hide")
+        self.legend = self.plot.below[-1]
         tips = [("", "@label"), ("mean", "@mean{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
-        self.plot.add_tools(HoverTool(renderers=dots, tooltips=tips))
+        self._hover = HoverTool(renderers=[], tooltips=tips)
+        self.plot.add_tools(self._hover)
 
-    def _series(self, name: str, series: str, style: Style) -> list:
-        p = self.plot
-        self.curves[series] = curve = empty_source(f"{name}-{series}", *BAND)
-        self.stale[series] = stale = empty_source(f"{name}-{series}-stale", *BAND)
-        self.now[series] = now = empty_source(f"{name}-{series}-now", *NOW)
-        look: Any = {"color": style.color, "line_width": 2.5, "line_dash": style.dash}
-        line = p.line("x", "mean", source=curve, **look)
+    def _make(self, wanted: Collection[str]) -> None:
+        """Make the series that are not there yet, each in its place of the legend and of what is painted."""
+        missing = [series for series in self._styles if series in wanted and series not in self.curves]
+        if not missing:
+            return
+        for series in missing:
+            self._series(series, self._styles[series])
+        made = [self.items[series] for series in self._styles if series in self.curves]
+        items = [*made, *(item for item in self.legend.items if item not in made)]
+        painted = [r for item in made for r in item.renderers]
+        self.plot.renderers = [*painted, *(r for r in self.plot.renderers if r not in painted)]
+        self.legend.items = items
+        self._hover.renderers = [r for item in made for r in (item.renderers[1], item.renderers[5])]
+
+    def _series(self, series: str, style: Style) -> None:
+        def draw(source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
+            # not by the figure's own methods, which make two more glyphs for each
+            return GlyphRenderer(data_source=source, glyph=glyph, view=CDSView(), **options)
+
+        name = f"{self._name}-{series}"
+        self.curves[series] = curve = empty_source(name, *BAND)
+        self.stale[series] = stale = empty_source(f"{name}-stale", *BAND)
+        self.now[series] = now = empty_source(f"{name}-now", *NOW)
+        look: Any = {"line_color": style.color, "line_width": 2.5, "line_dash": style.dash}
         mark: Any = {"marker": style.marker, "fill_color": style.color, "line_color": style.color}
-        points = p.scatter("x", "mean", source=curve, size=6, **mark)
-        band = p.varea("x", "low", "high", source=curve, fill_color=style.color, fill_alpha=0.1)
-        old = p.line("x", "mean", source=stale, line_alpha=STALE, **look)
-        look = {"color": style.color, "line_width": 2, "level": OVERLAY}
-        whisker = p.segment("at", "low", "at", "high", source=now, **look)
-        dot = p.scatter("at", "mean", source=now, size=13, level=OVERLAY, **mark)
-        self.items[series] = LegendItem(label=style.label, renderers=[line, points, band, old, whisker, dot], index=0)
-        return [points, dot]
+        whisker = Segment(x0="at", y0="low", x1="at", y1="high", line_color=style.color, line_width=2)
+        renderers = [
+            draw(curve, Line(x="x", y="mean", **look)),
+            draw(curve, Scatter(x="x", y="mean", size=6, **mark)),
+            draw(curve, VArea(x="x", y1="low", y2="high", fill_color=style.color, fill_alpha=0.1)),
+            draw(stale, Line(x="x", y="mean", line_alpha=STALE, **look)),
+            draw(now, whisker, level=OVERLAY),
+            draw(now, Scatter(x="at", y="mean", size=13, **mark), level=OVERLAY),
+        ]
+        self.items[series] = LegendItem(label=style.label, renderers=renderers, index=0)
 
     # ---- what is shown -------------------------------------------------------------------------------------------
 
     def restyle(self, styles: Mapping[str, Style]) -> None:
         """Take the looks of the series; those left out of `styles` disappear from the legend, too."""
+        self._make(styles)
         for series in self.curves:
             item, style = self.items[series], styles.get(series)
             item.visible = style is not None

@@ -6,17 +6,13 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager
 
-import panel as pn
-import panel_material_ui as pmui
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource
 
 from dpml_app.jobs import Chunk, Pool, Run
+from dpml_app.progress import Progress
+from dpml_app.sweeps import FLUSH_EVERY
 
 __all__ = ["TrainWork"]
-
-FLUSH_EVERY = 0.25
-STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
 
 
 class TrainWork:
@@ -48,19 +44,7 @@ class TrainWork:
         self.doc: Document | None = None
         self._run: Run | None = None
         self._chunks: Sequence[Chunk] = ()
-        self.progress = pmui.LinearProgress(
-            value=0,
-            max=1,
-            variant="determinate",
-            sizing_mode="stretch_width",
-            margin=(0, 16),
-            label="Progress",
-            visible=False,
-        )
-        self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
-        self.cancel = pmui.Button(label="Cancel", variant="outlined", size="small", margin=(2, 8), visible=False)
-        self.cancel.on_click(self._on_cancel)
-        self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name="train-work")
+        self.progress = Progress("train-work", self._on_cancel)
 
     def stop(self) -> None:
         """Compute no more."""
@@ -115,12 +99,9 @@ class TrainWork:
             self._tell("Curves are up to date", run.done, len(run.chunks))
 
     def _tell(self, text: str, done: int, total: int, running: bool = False) -> None:
-        self.progress.param.update(value=done, max=max(total, 1), visible=running)
-        self.status.object = text or f"Computing curves: {done} of {total}"
-        self.cancel.param.update(label="Cancel", visible=running)
-        self.state.data = {"running": [running], "done": [done], "total": [total]}
+        self.progress.tell(text or f"Computing curves: {done} of {total}", done, total, running)
 
-    def _on_cancel(self, _event) -> None:
+    def _on_cancel(self) -> None:
         """Cancel a run, or take a cancelled one up again."""
         run = self._run
         if run is None:
@@ -129,5 +110,4 @@ class TrainWork:
             self._start()
             return
         run.cancel()
-        self._tell("Cancelled: what is faded or missing is not of this setting", run.done, len(run.chunks))
-        self.cancel.param.update(label="Resume", visible=True)
+        self.progress.cancelled(run.done, len(run.chunks))

@@ -24,11 +24,24 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
-SETTLED = """(before) => {
-  const doc = globalThis.Bokeh?.documents?.[0]
-  const answer = doc?.get_model_by_name("answer-state")?.data
-  const sweep = doc?.get_model_by_name("sweep-state")?.data
-  return answer !== undefined && answer.answers[0] > before && !sweep.sweeping[0] && sweep.total[0] > 0
+
+
+# of each page, the sources that count its answers and tell of its work, and what else must be there
+ROOMS = {
+    "explore": ("answer-state", "sweep-state", "work?.total[0] > 0"),
+    "noise": ("noise-state", "", "named('noise-terms').k.length > 0"),
+    "select": (
+        "select-state",
+        "select-sweep-state",
+        "work?.total[0] > 0 && named('select-drawn-count').rank.length > 0",
+    ),
+    "train": ("train-state", "train-work", "true"),
+    "evaluate": ("evaluate-state", "evaluate-sweep-state", "work?.total[0] > 0"),
+}
+READY = """(before) => {
+  const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
+  const work = named("WORK")
+  return named("STATE")?.answers[0] > before && !work?.running[0] && ALSO
 }"""
 # a NaN is null on its way out of the page
 READ = """(name) => {
@@ -124,6 +137,7 @@ class App:
 
     def __init__(self, page, url):
         self.page, self.url = page, url
+        self.room = "explore"
         self.errors, self.elsewhere = [], []
         page.on("console", lambda m: self.errors.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda e: self.errors.append(str(e)))
@@ -139,12 +153,42 @@ class App:
             self.settle(0)
         return self
 
+    def enter(self, room, query="", wait=True):
+        """Open a page by its name, and wait until all that it shows is there."""
+        self.room = room
+        return self.open(f"?page={room}{query}", wait)
+
     def settle(self, before):
-        self.page.wait_for_function(SETTLED, arg=before, timeout=60_000)
+        """Wait until the page has answered more than `before` times and its work is done."""
+        state, work, also = ROOMS[self.room]
+        ready = READY.replace("STATE", state).replace("WORK", work).replace("ALSO", also)
+        self.page.wait_for_function(ready, arg=before, timeout=90_000)
 
     @property
     def answers(self):
-        return self.read("answer-state")["answers"][0]
+        return self.read(ROOMS[self.room][0])["answers"][0]
+
+    def act(self, do):
+        """Do something that the server answers, and wait until it has, curves included."""
+        before = self.answers
+        do(self)
+        self.settle(before)
+
+    def push(self, label, key="ArrowRight"):
+        """Press a key on a slider."""
+        self.slider(label).focus()
+        self.page.keyboard.press(key)
+
+    def hit(self, role, name):
+        """Click on a control."""
+        self.page.get_by_role(role, name=name, exact=True).click()
+
+    def pick(self, label, option):
+        """Choose from a list."""
+        self.page.get_by_role("combobox", name=label, exact=True).click()
+        # a menu of panel-material-ui has items, others have options
+        found = self.page.get_by_role("option", name=option, exact=True)
+        found.or_(self.page.get_by_role("menuitem", name=option, exact=True)).first.click()
 
     def read(self, name):
         return self.page.evaluate(READ, name)

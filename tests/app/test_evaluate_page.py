@@ -1,5 +1,8 @@
 """The Evaluate page in a browser: every control moves what it should, and the browser's curves are the library's."""
 
+from functools import partial
+from operator import methodcaller
+
 import numpy as np
 import pytest
 from dpml_app import evaluate_attack as attacks
@@ -10,15 +13,10 @@ from dpml_app.evaluate_words import SHARE
 from dpml_app.settings import SWEEP_EPSILONS, Settings
 
 pytestmark = pytest.mark.browser
-READY = """(before) => {
-  const doc = globalThis.Bokeh?.documents?.[0]
-  const answer = doc?.get_model_by_name("evaluate-state")?.data
-  const sweep = doc?.get_model_by_name("evaluate-sweep-state")?.data
-  return answer !== undefined && answer.answers[0] > before && !sweep.sweeping[0] && sweep.total[0] > 0
-}"""
+press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
 ALL_DONE = """() => {
-  const {sweeping, done, total} = Bokeh.documents[0].get_model_by_name("evaluate-sweep-state").data
-  return !sweeping[0] && done[0] === total[0]
+  const {running, done, total} = Bokeh.documents[0].get_model_by_name("evaluate-sweep-state").data
+  return !running[0] && done[0] === total[0]
 }"""
 FIGURES = {
     "live": ["evaluate-roc-histogram", "evaluate-roc-histogram-draws"],
@@ -36,42 +34,8 @@ FIGURES = {
 FEW = "&dataset=toy&draws=10&evaluate_methods=histogram.laplace"
 
 
-def opened(app, query=""):
-    app.open(f"?page=evaluate{query}", wait=False)
-    app.page.wait_for_function(READY, arg=0, timeout=90_000)
-    return app
-
-
-def act(app, what):
-    """Do something that the server answers, and wait until it has."""
-    before = app.read("evaluate-state")["answers"][0]
-    what()
-    app.page.wait_for_function(READY, arg=before, timeout=90_000)
-
-
 def figures(app):
     return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
-
-
-def press(label, key):
-    def do(app):
-        app.slider(label).focus()
-        app.page.keyboard.press(key)
-
-    return do
-
-
-def choose(role, name):
-    return lambda app: app.page.get_by_role(role, name=name, exact=True).click()
-
-
-def pick(label, option):
-    def do(app):
-        app.page.get_by_role("combobox", name=label, exact=True).click()
-        found = app.page.get_by_role("option", name=option, exact=True)
-        found.or_(app.page.get_by_role("menuitem", name=option, exact=True)).first.click()
-
-    return do
 
 
 # in this order on one page: what each changes, and the setting in the link
@@ -94,10 +58,10 @@ CONTROLS = [
 
 
 def test_each_control_changes_what_it_should_and_nothing_else(app):
-    opened(app, FEW + "&epsilon=1")
+    app.enter("evaluate", FEW + "&epsilon=1")
     before, link = figures(app), app.query
     for do, expected, setting in CONTROLS:
-        act(app, lambda do=do: do(app))
+        app.act(do)
         app.page.wait_for_function(
             "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]", arg=[setting, link.get(setting)]
         )
@@ -110,7 +74,9 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_plots_hold_what_the_library_computes(app, relation):
     query = "&dataset=breast_cancer&epsilon=0.5&draws=40&seed=2&evaluate_classifier=logistic&evaluate_weakened=some"
-    opened(app, f"{query}&relation={relation}&evaluate_methods=histogram.laplace-exact&evaluate_rival_weakened=much")
+    app.enter(
+        "evaluate", f"{query}&relation={relation}&evaluate_methods=histogram.laplace-exact&evaluate_rival_weakened=much"
+    )
     key = ("breast_cancer", "logistic", "some")
     for method in ("histogram", "laplace-exact"):
         found = own.curves(method, *key, relation, 0.5, 0, 40, 2)
@@ -149,7 +115,7 @@ def test_plots_hold_what_the_library_computes(app, relation):
 
 
 def test_slider_moves_the_curves_of_the_bins_in_the_browser(app):
-    opened(app, FEW + "&epsilon=1")
+    app.enter("evaluate", FEW + "&epsilon=1")
     # what the server hears comes later: the browser draws at once
     app.slider("ε").focus()
     app.page.keyboard.press("ArrowRight")
@@ -174,21 +140,21 @@ def test_link_brings_back_every_control(app, make_app, server):
         "&evaluate_weakened=much&evaluate_rival=naive-bayes&evaluate_rival_weakened=some&evaluate_metric=accuracy"
         f"&evaluate_methods=fixed-space-exact.laplace-exact&evaluate_cut={CUTS[4]}"
     )
-    opened(app, query)
+    app.enter("evaluate", query)
     wanted = dict(part.split("=", 1) for part in query.strip("&").split("&"))
     assert {k: v for k, v in app.query.items() if k in wanted} == wanted
     assert app.array("evaluate-roc-fixed-space-exact", "mid").size == len(own.GRID)
     assert app.read("evaluate-roc-histogram")["fpr"] == []
-    act(app, lambda: choose("checkbox", "This project: 16 noisy bins")(app))
+    app.act(choose("checkbox", "This project: 16 noisy bins"))
     app.page.wait_for_function("location.search.includes('histogram')")
-    again = opened(make_app(server), app.page.evaluate("location.search").replace("?page=evaluate", "", 1))
+    again = make_app(server).enter("evaluate", app.page.evaluate("location.search").replace("?page=evaluate", "", 1))
     assert figures(again) == figures(app)
     assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)
 
 
 def test_bad_values_are_said_and_good_ones_kept(app):
     bad = "&evaluate_cut=7&evaluate_weakened=very&evaluate_rival=oracle&evaluate_classifier=logistic"
-    opened(app, f"&dataset=toy&draws=10&evaluate_methods=luck.histogram{bad}")
+    app.enter("evaluate", f"&dataset=toy&draws=10&evaluate_methods=luck.histogram{bad}")
     text = " ".join(app.alerts)
     assert "evaluate_cut = 7 is not allowed" in text
     assert "evaluate_weakened = very is not allowed" in text
@@ -202,20 +168,20 @@ def test_missing_data_are_said_and_another_set_still_works(make_app, start_serve
     nowhere = "http://127.0.0.1:9"  # no download, whatever network there is
     proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), nowhere)
     app = make_app(start_server(DPML_DATA=str(tmp_path), no_proxy="localhost", **proxies))
-    app.open("?page=evaluate&dataset=adult&draws=10&evaluate_methods=histogram", wait=False)
+    app.enter("evaluate", "&dataset=adult&draws=10&evaluate_methods=histogram", wait=False)
     app.page.get_by_role("alert").wait_for()
     text = " ".join(app.alerts)
     assert "adult.data" in text
     assert "DPML_DATA" in text
     assert app.read("evaluate-roc-exact")["fpr"] == []
     pick("Data set", "Toy, generated (no file)")(app)
-    app.page.wait_for_function(READY, arg=0, timeout=90_000)
+    app.settle(0)
     assert app.alerts == []
     assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)
 
 
 def test_a_sweep_is_cancelled_and_taken_up_again(app):
-    opened(app, "&dataset=toy&draws=10&evaluate_methods=histogram.recursive-medians")
+    app.enter("evaluate", "&dataset=toy&draws=10&evaluate_methods=histogram.recursive-medians")
     cancel = app.page.get_by_role("button", name="Cancel", exact=True)
     assert cancel.is_disabled()
     app.slider("ε").focus()
@@ -224,7 +190,7 @@ def test_a_sweep_is_cancelled_and_taken_up_again(app):
     resume = app.page.get_by_role("button", name="Resume", exact=True)
     resume.wait_for()
     state = app.read("evaluate-sweep-state")
-    assert state["sweeping"] == [False]
+    assert state["running"] == [False]
     assert state["done"][0] < state["total"][0]
     resume.click()
     app.page.wait_for_function(ALL_DONE, timeout=60_000)
@@ -235,7 +201,7 @@ def test_a_sweep_is_cancelled_and_taken_up_again(app):
 
 
 def test_phone_and_dark(make_app, server):
-    app = opened(make_app(server, width=390, height=844), FEW)
+    app = make_app(server, width=390, height=844).enter("evaluate", FEW)
     assert app.widest <= 390
     app.page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
     names = ["roc", "intervals", "recall", "calibration", "errors", "sizes", "gap", "sure", "attack", "success"]
@@ -261,7 +227,7 @@ def test_phone_and_dark(make_app, server):
 
 
 def test_every_control_has_a_name(app):
-    opened(app, FEW)
+    app.enter("evaluate", FEW)
     for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
         assert app.page.get_by_role(role, name="", exact=True).count() == 0, role
     for name in ("ε", CUT, "Draws"):

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 pytestmark = pytest.mark.browser
-SWEEPING = "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.sweeping[0]"
+SWEEPING = "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.running[0]"
 WIDGETS = (
     "ε",
     "Features selected, T",

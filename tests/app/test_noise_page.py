@@ -1,5 +1,7 @@
 """The Noise page in a browser: every control moves what it should, and the browser's numbers are the library's."""
 
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +21,8 @@ from dpml.mechanisms.smooth import (
 )
 
 pytestmark = pytest.mark.browser
+press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
 ROOT = Path(__file__).parents[2]
-READY = """(before) => {
-  const doc = globalThis.Bokeh?.documents?.[0]
-  return doc?.get_model_by_name("noise-state")?.data.answers[0] > before
-    && doc.get_model_by_name("noise-terms").data.k.length > 0
-}"""
 # where on the screen a point is
 WHERE = """(index) => {
   const doc = Bokeh.documents[0]
@@ -49,43 +47,8 @@ FIGURES = {
 }
 
 
-def opened(app, query=""):
-    app.open(f"?page=noise{query}", wait=False)
-    app.page.wait_for_function(READY, arg=0, timeout=60_000)
-    return app
-
-
-def act(app, what):
-    """Do something that the server answers, and wait until it has."""
-    before = app.read("noise-state")["answers"][0]
-    what()
-    app.page.wait_for_function(READY, arg=before, timeout=20_000)
-
-
 def figures(app):
     return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
-
-
-def press(label, key):
-    def do(app):
-        app.slider(label).focus()
-        app.page.keyboard.press(key)
-
-    return do
-
-
-def pick(label, option):
-    def do(app):
-        app.page.get_by_role("combobox", name=label).click()
-        # a menu of panel-material-ui has items, others have options
-        found = app.page.get_by_role("option", name=option, exact=True)
-        found.or_(app.page.get_by_role("menuitem", name=option, exact=True)).first.click()
-
-    return do
-
-
-def choose(role, name):
-    return lambda app: app.page.get_by_role(role, name=name, exact=True).click()
 
 
 # in this order on one page: what each changes, and the setting in the link
@@ -129,10 +92,10 @@ CONTROLS = [
 
 
 def test_each_control_changes_what_it_should_and_nothing_else(app):
-    opened(app)
+    app.enter("noise")
     before, link = figures(app), app.query
     for do, expected, setting in CONTROLS:
-        act(app, lambda do=do: do(app))
+        app.act(do)
         app.page.wait_for_function(
             "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]", arg=[setting, link.get(setting)]
         )
@@ -146,7 +109,8 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 def test_menu_leads_here_and_back(app):
     app.open("?page=audit&audit_draws=1000&noise_size=20", wait=False)
     app.page.get_by_role("button", name="Noise", exact=True).click()
-    app.page.wait_for_function(READY, arg=0, timeout=30_000)
+    app.room = "noise"
+    app.settle(0)
     app.page.wait_for_function("location.search.includes('page=noise')")
     assert len(app.array("noise-points", "x")) == 20
     app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="visible")  # the drawer follows
@@ -157,7 +121,7 @@ def test_menu_leads_here_and_back(app):
 
 def test_plots_hold_what_the_library_computes(app):
     query = "&noise_epsilon=0.5&noise_sensitivity=2&noise_mechanism=geometric&noise_reach=20&noise_touched=5"
-    opened(app, query + "&noise_seed=3&noise_gap=2&noise_beta=1/4&noise_queries=20&noise_failure=0.1")
+    app.enter("noise", query + "&noise_seed=3&noise_gap=2&noise_beta=1/4&noise_queries=20&noise_failure=0.1")
     noise = model("geometric", 0.5, 2, 1e-6, 0.25)
     found = histogram(noise, 20, 2000, 3)
     assert app.array("noise-bars", "share") == pytest.approx(np.maximum(found.share, 1e-6), abs=1e-12)
@@ -229,7 +193,7 @@ ENVELOPES = [
 def test_envelope_and_releases_are_python_s(app):
     for kind, relation, start, size, epsilon in ENVELOPES:
         query = f"&noise_statistic={kind}&noise_relation={relation}&noise_preset={start}&noise_size={size}&noise_trim=3"
-        opened(app, f"{query}&noise_epsilon={epsilon:g}")
+        app.enter("noise", f"{query}&noise_epsilon={epsilon:g}")
         x = preset(start, size)
         trim = 3 if kind == "trimmed_mean" else 0
         check_envelope(app, kind, x, epsilon / 6, relation, trim)
@@ -272,7 +236,7 @@ PAIRS = [[e, share * e] for e in (0.01, 0.3, 1, 10) for share in (0.02, 1 / 6, 0
 
 
 def test_dragging_a_point_redraws_the_envelope_and_goes_into_the_link(app):
-    opened(app, "&noise_size=10&noise_statistic=median")
+    app.enter("noise", "&noise_size=10&noise_statistic=median")
     before = figures(app)
     x, y = app.page.evaluate(WHERE, 4)
     mouse = app.page.mouse
@@ -310,11 +274,11 @@ def test_link_brings_back_every_control(app, make_app, server):
         "&noise_touched=20&noise_measure=q95&noise_gap=3.5&noise_statistic=trimmed_mean&noise_trim=2"
         "&noise_relation=add-remove&noise_size=20&noise_preset=clumps&noise_points=p0010rs5050"
     )
-    opened(app, query)
+    app.enter("noise", query)
     wanted = dict(part.split("=") for part in query.strip("&").split("&"))
     assert {k: v for k, v in app.query.items() if k in wanted} == wanted
     assert app.array("noise-points", "x") == pytest.approx([0, 3.6, 100, 18, 18])
-    again = opened(make_app(server), app.page.evaluate("location.search").replace("?page=noise", "", 1))
+    again = make_app(server).enter("noise", app.page.evaluate("location.search").replace("?page=noise", "", 1))
     assert figures(again) == figures(app)
     found = plane("norm-10", (2.0, 3, 0.001, 0.25), 20, 1500, 9)
     assert app.array("noise-dots", "x") == pytest.approx(found.x)
@@ -323,7 +287,7 @@ def test_link_brings_back_every_control(app, make_app, server):
 
 
 def test_what_is_wrong_or_cannot_be_drawn_is_said(app):
-    opened(app, "&noise_points=pzz00&noise_epsilon=7&noise_gap=50&noise_size=20")
+    app.enter("noise", "&noise_points=pzz00&noise_epsilon=7&noise_gap=50&noise_size=20")
     text = " ".join(app.alerts)
     assert "noise_points = pzz00 is not allowed" in text
     assert "two characters" in text
@@ -331,19 +295,21 @@ def test_what_is_wrong_or_cannot_be_drawn_is_said(app):
     assert "noise_gap = 50 is not allowed" in text
     assert app.query["noise_size"] == "20"
     assert len(app.array("noise-points", "x")) == 20
-    opened(app, "&noise_mechanism=student&noise_beta=1/2&noise_statistic=trimmed_mean&noise_trim=30&noise_size=50")
+    app.enter(
+        "noise", "&noise_mechanism=student&noise_beta=1/2&noise_statistic=trimmed_mean&noise_trim=30&noise_size=50"
+    )
     text = app.text
     assert "needs β below ε/3" in text
     assert "Nothing is kept of 50 points" in text
     assert len(app.array("noise-bars", "share")) == 0
-    act(app, lambda: press("β as a share of ε", "ArrowLeft")(app))
-    act(app, lambda: press("β as a share of ε", "ArrowLeft")(app))
+    app.act(press("β as a share of ε", "ArrowLeft"))
+    app.act(press("β as a share of ε", "ArrowLeft"))
     assert len(app.array("noise-bars", "share")) > 0
     assert "Student's t" in app.text
 
 
 def test_phone_shows_everything_in_its_width(make_app, server):
-    app = opened(make_app(server, width=390, height=844), "&noise_size=200")
+    app = make_app(server, width=390, height=844).enter("noise", "&noise_size=200")
     assert app.widest <= 390
     app.page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
     inside = app.page.evaluate(

@@ -1,5 +1,8 @@
 """The Select page in a browser: every control moves what it should, and the browser's numbers are the library's."""
 
+from functools import partial
+from operator import methodcaller
+
 import numpy as np
 import pytest
 from dpml_app import compute
@@ -10,13 +13,7 @@ from dpml_app.settings import Settings
 from dpml.datasets import load
 
 pytestmark = pytest.mark.browser
-READY = """(before) => {
-  const doc = globalThis.Bokeh?.documents?.[0]
-  const answer = doc?.get_model_by_name("select-state")?.data
-  const sweep = doc?.get_model_by_name("select-sweep-state")?.data
-  return answer !== undefined && answer.answers[0] > before && !sweep.sweeping[0] && sweep.total[0] > 0
-    && doc.get_model_by_name("select-drawn-count").data.rank.length > 0
-}"""
+press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
 ALL_DONE = """() => {
   const {done, total} = Bokeh.documents[0].get_model_by_name("select-sweep-state").data
   return done[0] === total[0]
@@ -39,46 +36,12 @@ FIGURES = {
 FEW = "&dataset=toy&draws=10&n_features=5"
 
 
-def opened(app, query=""):
-    app.open(f"?page=select{query}", wait=False)
-    app.page.wait_for_function(READY, arg=0, timeout=60_000)
-    return app
-
-
-def act(app, what):
-    """Do something that the server answers, and wait until it has."""
-    before = app.read("select-state")["answers"][0]
-    what()
-    app.page.wait_for_function(READY, arg=before, timeout=60_000)
-
-
 def figures(app):
     return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
 
 
 def span(app, name):
     return app.page.evaluate("(name) => Bokeh.documents[0].get_model_by_name(name).location", name)
-
-
-def press(label, key):
-    def do(app):
-        app.slider(label).focus()
-        app.page.keyboard.press(key)
-
-    return do
-
-
-def choose(role, name):
-    return lambda app: app.page.get_by_role(role, name=name, exact=True).click()
-
-
-def pick(label, option):
-    def do(app):
-        app.page.get_by_role("combobox", name=label).click()
-        found = app.page.get_by_role("option", name=option, exact=True)
-        found.or_(app.page.get_by_role("menuitem", name=option, exact=True)).first.click()
-
-    return do
 
 
 def step_up(label):
@@ -111,10 +74,10 @@ CONTROLS = [
 
 
 def test_each_control_changes_what_it_should_and_nothing_else(app):
-    opened(app, FEW)
+    app.enter("select", FEW)
     before, link = figures(app), app.query
     for do, expected, setting in CONTROLS:
-        act(app, lambda do=do: do(app))
+        app.act(do)
         app.page.wait_for_function(
             "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]", arg=[setting, link.get(setting)]
         )
@@ -127,7 +90,9 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_plots_hold_what_the_library_computes(app, relation):
     query = f"&relation={relation}&epsilon=0.5&selection_share=0.4&select_calibration=published&select_feature=3"
-    opened(app, f"&dataset=toy&draws=10&n_features=7&seed=2{query}&select_methods=joint.exact&select_threshold=0.25")
+    app.enter(
+        "select", f"&dataset=toy&draws=10&n_features=7&seed=2{query}&select_methods=joint.exact&select_threshold=0.25"
+    )
     facts = own.facts("toy")
     for kind in own.KINDS:
         drawn = f"select-drawn-{kind}"
@@ -187,13 +152,11 @@ def most_apart(app, figure, x, y):
     ],
 )
 def test_click_on_a_dot_shows_the_counts_of_its_feature(app, figure, source, x, y):
-    opened(app, FEW)
+    app.enter("select", FEW)
     place = most_apart(app, figure, app.array(source, x), app.array(source, y))
     index = int(app.array(source, "index")[place])
     at = app.page.evaluate(WHERE, [figure, app.array(source, x)[place], app.array(source, y)[place]])
-    before = app.read("select-state")["answers"][0]
-    app.page.mouse.click(*at)
-    app.page.wait_for_function(READY, arg=before, timeout=20_000)
+    app.act(lambda app: app.page.mouse.click(*at))
     app.page.wait_for_function("!location.search.includes('select_feature=0')")
     assert int(app.query["select_feature"]) == index + 1
     data = load("toy")
@@ -209,9 +172,9 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app, figure, source, x, 
 
 
 def test_words_state_the_true_cost(app):
-    opened(app, "&dataset=xwindows-is-not-a-name" + FEW.replace("&dataset=toy", "") + "&epsilon=1&draws=12")
+    app.enter("select", "&dataset=xwindows-is-not-a-name" + FEW.replace("&dataset=toy", "") + "&epsilon=1&draws=12")
     assert "dataset = xwindows-is-not-a-name is not allowed" in " ".join(app.alerts)
-    opened(app, FEW.replace("n_features=5", "n_features=20") + "&epsilon=0.1")
+    app.enter("select", FEW.replace("n_features=5", "n_features=20") + "&epsilon=0.1")
     text = app.text
     assert "stated 0.05 a feature, costs 0.5 for the set" in text
     assert "cost only 0.025: the rest is wasted" in text
@@ -229,13 +192,13 @@ def test_link_brings_back_every_control(app, make_app, server):
         "&select_calibration=per-feature&select_score=mutual_information&select_threshold=0.016&select_row_bound=4"
         "&select_methods=one-shot.iterative&select_feature=12"
     )
-    opened(app, query)
+    app.enter("select", query)
     wanted = dict(part.split("=", 1) for part in query.strip("&").split("&"))
     assert {k: v for k, v in app.query.items() if k in wanted} == wanted
     assert len(app.array("select-accuracy-iterative", "mean")) == len(own.selector_ladder(40))
-    act(app, lambda: choose("checkbox", "Exact choice: not private")(app))
+    app.act(choose("checkbox", "Exact choice: not private"))
     app.page.wait_for_function("location.search.includes('exact')")
-    again = opened(make_app(server), app.page.evaluate("location.search").replace("?page=select", "", 1))
+    again = make_app(server).enter("select", app.page.evaluate("location.search").replace("?page=select", "", 1))
     assert figures(again) == figures(app)
     assert again.query["select_methods"] == "one-shot.iterative.exact"
     # 002's clusters are of total counts
@@ -245,7 +208,7 @@ def test_link_brings_back_every_control(app, make_app, server):
 
 def test_bad_values_are_said_and_good_ones_kept(app):
     bad = "&select_methods=joint.luck&select_threshold=7&select_feature=-3&select_score=best"
-    opened(app, f"{FEW}{bad}&select_row_bound=2&select_calibration=published")
+    app.enter("select", f"{FEW}{bad}&select_row_bound=2&select_calibration=published")
     text = " ".join(app.alerts)
     assert "select_threshold = 7 is not allowed" in text
     assert "select_feature = -3.0 is not allowed" in text
@@ -253,14 +216,15 @@ def test_bad_values_are_said_and_good_ones_kept(app):
     assert "some of mask-count" in text
     assert (app.query["select_row_bound"], app.query["select_calibration"]) == ("2", "published")
     assert len(app.array("select-accuracy-mask-count", "mean")) > 0
-    opened(app, FEW + "&select_feature=500")
+    app.enter("select", FEW + "&select_feature=500")
     assert "select_feature = 500 lowered to 40" in " ".join(app.alerts)
 
 
 def test_pages_share_their_settings_and_a_hidden_one_rests(app):
-    opened(app, FEW + "&epsilon=1")
+    app.enter("select", FEW + "&epsilon=1")
     answers = app.read("select-state")
-    app.page.get_by_role("button", name="Explore", exact=True).click()
+    app.hit("button", "Explore")
+    app.room = "explore"
     app.settle(0)
     assert "dataset=toy" in app.page.evaluate("location.search")
     app.press("ε", "ArrowRight")
@@ -268,27 +232,29 @@ def test_pages_share_their_settings_and_a_hidden_one_rests(app):
     app.press("Features selected, T", "End")
     assert app.read("select-state") == answers, "a page that is not shown computes nothing"
     explored = app.read("answer-state")
-    act(app, lambda: choose("button", "Select")(app))
+    app.room = "select"
+    app.act(choose("button", "Select"))
     assert app.query["epsilon"] == "1.25"
     assert app.alerts == []
     assert len(app.array("select-scores", "count")) == 84
     assert app.slider("Features selected, T").get_attribute("aria-valuetext") == "84"
-    act(app, lambda: press("Features selected, T", "Home")(app))
+    app.act(press("Features selected, T", "Home"))
     assert span(app, "select-cut") == 1.5
     assert app.read("answer-state") == explored
-    app.page.get_by_role("button", name="Explore", exact=True).click()
+    app.hit("button", "Explore")
+    app.room = "explore"
     app.settle(explored["answers"][0])
 
 
 def test_a_sweep_is_cancelled_and_taken_up_again(app):
-    opened(app, "&dataset=census&draws=40")
+    app.enter("select", "&dataset=census&draws=40")
     app.slider("Draws").focus()
     app.page.keyboard.press("ArrowRight")
     app.page.get_by_role("button", name="Cancel", exact=True).click()
     resume = app.page.get_by_role("button", name="Resume", exact=True)
     resume.wait_for()
     state = app.read("select-sweep-state")
-    assert state["sweeping"] == [False]
+    assert state["running"] == [False]
     assert state["done"][0] < state["total"][0]
     resume.click()
     app.page.wait_for_function(ALL_DONE, timeout=60_000)
@@ -299,7 +265,7 @@ def test_a_sweep_is_cancelled_and_taken_up_again(app):
 
 
 def test_phone_and_dark(make_app, server):
-    app = opened(make_app(server, width=390, height=844), FEW)
+    app = make_app(server, width=390, height=844).enter("select", FEW)
     assert app.widest <= 390
     app.page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
     names = ["select-ranked-count", "select-coins", "select-feature", "select-f1", "select-accuracy"]
@@ -325,7 +291,7 @@ def test_phone_and_dark(make_app, server):
 
 
 def test_every_control_has_a_name(app):
-    opened(app, FEW)
+    app.enter("select", FEW)
     for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
         assert app.page.get_by_role(role, name="", exact=True).count() == 0, role
     for name in ("ε", "Threshold τ, as a share", "Ones kept of a record, r"):

@@ -275,9 +275,9 @@ def test_only_what_a_setting_touches_is_outdated():
 
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():
-    figure = BandFigure(
-        "t", {"binned": method_styles()["binned"]}, "y", x_range=AccuracyPanel().figures[0].plot.x_range
-    )
+    looks = {"binned": method_styles()["binned"]}
+    figure = BandFigure("t", looks, "y", x_range=AccuracyPanel().figures[0].plot.x_range)
+    figure.restyle(looks)
     draws = np.arange(101) / 100
     figure.show("binned", {2.0: draws, 1.0: draws / 2}, True)
     curve = figure.curves["binned"].data
@@ -291,6 +291,27 @@ def test_bands_hold_ninety_percent_and_fade_until_complete():
     assert len(figure.stale["binned"].data["x"]) == 2
     figure.show("binned", {1.0: draws, 2.0: draws}, True)
     assert len(figure.stale["binned"].data["x"]) == 0
+
+
+def test_series_are_made_when_first_shown_and_keep_their_order():
+    looks = method_styles()
+    first, second, third = list(looks)[:3]
+    references = {"majority": ("A guess", "dotted")}
+    figure = BandFigure("t", looks, "y", references, x_range=AccuracyPanel().figures[0].plot.x_range)
+    assert figure.curves == {}
+    keys = len(figure.plot.renderers)
+    for chosen in ((third,), (first,), (first, second)):
+        figure.restyle({series: looks[series] for series in chosen})
+    labels = [item.label["value"] if isinstance(item.label, dict) else item.label.value for item in figure.legend.items]
+    assert labels == [*(looks[series].label for series in (first, second, third)), "A guess"]
+    assert [item.visible for item in figure.legend.items] == [True, True, False, True]
+    assert len(figure.plot.renderers) == keys + 3 * 6
+    assert figure.plot.renderers[:6] == figure.items[first].renderers
+    # a second time nothing is made
+    renderers = list(figure.plot.renderers)
+    figure.restyle(looks | {})
+    figure.restyle({first: looks[first]})
+    assert figure.plot.renderers[: 3 * 6] == renderers[: 3 * 6]
 
 
 @pytest.mark.parametrize(
@@ -360,9 +381,9 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
             failed=lambda what, error: said.append((what, str(error))),
         )
         work.request([Chunk(nb_facts, ("toy",))])
-        running = work.state.data["running"]
+        running = work.progress.state.data["running"]
         await tasks[0]
-        return running, work.state.data["running"], work.status.object
+        return running, work.progress.state.data["running"], work.progress.status.object
 
     # in a thread of its own: the browser's loop runs in this one
     with ThreadPoolExecutor(1) as thread:

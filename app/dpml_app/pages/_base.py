@@ -21,6 +21,8 @@ from threadpoolctl import threadpool_limits
 from dpml.exceptions import DpmlError
 from dpml_app.jobs import Pool
 from dpml_app.settings import Settings
+from dpml_app.sweeps import Sweep
+from dpml_app.train_work import TrainWork
 
 __all__ = ["HEADLINE_STYLE", "BasePage", "answer_threads"]
 
@@ -145,10 +147,11 @@ class BasePage:
 class LatestPage(BasePage):
     """A page that answers the latest setting, one answer at a time, and only while it is shown.
 
-    Subclasses state `names`, the settings they depend on, and `_answer_once`.
+    Subclasses state `names`, the settings they depend on, `_answer_once`, and `work`, what workers compute for it.
     """
 
     names: list[str]
+    work: Sweep | TrainWork
 
     def __init__(self, settings: Settings, pool: Pool):
         super().__init__(settings, pool)
@@ -160,9 +163,15 @@ class LatestPage(BasePage):
         if self._doc is not None:
             return
         self._doc = pn.state.curdoc
+        self.work.doc = self._doc
         self.pool.start()
         self._changed |= set(self.names)
         self.resume()
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        super().stop()
+        self.work.stop()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""

@@ -64,6 +64,8 @@ class EvaluatePage(LatestPage):
     pool : Pool
     """
 
+    work: EvaluateSweep
+
     def __init__(self, settings: Settings, pool: Pool):
         super().__init__(settings, pool)
         self.names = settings.evaluate_names()
@@ -74,7 +76,7 @@ class EvaluatePage(LatestPage):
         self.attack, self.success = AttackFigure(attacks.ATTACKED), SuccessFigure()
         self.controls = EvaluateControls(settings, self.report)
         figures = (self.roc, self.errors, self.sizes, self.gap, self.sure, self.success)
-        self.sweep = EvaluateSweep(
+        self.work = EvaluateSweep(
             *figures, pool, spawn=self._spawn, hold=self._hold, failed=self._failed, on_show=self._show_readout
         )
         self._facts: dict[str, Any] = {}
@@ -116,7 +118,7 @@ class EvaluatePage(LatestPage):
             "attack_marker": self.success.here,
         }
         # a model is in the document once another one refers to it
-        self.roc.plot.tags = [self.state, self.sweep.state, *arguments.values()]
+        self.roc.plot.tags = [self.state, self.work.progress.state, *arguments.values()]
         draw = CustomJS(args=arguments, code=SCRIPT)
         self.browser.js_on_change("data", draw)
         self.now.js_on_change("data", draw)
@@ -140,29 +142,12 @@ class EvaluatePage(LatestPage):
             cells.append(pmui.Grid(framed, size={"xs": 12, "lg": 6}))
         self.main = pn.Column(
             self.alerts,
-            pmui.Paper(
-                self.headline,
-                pn.Row(self.sweep.status, self.sweep.cancel, sizing_mode="stretch_width", margin=(0, 8), height=42),
-                self.sweep.progress,
-                elevation=0,
-                sizing_mode="stretch_width",
-                margin=(8, 12),
-            ),
+            self.work.progress.below(self.headline),
             cells,
             sizing_mode="stretch_width",
         )
 
     # ---- answers ------------------------------------------------------------------------------------------------
-
-    async def start(self) -> None:
-        """Begin to answer; called once the page is in the browser."""
-        self.sweep.doc = pn.state.curdoc
-        await super().start()
-
-    def stop(self) -> None:
-        """Stop computing for a page that has been closed."""
-        self.sweep.stop()
-        super().stop()
 
     async def _answer_once(self, changed: set[str]) -> None:
         if "dataset" in changed and not await self._load(self.settings.dataset):
@@ -184,7 +169,7 @@ class EvaluatePage(LatestPage):
             return
         self._requested = values
         with self._hold():
-            self.sweep.request_setting(values)
+            self.work.request_setting(values)
             for plot in ("roc", "sizes", "compare"):
                 self._show_readout(plot)
             self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
@@ -260,7 +245,7 @@ class EvaluatePage(LatestPage):
 
     def _show_readout(self, plot: str) -> None:
         """Say what is there of a plot's curves."""
-        values, now = self._requested, self.sweep.now("roc")
+        values, now = self._requested, self.work.now("roc")
         if not values:
             return
         if plot == "roc":
@@ -270,9 +255,9 @@ class EvaluatePage(LatestPage):
             self._read_out("roc", words.roc_words(values, self._true_auc, areas))
             self._read_out("errors", words.error_words(values, now))
         elif plot == "sizes":
-            self._read_out("sizes", words.size_words(values, self.sweep.found("sizes")))
+            self._read_out("sizes", words.size_words(values, self.work.found("sizes")))
         elif plot in ("compare", "now"):
-            found = words.compare_words(values, self._true_gap, self.sweep.compared(values["epsilon"]))
+            found = words.compare_words(values, self._true_gap, self.work.compared(values["epsilon"]))
             for name, text in found.items():
                 self._read_out(name, text)
 
@@ -280,14 +265,14 @@ class EvaluatePage(LatestPage):
         """Load a data set; without it, say so and clear the plots."""
         with self._hold():
             self._clear()
-            self.sweep.status.object = f"Loading {escape(name)}…"
+            self.work.progress.status.object = f"Loading {escape(name)}…"
         try:
             facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
         except Exception as error:
             with self._hold():
                 self._failed("Data set", error)
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
-                self.sweep.status.object = "No data"
+                self.work.progress.status.object = "No data"
             return False
         self._facts = facts
         with self._hold():
@@ -298,7 +283,7 @@ class EvaluatePage(LatestPage):
 
     def _clear(self) -> None:
         self._facts, self._values, self._requested = {}, {}, {}
-        self.sweep.clear()
+        self.work.clear()
         for figure in (
             self.roc,
             self.intervals,

@@ -42,13 +42,15 @@ class ExplorePage(LatestPage):
     pool : Pool
     """
 
+    work: Curves
+
     def __init__(self, settings: Settings, pool: Pool):
         super().__init__(settings, pool)
         self.names = settings.names()
         self.accuracy, self.selection = AccuracyFigure(), SelectionFigure()
         self.roc, self.map = RocFigure(), MapFigure()
         self.controls = Controls(settings, self.report)
-        self.curves = Curves(
+        self.work = Curves(
             self.accuracy,
             self.map,
             pool,
@@ -79,7 +81,7 @@ class ExplorePage(LatestPage):
         )
         self.state = ColumnDataSource({"answers": [0]}, name="answer-state")
         # a model is in the document once another one refers to it
-        self.accuracy.plot.tags = [self.state, self.curves.state, self.browser, self.selection.unit]
+        self.accuracy.plot.tags = [self.state, self.work.progress.state, self.browser, self.selection.unit]
         self._connect_browser()
         grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
         for title, plot, name in (
@@ -92,14 +94,7 @@ class ExplorePage(LatestPage):
             grid.append(pmui.Grid(framed, size={"xs": 12, "lg": 6}))
         self.main = pn.Column(
             self.alerts,
-            pmui.Paper(
-                self.headline,
-                pn.Row(self.curves.status, self.curves.cancel, sizing_mode="stretch_width", margin=(0, 8), height=42),
-                self.curves.progress,
-                elevation=0,
-                sizing_mode="stretch_width",
-                margin=(8, 12),
-            ),
+            self.work.progress.below(self.headline),
             grid,
             sizing_mode="stretch_width",
         )
@@ -124,16 +119,6 @@ class ExplorePage(LatestPage):
         self.controls.tell_browser(self.browser)
 
     # ---- the current setting ------------------------------------------------------------------------------------
-
-    async def start(self) -> None:
-        """Begin to answer; called once the page is in the browser."""
-        self.curves.doc = pn.state.curdoc
-        await super().start()
-
-    def stop(self) -> None:
-        """Stop computing for a page that has been closed."""
-        self.curves.stop()
-        super().stop()
 
     async def _answer_once(self, changed: set[str]) -> None:
         values = self.settings.snapshot()
@@ -163,7 +148,7 @@ class ExplorePage(LatestPage):
             if "row-bounded" in late:
                 self.roc.clear()
                 self._read_out("roc", "Computing…")
-            self.curves.request_setting(values, compute.feature_ladder(self._facts["n_features"]))
+            self.work.request_setting(values, compute.feature_ladder(self._facts["n_features"]))
         if late:
             # some statistic takes long the first time: the page does not wait for it, nor does the next answer
             self._spawn(self._answer_late(values, found, late, [slow[m] for m in late]))
@@ -214,7 +199,7 @@ class ExplorePage(LatestPage):
         """Load a data set and lay the plots out for it; without it, say so and clear them."""
         with self._hold():
             self._clear()
-            self.curves.status.object = f"Loading {escape(name)}…"
+            self.work.progress.status.object = f"Loading {escape(name)}…"
         try:
             facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
         except Exception as error:
@@ -223,7 +208,7 @@ class ExplorePage(LatestPage):
                 self._failed("Data set", error)
                 self.controls.dataset_note.object = ""
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
-                self.curves.status.object = "No data"
+                self.work.progress.status.object = "No data"
             return False
         self._facts = facts
         with self._hold():
@@ -254,7 +239,7 @@ class ExplorePage(LatestPage):
         return True
 
     def _clear(self) -> None:
-        self.curves.clear()
+        self.work.clear()
         self._now = {}, {}
         f = self.accuracy
         for band in f.bands.values():

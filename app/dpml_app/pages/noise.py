@@ -19,7 +19,7 @@ from dpml.exceptions import DpmlError
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.admissible import Cauchy
 from dpml_app import noise_compute, noise_words
-from dpml_app.cards import card
+from dpml_app.cards import card, figure_pane
 from dpml_app.jobs import Pool
 from dpml_app.noise_controls import NoiseControls, points_of
 from dpml_app.noise_figures import (
@@ -113,10 +113,10 @@ class NoisePage(BasePage):
             name: HTML(text="", name=f"noise-{name}-readout", sizing_mode="stretch_width") for name in names
         }
         self.histogram.plot.tags = [self.state]
-        self.dimensions = {1: _pane(self.histogram.plot), 2: _pane(self.plane.plot)}
+        self.dimensions = {1: figure_pane(self.histogram.plot), 2: figure_pane(self.plane.plot)}
         grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
         both = pn.Column(*self.dimensions.values(), sizing_mode="stretch_width", margin=0)
-        scales = _side_by_side(_pane(self.scales.plot), _pane(self.costs.plot))
+        scales = _side_by_side(figure_pane(self.scales.plot), figure_pane(self.costs.plot))
         for title, name, content, wide in (
             ("What the noise looks like", "draws", both, 6),
             ("The largest error of many answers", "tails", self.tails.plot, 6),
@@ -142,8 +142,8 @@ class NoisePage(BasePage):
         self.smooth.points.on_change("data", self._dragged)
 
     def _smooth_panes(self) -> pmui.Grid:
-        left = pn.Column(_pane(self.smooth.line), _pane(self.smooth.release), sizing_mode="stretch_width")
-        return _side_by_side(left, _pane(self.smooth.envelope))
+        left = pn.Column(figure_pane(self.smooth.line), figure_pane(self.smooth.release), sizing_mode="stretch_width")
+        return _side_by_side(left, figure_pane(self.smooth.envelope))
 
     def _above(self, name: str) -> pmui.Grid | None:
         """Return the controls that stand in a card, if there are any."""
@@ -298,10 +298,6 @@ class NoisePage(BasePage):
 def _at(epsilon: float, curves: dict[str, np.ndarray]) -> dict[str, float]:
     place = NOISE_EPSILONS.index(epsilon)
     return {name: float(curve[place]) for name, curve in curves.items()}
-
-
-def _pane(plot) -> pn.pane.Bokeh:
-    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4))
 
 
 def _side_by_side(left, right) -> pmui.Grid:

@@ -46,13 +46,15 @@ class SelectPage(LatestPage):
     pool : Pool
     """
 
+    work: SelectSweep
+
     def __init__(self, settings: Settings, pool: Pool):
         super().__init__(settings, pool)
         self.names = settings.select_names()
         self.weights, self.feature = WeightFigures(), FeatureFigure()
         self.f1, self.accuracy = F1Figure(), AccuracyFigure()
         self.controls = SelectControls(settings, self.report)
-        self.sweep = SelectSweep(
+        self.work = SelectSweep(
             self.f1,
             self.accuracy,
             pool,
@@ -86,7 +88,7 @@ class SelectPage(LatestPage):
         )
         self.state = ColumnDataSource({"answers": [0]}, name="select-state")
         # a model is in the document once another one refers to it
-        self.f1.plot.tags = [self.state, self.sweep.state, self.browser, self.weights.now]
+        self.f1.plot.tags = [self.state, self.work.progress.state, self.browser, self.weights.now]
         arguments = {**self.weights.sources(), "controls": self.browser, "features_marker": self.accuracy.here}
         draw = CustomJS(args=arguments, code=SCRIPT)
         self.browser.js_on_change("data", draw)
@@ -109,29 +111,12 @@ class SelectPage(LatestPage):
             grid.append(pmui.Grid(framed, size={"xs": 12, "lg": 6}))
         self.main = pn.Column(
             self.alerts,
-            pmui.Paper(
-                self.headline,
-                pn.Row(self.sweep.status, self.sweep.cancel, sizing_mode="stretch_width", margin=(0, 8), height=42),
-                self.sweep.progress,
-                elevation=0,
-                sizing_mode="stretch_width",
-                margin=(8, 12),
-            ),
+            self.work.progress.below(self.headline),
             grid,
             sizing_mode="stretch_width",
         )
 
     # ---- answers ------------------------------------------------------------------------------------------------
-
-    async def start(self) -> None:
-        """Begin to answer; called once the page is in the browser."""
-        self.sweep.doc = pn.state.curdoc
-        await super().start()
-
-    def stop(self) -> None:
-        """Stop computing for a page that has been closed."""
-        self.sweep.stop()
-        super().stop()
 
     def _tapped(self, kind: str, _attribute: str, _old: list[int], new: list[int]) -> None:
         """Show the feature whose dot was clicked."""
@@ -154,7 +139,7 @@ class SelectPage(LatestPage):
             if {"dataset", "relation", "select_calibration", "select_feature"} & changed:
                 self.weights.show_setting(self._facts, values["relation"], values["select_calibration"], index)
             self._show(values, index, found)
-            self.sweep.request_setting(values, self._facts)
+            self.work.request_setting(values, self._facts)
             self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
 
     def _compute(self, values: dict[str, Any], index: int) -> dict[str, Any]:
@@ -201,7 +186,7 @@ class SelectPage(LatestPage):
 
     def _show_readout(self, plot: str) -> None:
         """Say what is there of a plot's curves."""
-        values, found = self.settings.select_values(), self.sweep.found(plot)
+        values, found = self.settings.select_values(), self.work.found(plot)
         if not self._facts:
             return
         if plot == "accuracy":
@@ -215,14 +200,14 @@ class SelectPage(LatestPage):
         """Load a data set and lay the plots out for it; without it, say so and clear them."""
         with self._hold():
             self._clear()
-            self.sweep.status.object = f"Loading {escape(name)}…"
+            self.work.progress.status.object = f"Loading {escape(name)}…"
         try:
             facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
         except Exception as error:
             with self._hold():
                 self._failed("Data set", error)
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
-                self.sweep.status.object = "No data"
+                self.work.progress.status.object = "No data"
             return False
         self._facts = facts
         with self._hold():
@@ -248,7 +233,7 @@ class SelectPage(LatestPage):
 
     def _clear(self) -> None:
         self._facts, self._axis, self._numbers = {}, ("", ""), dict.fromkeys(THRESHOLDS, 0)
-        self.sweep.clear()
+        self.work.clear()
         self.f1.clear()
         self.accuracy.clear()
         self.feature.bars.data = {c: [] for c in self.feature.bars.data}

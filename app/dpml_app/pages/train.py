@@ -16,7 +16,7 @@ from bokeh.models import ColumnDataSource
 from panel.models.markup import HTML
 
 from dpml_app import train_words
-from dpml_app.cards import card
+from dpml_app.cards import card, figure_pane
 from dpml_app.jobs import Chunk, Pool
 from dpml_app.pages._base import HEADLINE_STYLE, LatestPage, answer_threads
 from dpml_app.settings import Settings
@@ -63,13 +63,16 @@ class TrainPage(LatestPage):
     pool : Pool
     """
 
+    work: TrainWork
+
     def __init__(self, settings: Settings, pool: Pool):
         super().__init__(settings, pool)
         self.names = settings.train_names()
         self._values: Mapping[str, Any] = {}
         self._facts: Mapping[str, Any] = {}
         self._wanted: dict[str, dict[Place, Chunk]] = {}
-        self.panels = {kind.name: kind() for kind in PANELS}
+        # those of the families that have been shown: the figures of both would take twice as long to open
+        self.panels: dict[str, TrainPanel] = {}
         self.controls = TrainControls(settings, self.report)
         self.work = TrainWork(pool, spawn=self._spawn, hold=self._hold, show=self._arrived, failed=self._failed)
         self.state = ColumnDataSource({"answers": [0]}, name="train-state")
@@ -83,24 +86,28 @@ class TrainPage(LatestPage):
         self.headline = pn.pane.HTML(
             "", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[HEADLINE_STYLE], min_height=92
         )
-        self.readouts, self.contents = {}, {}
-        look: Any = {"container": True, "spacing": 2, "sizing_mode": "stretch_width", "margin": (0, 12, 16, 12)}
-        self.grids = {panel.families: pmui.Grid(**look) for panel in self.panels.values()}
-        for name, panel in self.panels.items():
-            self.readouts[name] = HTML(text="", name=f"train-{name}-readout", sizing_mode="stretch_width")
-            panes = [pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4)) for plot in panel.plots]
-            self.contents[name] = content = pn.Column(*panes, sizing_mode="stretch_width", margin=0)
-            framed = card(panel.title, self.readouts[name], content, panel.caption, self._above(panel))
-            place = pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6})
-            self.grids[panel.families].append(place)
+        self.readouts = {}
+        self.contents: dict[str, pn.Column] = {}
+        # a panel that is hidden keeps its place in a grid, so those of a family have a grid of their own
+        self.grids: dict[tuple[str, ...], pmui.Grid] = {}
+        self.main = pn.Column(self.alerts, self.work.progress.below(self.headline), sizing_mode="stretch_width")
+        self._make_panels(families(self.settings.train_values()))
         self._offer_family(families(self.settings.train_values()))
         # a model is in the document once another one refers to it
-        next(iter(self.panels.values())).plots[0].tags = [self.state, self.work.state]
-        bar = pn.Row(self.work.status, self.work.cancel, sizing_mode="stretch_width", margin=(0, 8), height=42)
-        top = pmui.Paper(
-            self.headline, bar, self.work.progress, elevation=0, sizing_mode="stretch_width", margin=(8, 12)
-        )
-        self.main = pn.Column(self.alerts, top, *self.grids.values(), sizing_mode="stretch_width")
+        self.panels[AccuracyPanel.name].plots[0].tags = [self.state, self.work.progress.state]
+
+    def _make_panels(self, shown: tuple[str, ...]) -> None:
+        """Make the panels of these families that are not there yet."""
+        for kind in PANELS:
+            if set(kind.families) & set(shown) and kind.name not in self.panels:
+                self.panels[kind.name] = kind()
+
+    def _framed(self, panel: TrainPanel) -> pmui.Grid:
+        self.readouts[panel.name] = HTML(text="", name=f"train-{panel.name}-readout", sizing_mode="stretch_width")
+        panes = [figure_pane(plot) for plot in panel.plots]
+        self.contents[panel.name] = content = pn.Column(*panes, sizing_mode="stretch_width", margin=0)
+        framed = card(panel.title, self.readouts[panel.name], content, panel.caption, self._above(panel))
+        return pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6})
 
     def _above(self, panel: TrainPanel) -> pmui.Grid | None:
         cells = [
@@ -112,16 +119,6 @@ class TrainPage(LatestPage):
 
     # ---- answers ------------------------------------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Begin to answer; called once the page is in the browser."""
-        self.work.doc = pn.state.curdoc
-        await super().start()
-
-    def stop(self) -> None:
-        """Stop computing for a page that has been closed."""
-        super().stop()
-        self.work.stop()
-
     async def _answer_once(self, changed: set[str]) -> None:
         if {"train_dataset", "train_family"} & changed and not await self._load(self.settings.train_dataset):
             return
@@ -131,6 +128,7 @@ class TrainPage(LatestPage):
             with self._hold():
                 self._offer_features()
         values, facts = self.settings.train_values(), self._facts  # offering may have changed a setting
+        self._make_panels(families(values))
         shown = {name for name, panel in self.panels.items() if set(panel.families) & set(families(values))}
         refused = {name: self.panels[name].refusal(values, facts) for name in shown}
         wanted = {
@@ -171,9 +169,9 @@ class TrainPage(LatestPage):
         try:
             with self._hold():
                 before, self._wanted = self._wanted, wanted
-                for name, panel in self.panels.items():
-                    panel.outdate(_outdated(before.get(name, {}), wanted[name]))
-                self._show(set(self.panels))
+                for name, work in wanted.items():
+                    self.panels[name].outdate(_outdated(before.get(name, {}), work))
+                self._show(set(wanted))
                 self.work.request(self._missing(wanted))
                 self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
         except Exception as error:
@@ -209,13 +207,16 @@ class TrainPage(LatestPage):
         return True
 
     def _offer_family(self, shown: tuple[str, ...]) -> None:
-        """Show the controls and panels of these families.
-
-        A panel that is hidden keeps its place in a grid, so those of a family have a grid of their own.
-        """
+        """Show the controls and panels of these families."""
         self.controls.show(shown)
-        for families_of, grid in self.grids.items():
-            grid.visible = bool(set(families_of) & set(shown))
+        look: Any = {"container": True, "spacing": 2, "sizing_mode": "stretch_width", "margin": (0, 12, 16, 12)}
+        for group in dict.fromkeys(panel.families for panel in self.panels.values()):
+            if group not in self.grids:
+                frames = [self._framed(panel) for panel in self.panels.values() if panel.families == group]
+                self.grids[group] = pmui.Grid(*frames, **look)
+                # a full grid into a column: what is put into a grid on the page may be laid out before it is there
+                self.main.append(self.grids[group])
+            self.grids[group].visible = bool(set(group) & set(shown))
 
     def _offer_features(self) -> None:
         lowered = self.controls.fit(self._facts)
