@@ -246,7 +246,7 @@ class App:
 
 
 @pytest.fixture(scope="session")
-def browser():
+def browser(tmp_path_factory):
     """A headless Chromium; without one the tests are skipped, but under CI they fail."""
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
@@ -257,8 +257,10 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
-        yield chromium.new_context()  # one context: its pages share the cache of scripts
+        # one profile on disk: its pages share the cache of compiled scripts
+        profile = tmp_path_factory.mktemp("profile")
+        chromium = playwright.chromium.launch_persistent_context(profile, executable_path=executable, args=ARGUMENTS)
+        yield chromium
         chromium.close()
 
 
