@@ -106,10 +106,7 @@ class DataControls:
             note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
             w["relation"],
             pmui.Divider(**line),
-            w["n_features"],
-            w["selection_share"],
-            note("The rest of ε trains the classifier on the chosen features."),
-            *self.rows(),
+            *self.middle(),
             pmui.Divider(**line),
             w["draws"],
             w["seed"],
@@ -127,8 +124,14 @@ class DataControls:
         """Return the widgets that only this page has, by setting."""
         return {}
 
+    def middle(self) -> list:
+        """Return what stands in the drawer between relation and draws."""
+        w = self.widgets
+        rest = note("The rest of ε trains the classifier on the chosen features.")
+        return [w["n_features"], w["selection_share"], rest, *self.rows()]
+
     def rows(self) -> list:
-        """Return what of them stands in the drawer."""
+        """Return what of this page's own widgets stands there."""
         return []
 
     def _redraw(self, _event) -> None:

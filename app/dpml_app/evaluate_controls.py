@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 from scipy.special import expit
 
 from dpml_app.controls import DataControls, note
 from dpml_app.evaluate_settings import CLASSIFIERS, CUTS, METHODS, METRICS, WEAKENED
-from dpml_app.settings import EPSILONS, LEFT_OUT, Settings
+from dpml_app.settings import EPSILONS
 
 __all__ = ["EvaluateControls", "probability"]
-
-# as many columns as fit
-COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
 
 
 def _flip(options: dict) -> dict:
@@ -43,32 +38,6 @@ def probability(log_odds: float) -> str:
 class EvaluateControls(DataControls):
     """All widgets: `column` is for the drawer, `cards` holds those that stand above a figure, by card."""
 
-    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
-        super().__init__(settings, report)
-        w = self.widgets
-        line = {"margin": (4, 12), "sizing_mode": "stretch_width"}
-        # without the features and the share of ε of the other pages: nothing is selected here
-        self.column = pn.Column(
-            w["dataset"],
-            self.dataset_note,
-            w["epsilon"],
-            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
-            w["relation"],
-            pmui.Divider(**line),
-            w["evaluate_classifier"],
-            w["evaluate_weakened"],
-            note("Weakened: noise is added to its scores until the area under its curve is near that number."),
-            w["evaluate_methods"],
-            note("002: as published. Exact noise: the same, its noise made for the privacy it claims."),
-            pmui.Divider(**line),
-            w["draws"],
-            w["seed"],
-            self.redraw,
-            note(f"Not here: {' and '.join(LEFT_OUT)}, which have more than two classes."),
-            sizing_mode="stretch_width",
-            margin=(8, 0),
-        )
-
     def own(self) -> dict[str, Any]:
         """Return the widgets that only this page has, by setting."""
         named = self.named
@@ -82,6 +51,17 @@ class EvaluateControls(DataControls):
             "evaluate_methods": pmui.CheckBoxGroup(options=_flip(METHODS), **named("evaluate_methods")),
             "evaluate_cut": pmui.DiscreteSlider(options=cuts, **named("evaluate_cut")),
         }
+
+    def middle(self) -> list:
+        """Return what stands in the drawer between relation and draws; no feature is selected here."""
+        w = self.widgets
+        return [
+            w["evaluate_classifier"],
+            w["evaluate_weakened"],
+            note("Weakened: noise is added to its scores until the area under its curve is near that number."),
+            w["evaluate_methods"],
+            note("002: as published. Exact noise: the same, its noise made for the privacy it claims."),
+        ]
 
     @property
     def cards(self) -> dict[str, list]:

@@ -30,6 +30,7 @@ from dpml_app.plotting import (
     STALE,
     Band,
     Style,
+    empty,
     empty_source,
     epsilon_axis,
     legend_below,
@@ -88,11 +89,6 @@ def _square(name: str, x: str, y: str) -> figure:
     percent_axis(p.xaxis)
     percent_axis(p.yaxis)
     return p
-
-
-def _empty(source: ColumnDataSource) -> None:
-    if any(len(column) for column in source.data.values()):
-        source.data = {c: [] for c in source.data}
 
 
 def _send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
@@ -154,22 +150,22 @@ class RocFigure:
         rows = [np.append(row, np.nan) for row in found["fpr"]], [np.append(row, np.nan) for row in found["tpr"]]
         self.bands[name].data = {"fpr": grid, **{c: found[c] for c in BAND[1:]}}
         self.faint[name].data = {"fpr": np.concatenate(rows[0]), "tpr": np.concatenate(rows[1])}
-        _empty(self.stale[name])
+        empty(self.stale[name])
 
     def outdate(self, name: str) -> None:
         """Fade a method's curve."""
         if len(self.bands[name].data["fpr"]):
             self.stale[name].data = dict(self.bands[name].data)
-            _empty(self.bands[name])
-            _empty(self.faint[name])
+            empty(self.bands[name])
+            empty(self.faint[name])
 
     def clear(self, name: str | None = None) -> None:
         """Take a method's curves away, or everything."""
         for method in METHOD_STYLES if name is None else (name,):
             for source in (self.bands[method], self.faint[method], self.stale[method]):
-                _empty(source)
+                empty(source)
         if name is None:
-            _empty(self.exact)
+            empty(self.exact)
 
 
 class IntervalFigure:
@@ -234,7 +230,7 @@ class IntervalFigure:
     def clear(self) -> None:
         """Show nothing."""
         self.true.location = self.binned.location = None
-        _empty(self.rows)
+        empty(self.rows)
 
 
 class RecallFigure:
@@ -263,8 +259,8 @@ class RecallFigure:
 
     def clear(self) -> None:
         """Show nothing."""
-        _empty(self.exact)
-        _empty(self.band)
+        empty(self.exact)
+        empty(self.band)
 
 
 class CalibrationFigure:
@@ -326,8 +322,8 @@ class CalibrationFigure:
 
     def clear(self) -> None:
         """Show nothing."""
-        _empty(self.exact)
-        _empty(self.band)
+        empty(self.exact)
+        empty(self.band)
 
 
 def _short(share: float) -> str:
@@ -539,8 +535,8 @@ class AttackFigure:
 
     def clear(self) -> None:
         """Show nothing."""
-        _empty(self.cells)
-        _empty(self.wrong)
+        empty(self.cells)
+        empty(self.wrong)
 
 
 class SuccessFigure(BandsFigure):
@@ -576,4 +572,4 @@ class SuccessFigure(BandsFigure):
     def clear(self) -> None:
         """Show no curve."""
         super().clear()
-        _empty(self.best)
+        empty(self.best)

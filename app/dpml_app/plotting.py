@@ -110,6 +110,12 @@ def empty_source(name: str, *columns: str) -> ColumnDataSource:
     return ColumnDataSource({c: [] for c in columns}, name=name)
 
 
+def empty(source: ColumnDataSource) -> None:
+    """Take the rows of a source away, if it has any."""
+    if any(len(column) for column in source.data.values()):
+        source.data = {c: [] for c in source.data}
+
+
 def percent_axis(axis) -> None:
     """Label shares as percentages."""
     axis.formatter = NumeralTickFormatter(format="0%")

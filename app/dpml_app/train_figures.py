@@ -28,6 +28,7 @@ from dpml_app.plotting import (
     REFERENCE,
     STALE,
     Style,
+    empty,
     empty_source,
     legend_below,
     legend_key,
@@ -175,7 +176,7 @@ class BandFigure:
         means = [points[x].mean() for x in at]
         self.curves[series].data = {"x": np.array(at), "mean": np.array(means), "low": low, "high": high}
         if complete:
-            _empty(self.stale[series])
+            empty(self.stale[series])
 
     def show_now(self, series: str, x: float, draws: np.ndarray) -> None:
         """Show a series' draws at the setting that is chosen, beside those of the others."""
@@ -205,22 +206,17 @@ class BandFigure:
 
     def clear_now(self, series: str) -> None:
         """Take the dot of a series away."""
-        _empty(self.now[series])
+        empty(self.now[series])
 
     def outdate(self, series: str) -> None:
         """Fade a series whose setting has changed."""
         curve = self.curves[series]
         if len(curve.data["x"]):
             self.stale[series].data = dict(curve.data)
-            _empty(curve)
+            empty(curve)
 
     def clear(self, series: str | None = None) -> None:
         """Take a series away, or all of them."""
         for name in self.curves if series is None else (series,):
             for source in (self.curves[name], self.stale[name], self.now[name]):
-                _empty(source)
-
-
-def _empty(source: ColumnDataSource) -> None:
-    if any(len(column) for column in source.data.values()):
-        source.data = {c: [] for c in source.data}
+                empty(source)

@@ -59,6 +59,11 @@ TEXT = """() => {
   walk(document.body)
   return words.join("").replace(/\\s+/g, " ")
 }"""
+FRAMES = """(names) => names.map((name) => {
+  const model = Bokeh.documents[0].get_model_by_name(name)
+  const box = Bokeh.index.find_one_by_id(model.id).el.getBoundingClientRect()
+  return [box.left, box.right, model.inner_width, model.inner_height]
+})"""
 # the width of the widest thing that could be scrolled sideways
 SCROLL = """() => {
   let widest = document.documentElement.scrollWidth
@@ -239,6 +244,16 @@ class App:
     @property
     def widest(self):
         return self.page.evaluate(SCROLL)
+
+    def frames(self, names):
+        """Return where figures are on the screen, from left to right, and how wide and high their plots are."""
+        return self.page.evaluate(FRAMES, names)
+
+    def turn_dark(self, figure):
+        """Change to the dark theme and wait until a figure has it."""
+        self.page.get_by_label("Toggle theme").click()
+        dark = "(name) => Bokeh.documents[0].get_model_by_name(name).background_fill_color.toLowerCase() !== '#fff'"
+        self.page.wait_for_function(dark, arg=figure)
 
     @property
     def alerts(self):

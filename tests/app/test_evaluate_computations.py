@@ -170,7 +170,7 @@ def test_recall_and_calibration_without_noise_are_the_true_ones():
     released = own.evaluation(*TOY, "add-remove", 1e7, 3, 0)
     found, true = numbers.calibration(released), numbers.true_calibration(*TOY)
     some = true["records"] > 0
-    assert found["mid"][some] == pytest.approx(true["share"][some], abs=1e-4)
+    assert found["mid"][some] == pytest.approx(true["share"][some], abs=1e-6)
     rate, precision, average = numbers.true_recall(*TOY)
     assert (np.diff(rate) >= 0).all()
     shown = numbers.recall(released)

@@ -268,24 +268,14 @@ def test_phone_and_dark(make_app, server):
     assert app.widest <= 390
     app.page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
     names = ["select-ranked-count", "select-coins", "select-feature", "select-f1", "select-accuracy"]
-    inside = app.page.evaluate(
-        """(names) => names.map((name) => {
-          const model = Bokeh.documents[0].get_model_by_name(name)
-          const box = Bokeh.index.find_one_by_id(model.id).el.getBoundingClientRect()
-          return [box.left, box.right, model.inner_width, model.inner_height]
-        })""",
-        names,
-    )
+    inside = app.frames(names)
     for left, right, wide, high in inside:
         assert left >= 0
         assert right <= 390
         assert wide > 180
         assert high > 180
     before = figures(app)
-    app.page.get_by_label("Toggle theme").click()
-    app.page.wait_for_function(
-        "Bokeh.documents[0].get_model_by_name('select-f1').background_fill_color.toLowerCase() !== '#fff'"
-    )
+    app.turn_dark("select-f1")
     assert figures(app) == before
 
 

@@ -152,6 +152,7 @@ class LatestPage(BasePage):
 
     names: list[str]
     work: Sweep | TrainWork
+    headline: pn.pane.HTML
 
     def __init__(self, settings: Settings, pool: Pool):
         super().__init__(settings, pool)
@@ -200,6 +201,26 @@ class LatestPage(BasePage):
                     self.clear("answer")
         finally:
             self._answering = False
+
+    async def _facts_of(self, threads: ThreadPoolExecutor, function: Callable, name: str) -> dict[str, Any] | None:
+        """Clear the page and return what it has to know of a data set; without it, say so and return None."""
+        with self._hold():
+            self._clear()
+            self.work.progress.status.object = f"Loading {escape(name)}…"
+        try:
+            facts = await self._in_thread(threads, self.pool.cache.call, function, name)
+        except Exception as error:
+            with self._hold():
+                self._failed("Data set", error)
+                self.controls.dataset_note.object = ""
+                self.headline.object = "<p>Nothing to show for this data set.</p>"
+                self.work.progress.status.object = "No data"
+            return None
+        return facts
+
+    def _clear(self) -> None:
+        """Forget the data set and show nothing of it."""
+        raise NotImplementedError
 
     async def _answer_once(self, changed: set[str]) -> None:
         """Answer one setting, in which these have changed."""

@@ -8,7 +8,6 @@ the older one stop.
 from __future__ import annotations
 
 import asyncio
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -197,18 +196,8 @@ class ExplorePage(LatestPage):
 
     async def _load(self, name: str) -> bool:
         """Load a data set and lay the plots out for it; without it, say so and clear them."""
-        with self._hold():
-            self._clear()
-            self.work.progress.status.object = f"Loading {escape(name)}…"
-        try:
-            facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
-        except Exception as error:
-            self._facts = {}
-            with self._hold():
-                self._failed("Data set", error)
-                self.controls.dataset_note.object = ""
-                self.headline.object = "<p>Nothing to show for this data set.</p>"
-                self.work.progress.status.object = "No data"
+        facts = await self._facts_of(_ANSWERS, compute.facts, name)
+        if facts is None:
             return False
         self._facts = facts
         with self._hold():
@@ -240,7 +229,7 @@ class ExplorePage(LatestPage):
 
     def _clear(self) -> None:
         self.work.clear()
-        self._now = {}, {}
+        self._facts, self._now = {}, ({}, {})
         f = self.accuracy
         for band in f.bands.values():
             band.clear()

@@ -8,7 +8,6 @@ one stop.
 from __future__ import annotations
 
 from functools import partial
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -198,16 +197,8 @@ class SelectPage(LatestPage):
 
     async def _load(self, name: str) -> bool:
         """Load a data set and lay the plots out for it; without it, say so and clear them."""
-        with self._hold():
-            self._clear()
-            self.work.progress.status.object = f"Loading {escape(name)}…"
-        try:
-            facts = await self._in_thread(_ANSWERS, self.pool.cache.call, compute.facts, name)
-        except Exception as error:
-            with self._hold():
-                self._failed("Data set", error)
-                self.headline.object = "<p>Nothing to show for this data set.</p>"
-                self.work.progress.status.object = "No data"
+        facts = await self._facts_of(_ANSWERS, compute.facts, name)
+        if facts is None:
             return False
         self._facts = facts
         with self._hold():
