@@ -22,6 +22,7 @@ from dpml.evaluation.figures import PrivateEvaluation
 from dpml.evaluation.histogram import N_BINS, check_start
 from dpml.evaluation.report import ScoreCounts, count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.mechanisms import door
 from dpml.schema import Schema
 
 __all__ = ["PrivateCrossValidation", "private_cross_val_score"]
@@ -235,7 +236,7 @@ def _training_cost(
 
 def _check_folds(folds: Any, n_folds: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     if folds is None:
-        return rng.integers(n_folds, size=n)
+        return door.coins(lambda rng: rng.integers(n_folds, size=n), rng)
     where = np.asarray(folds)
     if where.shape != (n,) or where.dtype.kind not in "iu" or (n and not ((where >= 0) & (where < n_folds)).all()):
         raise InvalidParameter(
@@ -263,7 +264,7 @@ def _prepared(
         if last == "budget":
             changes[name] = None
         elif last == "random_state":
-            changes[name] = None if release else int(rng.integers(2**31))
+            changes[name] = None if release else int(door.coins(lambda rng: rng.integers(2**31), rng))
         elif last == "on_invalid":
             changes[name] = on_invalid
         elif last == "release":

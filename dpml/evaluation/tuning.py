@@ -38,7 +38,7 @@ from dpml.evaluation.stability import default_reach, margins_of, solver_toleranc
 from dpml.evaluation.stopping import expected_runs, random_stopping, stopping_gamma
 from dpml.evaluation.tuning_plan import METHODS, RUNS, VALIDATION, choice_range, search_costs, split_records
 from dpml.exceptions import InvalidParameter, NoSecureSampler
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip
+from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
 from dpml.mechanisms.secure import check_release, noisy_max
 from dpml.schema import Schema, resolve_schema
 
@@ -302,7 +302,7 @@ class PrivateSearch(PrivateClassifier):
         facts: Any = {"relation": self.relation, "n_classes": C}
         reach = default_reach(costs["select"], **facts) if self.reach is None else self.reach
         n_ones = squared_norm_bound(self._schema, self.estimator.row_bound) + 1
-        seed = int(rng.integers(2**63))
+        seed = int(door.coins(lambda rng: rng.integers(2**63), rng))
         scores, tolerances = [], []
         for candidate in candidates:
             reg_lambda = float(candidate["reg_lambda"])
@@ -310,7 +310,8 @@ class PrivateSearch(PrivateClassifier):
             fixed = np.random.default_rng(seed)
             total = 0.0
             for _ in range(self.simulations):
-                model = self._trained(candidate, costs["retrain"], training, fixed)
+                with door.unreleased():
+                    model = self._trained(candidate, costs["retrain"], training, fixed)
                 margins = margins_of(model.decision_function(validation.X), validation.codes, C)
                 total += float(stable_score(margins, reach / reg_lambda, least))
             scores.append(total / self.simulations)
@@ -325,7 +326,7 @@ class PrivateSearch(PrivateClassifier):
         noise = Laplace(costs["select"], 1.0)  # one number: one record moves it by 1 under both relations
 
         def run(rng):
-            k = int(rng.integers(len(candidates)))
+            k = int(door.coins(lambda rng: rng.integers(len(candidates)), rng))
             model = self._trained(candidates[k], costs["train"], training, rng)
             return (k, model), float(noise.release(correct_predictions(model, validation), rng=rng))
 

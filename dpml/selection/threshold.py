@@ -11,6 +11,7 @@ import numpy as np
 
 from dpml._validate import check_integer, check_number
 from dpml.budget import Budget
+from dpml.mechanisms import door
 from dpml.mechanisms.threshold import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
@@ -105,6 +106,6 @@ class SparseVectorSelector(PrivateSelector):
         technique = self._technique(facts)
         masks = np.zeros((draws, facts.n_features), dtype=bool)
         for mask in masks:
-            order = rng.permutation(facts.n_features)
+            order = door.coins(lambda rng: rng.permutation(facts.n_features), rng)
             mask[order] = technique.release(values[order], self.threshold, rng=rng) == ABOVE
         return masks
