@@ -6,20 +6,22 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
+from dpml.auditing.audit import smallest_epsilon
 from dpml.exceptions import MissingExtra
 from dpml.mechanisms.door import Loss
 from dpml.mechanisms.gaussian import gaussian_delta
 
 Profile = Callable[[float], float]
+# How δ is divided between two releases; whatever the division, what is found is an upper bound.
+DIVISIONS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
-def total_profile(loss: Loss) -> Profile:
-    """Return ε -> δ for all of a loss but its pure part: an upper bound, exact for Gaussian noise alone.
+def epsilon_without_pure(loss: Loss, delta: float) -> float:
+    """Return an ε for which all of a loss but its pure part is (ε, δ): exact for Gaussian noise alone.
 
-    Gaussian releases are together one with μ² added up. Releases with profiles of their own share ε: the shares are
-    chosen so that the δ are together smallest.
+    Gaussian releases are together one with μ² added up. Releases that have profiles of their own divide δ: two of them
+    by the best of several divisions, more of them evenly.
     """
     parts = list(loss.profiles)
     if loss.sampled:
@@ -27,24 +29,10 @@ def total_profile(loss: Loss) -> Profile:
     elif loss.gaussian:
         sigma = 1 / math.sqrt(loss.gaussian)
         parts.append(lambda epsilon: gaussian_delta(epsilon, sigma))
-    return _together(parts)
-
-
-def _together(parts: list[Profile]) -> Profile:
-    if len(parts) == 1:
-        return parts[0]
-    half = len(parts) // 2
-    first, second = _together(parts[:half]), _together(parts[half:])
-
-    def profile(epsilon: float) -> float:
-        def shared(share: float) -> float:
-            return first(share * epsilon) + second((1 - share) * epsilon)
-
-        even = half / len(parts)
-        found = minimize_scalar(shared, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10})
-        return float(min(shared(even), found.fun))
-
-    return profile
+    if len(parts) == 2:
+        first, second = parts
+        return min(smallest_epsilon(first, d * delta) + smallest_epsilon(second, (1 - d) * delta) for d in DIVISIONS)
+    return math.fsum(smallest_epsilon(part, delta / len(parts)) for part in parts)
 
 
 def _sampled_profile(loss: Loss) -> Profile:

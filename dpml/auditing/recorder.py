@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpml._validate import check_integer, check_number
-from dpml.auditing.audit import smallest_epsilon
-from dpml.auditing.composition import total_profile
+from dpml.auditing.composition import epsilon_without_pure
 from dpml.auditing.sameness import same
 from dpml.exceptions import DpmlError, InvalidParameter
 from dpml.mechanisms import door
@@ -276,4 +275,4 @@ def _epsilon(loss: Loss, delta: float) -> float:
         return loss.pure
     if delta == 0.0 or math.isinf(loss.pure):
         return math.inf
-    return loss.pure + smallest_epsilon(total_profile(loss), delta)
+    return loss.pure + epsilon_without_pure(loss, delta)

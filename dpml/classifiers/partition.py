@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dpml._validate import check_integer, check_relation, check_rng
 from dpml.counts import FACTOR, NoisyCounts, perturbed
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Laplace, door
 
 __all__ = ["contingency_of_partition", "release_partitioned"]
 
@@ -34,7 +34,7 @@ def contingency_of_partition(
     rows = np.arange(n)
     tables = []
     for _ in range(check_integer(subsamples, "subsamples", 1)):
-        part = check_rng(rng).integers(D, size=n)
+        part = door.coins(lambda rng: rng.integers(D, size=n), check_rng(rng))
         on = np.asarray(X[rows, part]).ravel() if not sparse.issparse(X) else sparse.csr_array(X)[rows, part]
         cell = ((np.asarray(on) == 0) * n_classes + codes) * D + part
         tables.append(np.bincount(cell, minlength=2 * n_classes * D).reshape(2, n_classes, D))

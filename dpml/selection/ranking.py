@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from dpml._validate import check_choice, check_integer, check_number
+from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.budget import Budget
 from dpml.counts import Contingency, published_scale, release_published, release_row_bounded
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Laplace, door
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
 from dpml.selection.scores import scores_from_tables
@@ -139,8 +140,30 @@ class NoisyScoreSelector(PrivateSelector):
     def _masks(self, counts, facts, draws, rng):
         if self.n_features == facts.n_features:
             return np.ones((draws, facts.n_features), dtype=bool)
-        noisy = self._noise(facts).release(facts.scores(counts, self.score), draws=draws, rng=rng)
+        values = facts.scores(counts, self.score)
+        if self.threshold is None:
+            scale = self._noise(facts).scale
+            return door.release(_BestOfNoisy(self.n_features, draws, scale), values, check_rng(rng))
+        noisy = self._noise(facts).release(values, draws=draws, rng=rng)
         return apply_rule(noisy, self.n_features, self.threshold)
+
+
+@dataclass(frozen=True)
+class _BestOfNoisy:
+    """The T largest of scores with Laplace noise, which a common shift of all scores does not change."""
+
+    n_features: int
+    draws: int
+    scale: float
+
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
+        noise = rng.laplace(scale=self.scale, size=(self.draws, statistic.size))
+        return top_masks(noise + statistic, self.n_features)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        change = np.subtract(statistic, other_statistic)
+        # the shift that leaves the least is the median
+        return door.Loss(pure=self.draws * float(np.abs(change - np.median(change)).sum()) / self.scale)
 
 
 class NoisyCountSelector(PrivateSelector):
