@@ -1,7 +1,10 @@
 """Sums are exact, a charge costs the same however many there were, and a worker process is told what to do."""
 
 import math
+import pickle
 import sqlite3
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -187,8 +190,42 @@ def test_a_search_over_processes_says_that_a_path_is_missing():
     assert budget.spent == 0
 
 
+WORKER = """
+import gc, pickle, sys
+import dpml.budget.file as file
+
+check, checks = file._check_file, []
+file._check_file = lambda *arguments: checks.append(check(*arguments))
+for _ in range(3):
+    with open(sys.argv[1], "rb") as pickled:
+        part = pickle.load(pickled)
+    part.spend(0.125)
+    print(part.spent, len(checks))
+    del part
+    gc.collect()
+"""
+
+
 def test_a_worker_keeps_the_ledger_between_its_tasks(tmp_path):
     budget = Budget(10.0, path=tmp_path / "ledger.db")
-    model = BernoulliNB(0.125, budget=budget, random_state=0)
-    cross_val_score(model, *table(), cv=10, n_jobs=2, error_score="raise")
-    assert budget.spent == 10 / 8
+    part = budget.split(a=1, b=1)["b"]
+    (tmp_path / "pickled").write_bytes(pickle.dumps(part))
+    command = [sys.executable, "-c", WORKER, str(tmp_path / "pickled")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said == ["0.125 1", "0.25 1", "0.375 1"]
+    assert budget.spent == part.spent == 0.375
+
+
+def test_a_budget_without_a_path_comes_home_from_a_worker(tmp_path):
+    """A model that a worker sends back holds the budget that it was sent with."""
+    budget = Budget(1.0)
+    (tmp_path / "pickled").write_bytes(pickle.dumps(budget))
+    program = """
+import pickle, sys
+with open(sys.argv[1], "rb") as file:
+    budget = pickle.load(file)
+with open(sys.argv[1], "wb") as file:
+    pickle.dump(budget, file)
+"""
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "pickled")], check=True)
+    assert pickle.loads((tmp_path / "pickled").read_bytes()) is budget

@@ -61,6 +61,13 @@ def places(content, rng):
     return known + rng.integers(0, size, 500 - len(known)).tolist()
 
 
+def write(path, content):
+    """Write a file a minute ago: file systems tell two changes apart by their times, and those are some ms coarse."""
+    path.write_bytes(content)
+    then = path.stat().st_mtime_ns - 60 * 10**9
+    os.utime(path, ns=(then, then))
+
+
 def use(budget):
     """Return what is read as spent, after a charge of 1/1024 that fits."""
     budget.spend(1 / 1024)
@@ -71,7 +78,7 @@ def check_damage(path, content, spent, harm):
     """Harm the file before it is opened, and under a budget that has it open."""
     outcomes = []
     for is_open in (False, True):
-        path.write_bytes(content)
+        write(path, content)
         budget = Budget(*TOTALS, path=path) if is_open else None
         harm(path)
         try:
@@ -85,8 +92,9 @@ def check_damage(path, content, spent, harm):
             assert Budget(*TOTALS, path=path).spent == spent + 1 / 1024
             outcomes.append("read")
         except DpmlError as error:
-            assert str(path) in str(error)
             outcomes.append(type(error).__name__)
+            named = str(error)
+        assert outcomes[-1] == "read" or str(path) in named
     return outcomes
 
 
@@ -142,7 +150,7 @@ def test_a_row_that_was_taken_out_is_missed(whole, tmp_path):
         "DELETE FROM head",
         "CREATE TRIGGER forget AFTER INSERT ON entry BEGIN DELETE FROM entry; END",
     ):
-        path.write_bytes(whole[0])
+        write(path, whole[0])
         budget = Budget(*TOTALS, path=path)
         connection = sqlite3.connect(path)
         connection.execute(change)
