@@ -44,10 +44,12 @@ class FileLedger(Ledger):
     def __init__(self, terms: Terms, path: str, key: str = "", seen: tuple[int, bytes] | None = None):
         super().__init__(terms, key)
         self.path = path
+        self._uri = Path(path).as_uri()
         # the number of entries and their checksum, here or in the process that handed the ledger over
         self._seen = seen
-        # of the file at the last look: a change without new entries makes the next look check all of it
+        # of the file at the last look, with its head: any change but new entries makes the next look check all of it
         self._stamp: tuple[int, int, int] | None = None
+        self._row: tuple[bytes, bytes] | None = None
 
     @classmethod
     def open(cls, terms: Terms, path: str, must_exist: bool = False) -> FileLedger:
@@ -83,7 +85,7 @@ class FileLedger(Ledger):
             for text in texts:
                 self._book.add(text)
             self._seen = count, chain
-            self._stamp = _stamp(self.path)
+            self._row, self._stamp = (head[0].encode(), head[1]), _stamp(self.path)
 
     # ---- the file ---------------------------------------------------------------------------------------------
 
@@ -97,10 +99,10 @@ class FileLedger(Ledger):
         return self._is_file()
 
     def _is_file(self) -> bool:
-        folder = os.path.dirname(self.path)
         try:
             found = os.stat(self.path)
         except FileNotFoundError:
+            folder = os.path.dirname(self.path)
             if not os.path.isdir(folder):
                 raise LedgerUnavailable(self.path, f"cannot be there: the folder {folder!r} does not exist") from None
             return False
@@ -119,7 +121,7 @@ class FileLedger(Ledger):
         draft = os.path.join(folder, f".ledger-{uuid.uuid4().hex}.new")
         key = uuid.uuid4().hex
         try:
-            with self._connection(draft, "rwc") as connection:
+            with self._connection(f"{Path(draft).as_uri()}?mode=rwc") as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 for table in TABLES:
                     connection.execute(table)
@@ -141,10 +143,9 @@ class FileLedger(Ledger):
                     os.unlink(name)
 
     @contextmanager
-    def _connection(self, path: str, mode: str) -> Iterator[sqlite3.Connection]:
+    def _connection(self, uri: str) -> Iterator[sqlite3.Connection]:
         """Connect anew each time: a connection outlives neither a fork nor a file that is put in the file's place."""
         try:
-            uri = f"{Path(path).as_uri()}?mode={mode}"
             connection = sqlite3.connect(uri, uri=True, timeout=LOCK_TIMEOUT, isolation_level=None)
             try:
                 connection.text_factory = bytes
@@ -163,7 +164,7 @@ class FileLedger(Ledger):
         with self._lock:
             if not self._is_file():
                 raise _gone(self.path)
-            with self._connection(self.path, "rw") as connection:
+            with self._connection(f"{self._uri}?mode=rw") as connection:
                 connection.execute(begin)
                 self._read(connection)
                 yield connection
@@ -173,34 +174,36 @@ class FileLedger(Ledger):
     def _read(self, connection: sqlite3.Connection) -> None:
         """Bring the book up to date: by the new entries alone, or by all of them where anything else changed."""
         try:
-            # the first of these takes the lock, so nobody else writes between them
-            pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+            # the first query takes the lock, so nobody else writes between this and the rest
+            row = None if self._row is None else _head_row(connection, self.path)
             stamp = _stamp(self.path)
+            if row is not None and row == self._row and stamp == self._stamp:
+                return
             if stamp is None:
                 raise _gone(self.path)
+            pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
             if stamp[1] < pages * size:
                 raise LedgerDamaged(self.path, f"is cut: it has {stamp[1]:,} of {pages * size:,} bytes")
-            facts = None if self._stamp is None else self._facts(connection)
-            if facts is None or (stamp != self._stamp and facts["entries"] == self._book.count):
+            if row is None or row == self._row:
                 _check_file(connection, self.path)
-                facts = self._facts(connection)
+                row = _head_row(connection, self.path)
+                facts = self._facts(row)
                 self._take(connection, facts, Book(facts["ledger"].encode(), self.terms.relation))
-            elif facts["entries"] > self._book.count:
+            else:
+                facts = self._facts(row)
+                if facts["entries"] <= self._book.count:
+                    raise LedgerDamaged(self.path, "is not what it was: charges that were there before are missing")
                 self._take(connection, facts, self._book)
-            elif (facts["entries"], facts["chain"]) != (self._book.count, self._book.chain.hex()):
-                raise LedgerDamaged(self.path, "is not what it was: charges that were there before are missing")
+            self._row = row
             self._stamp = stamp
         except DpmlError:
             raise
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise LedgerDamaged(self.path, f"is damaged: {error!r}") from error
 
-    def _facts(self, connection: sqlite3.Connection) -> dict[str, Any]:
-        """Return what the head says, if it is whole."""
-        rows = connection.execute("SELECT id, facts, checksum FROM head").fetchall()
-        if len(rows) != 1 or rows[0][0] != 1 or link(b"head", rows[0][1]) != rows[0][2]:
-            raise LedgerDamaged(self.path, "is damaged: its head does not fit its checksum")
-        facts = json.loads(rows[0][1])
+    def _facts(self, row: tuple[bytes, bytes]) -> dict[str, Any]:
+        """Return what the head says, if it is of this ledger."""
+        facts = json.loads(row[0])
         if self.key and facts["ledger"] != self.key:
             raise LedgerDamaged(self.path, "is another ledger than the one that was there before")
         terms = Terms(facts["epsilon"], facts["delta"], facts["relation"])
@@ -238,6 +241,14 @@ class FileLedger(Ledger):
 def _head(terms: Terms, key: str, count: int, chain: bytes) -> tuple[str, bytes]:
     facts = json.dumps({"ledger": key, **terms._asdict(), "entries": count, "chain": chain.hex()})
     return facts, link(b"head", facts.encode())
+
+
+def _head_row(connection: sqlite3.Connection, path: str) -> tuple[bytes, bytes]:
+    """Return the head as it is stored, if it is whole."""
+    rows = connection.execute("SELECT id, facts, checksum FROM head").fetchall()
+    if len(rows) != 1 or rows[0][0] != 1 or link(b"head", rows[0][1]) != rows[0][2]:
+        raise LedgerDamaged(path, "is damaged: its head does not fit its checksum")
+    return rows[0][1:]
 
 
 def _check_file(connection: sqlite3.Connection, path: str) -> None:
