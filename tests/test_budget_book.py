@@ -46,6 +46,7 @@ def test_a_subnormal_charge_counts():
     budget.spend(0.5)
     for _ in range(3):
         budget.spend(2.0**-54)
+    assert budget.remaining == 0.5 - 3 * 2.0**-54
     budget.spend(2.0**-54)
     assert budget.spent == 0.5 + 2.0**-52
     # no δ is none, not a little
@@ -128,6 +129,7 @@ class Counted:
 
     def __init__(self, monkeypatch):
         self.rows = self.checks = 0
+        self.durable = []
         connect = sqlite3.connect
         counted = self
 
@@ -140,6 +142,10 @@ class Counted:
         class Connection(sqlite3.Connection):
             def execute(self, statement, *arguments):
                 counted.checks += statement == "PRAGMA integrity_check"
+                if statement == "COMMIT":
+                    # 2 is FULL, 3 EXTRA
+                    modes = [self.cursor().execute(f"PRAGMA {m}").fetchone() for m in ("synchronous", "journal_mode")]
+                    counted.durable.append((modes[0][0] >= 2, modes[1][0]))
                 return self.cursor(Cursor).execute(statement, *arguments)
 
         monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Connection, **k))
@@ -168,6 +174,19 @@ def test_a_charge_reads_as_much_after_many_charges_as_after_one(tmp_path, monkey
     assert counted.of(lambda: first.spend(0.01)) == (1 + 2, 0)
     # opening reads all of it: 51 parts and 55 charges, the head, the two tables, SQLite's ok
     assert counted.of(lambda: Budget(1e3, 1e-3, path=path)) == (51 + 55 + 1 + 2 + 1, 1)
+
+
+def test_every_commit_is_durable(tmp_path, monkeypatch):
+    counted = Counted(monkeypatch)
+    budget = Budget(1.0, path=tmp_path / "ledger.db")
+    budget.spend(0.25)
+    budget.split(1, 1)[0].spend(0.25)
+    assert counted.durable == [(True, b"delete")] * 4
+
+
+def test_a_huge_concentrated_charge_is_refused():
+    with pytest.raises(BudgetExceeded, match="ρ"):
+        Budget(1.0, 1e-5).spend(rho=1.7e308)
 
 
 def table(n=60):

@@ -198,18 +198,17 @@ class Budget:
     @property
     def spent(self) -> float:
         """ε charged so far, to this budget and its parts."""
-        return self._spent()[0]
+        return nearest(self._spent()[0])
 
-    def _spent(self) -> tuple[float, float]:
+    def _spent(self) -> tuple[int, int]:
         with self._ledger.look() as book:
             total = book.parts[self._id].total
-        epsilon, delta = self._cost(total)
-        return nearest(epsilon), nearest(delta)
+        return self._cost(total)
 
     @property
     def remaining(self) -> float:
         """ε left."""
-        return max(self._epsilon - self.spent, 0.0)
+        return nearest(max(exact(self._epsilon) - self._spent()[0], 0))
 
     @property
     def ledger(self) -> pd.DataFrame:
@@ -260,7 +259,7 @@ class Budget:
             for name, w in zip(names, named.values() or weights, strict=True)
         ]
         fixed = {name: check_epsilon(value, name) for name, value in (locked or {}).items()}
-        used, used_delta = self._spent()
+        used, used_delta = map(nearest, self._spent())
         left, left_delta = self._epsilon - used - math.fsum(fixed.values()), max(self._delta - used_delta, 0.0)
         if left < -self._epsilon * ROUNDING or (names and left <= 0):
             raise BudgetExceeded(f"nothing is left to split: {self._epsilon - left:g} of {self._epsilon:g} is taken")
