@@ -180,3 +180,21 @@ def test_an_older_copy_is_seen_by_a_budget_that_had_the_newer_one(tmp_path):
     other.spend(0.125)
     with pytest.raises(LedgerDamaged):
         assert budget.spent
+
+
+def test_causes_are_told_apart(whole, tmp_path):
+    content, spent = whole
+    path = tmp_path / "ledger.db"
+    write(path, content[:-100])
+    with pytest.raises(LedgerDamaged, match=f"is cut: it has {len(content) - 100:,} of {len(content):,} bytes"):
+        Budget(*TOTALS, path=path)
+    # the header counts an unused page where there is none: a charge could be written over another
+    write(path, content[:39] + b"\x01" + content[40:])
+    with pytest.raises(LedgerDamaged, match="is damaged: "):
+        Budget(*TOTALS, path=path)
+    write(path, content)
+    budget = Budget(*TOTALS, path=path)
+    path.unlink()
+    Budget(*TOTALS, path=path)
+    with pytest.raises(LedgerDamaged, match="is another ledger than the one that was there before"):
+        budget.spend(spent / 1000)
