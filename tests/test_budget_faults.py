@@ -458,3 +458,25 @@ def test_every_error_of_a_ledger_is_a_dpml_error():
     assert issubclass(LedgerError, DpmlError)
     for error in (LedgerDamaged, LedgerOutdated, LedgerUnavailable):
         assert issubclass(error, LedgerError)
+
+
+def test_a_process_that_comes_second_keeps_the_first_ones_charges(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.db"
+    give_name = dpml.budget.file._give_name
+
+    def be_second(draft, name):
+        monkeypatch.setattr(dpml.budget.file, "_give_name", give_name)
+        Budget(1.0, path=path).spend(0.25)
+        give_name(draft, name)
+
+    monkeypatch.setattr(dpml.budget.file, "_give_name", be_second)
+    assert Budget(1.0, path=path).spent == 0.25
+    assert os.listdir(tmp_path) == ["ledger.db"]
+
+
+def test_a_journal_mode_that_keeps_charges_in_another_file_is_refused(tmp_path):
+    path = tmp_path / "ledger.db"
+    Budget(1.0, path=path).spend(0.25)
+    database(path, "PRAGMA journal_mode = WAL")
+    with pytest.raises(LedgerDamaged, match="journal mode"):
+        Budget(1.0, path=path)
