@@ -10,6 +10,10 @@ __all__ = [
     "InvalidData",
     "InvalidParameter",
     "InvalidSchema",
+    "LedgerDamaged",
+    "LedgerError",
+    "LedgerOutdated",
+    "LedgerUnavailable",
     "MissingExtra",
     "NoSecureSampler",
     "NotPrivate",
@@ -52,6 +56,37 @@ class InvalidSchema(InvalidParameter):
 
 class BudgetExceeded(DpmlError):
     """A charge would spend more than is left; nothing was released and nothing was charged."""
+
+
+class LedgerError(DpmlError):
+    """A budget's ledger cannot be read or written; nothing was released and nothing was charged.
+
+    Parameters
+    ----------
+    path : str
+        The ledger's file.
+    cause : str
+        What is wrong with it, in words.
+    """
+
+    def __init__(self, path: str, cause: str):
+        self.path, self.cause = path, cause
+        super().__init__(f"the ledger path = {path!r} {cause}")
+
+    def __reduce__(self):
+        return type(self), (self.path, self.cause)
+
+
+class LedgerDamaged(LedgerError):
+    """The file of a ledger is cut, changed, gone from where it was, or no ledger at all."""
+
+
+class LedgerOutdated(LedgerError):
+    """The file is a ledger of an earlier format, which has no checksums."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The file of a ledger cannot be found, opened, locked or written."""
 
 
 class RelationMismatch(DpmlError, ValueError):

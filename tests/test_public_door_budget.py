@@ -4,6 +4,8 @@ import copy
 import math
 import multiprocessing
 import pickle
+import subprocess
+import sys
 import threading
 
 import pandas as pd
@@ -14,7 +16,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from dpml.budget import Budget, charge
-from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, RelationMismatch
+from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
 RELATIONS = ["add-remove", "replace-one"]
 
@@ -163,9 +165,32 @@ def test_copies_and_clones_spend_from_the_same_purse():
 
 
 @pytest.mark.parametrize("of", [lambda budget: budget, lambda budget: budget.split(1)[0]], ids=["whole", "part"])
-def test_budget_without_a_path_is_not_pickled(of):
-    with pytest.raises(DpmlError, match=r"cannot be pickled.*path="):
-        pickle.dumps(of(Budget(1.0)))
+def test_budget_without_a_path_is_the_same_when_it_is_unpickled_in_its_process(of):
+    budget = Budget(1.0)
+    mine = of(budget)
+    assert pickle.loads(pickle.dumps(mine)) is mine
+    pickle.loads(pickle.dumps(mine)).spend(0.5)
+    assert budget.remaining == 0.5
+
+
+@pytest.mark.parametrize("of", [lambda budget: budget, lambda budget: budget.split(1)[0]], ids=["whole", "part"])
+def test_budget_without_a_path_is_refused_in_another_process(of, tmp_path):
+    (tmp_path / "budget").write_bytes(pickle.dumps(of(Budget(1.0))))
+    program = """
+import pickle, sys
+from dpml.exceptions import DpmlError
+budget = pickle.load(open(sys.argv[1], "rb"))
+budget = pickle.loads(pickle.dumps(budget))
+for use in (lambda: budget.spend(0.5), lambda: budget.spent, lambda: budget.ledger, lambda: budget.split(1)):
+    try:
+        use()
+    except DpmlError as error:
+        print(error)
+"""
+    command = [sys.executable, "-W", "ignore", "-c", program, str(tmp_path / "budget")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(said) == 4
+    assert all("belongs to the process that made it" in line and "Budget(..., path=...)" in line for line in said)
 
 
 def test_pickled_budget_shares_the_file(tmp_path):

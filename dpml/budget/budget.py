@@ -1,9 +1,8 @@
-"""What may be spent, what has been spent, and under which neighbouring relation.
+"""A total of ε and δ that releases are charged to.
 
-Charges add up (sequential composition, Dwork and Roth 2014, Theorem 3.16; 000 Theorem 2.3.2), except between parts of
-the data that no record shares (parallel composition). A charge is recorded before any noise is drawn: a release that
-fails afterwards has still been paid for, so the ledger never shows less than was spent. The ledger is an SQLite
-database, in memory or, with a ``path``, in a file that several processes may share.
+Charges add up (sequential composition, Dwork and Roth 2014, Theorem 3.16; the thesis, Theorem 2.3.2), except between
+parts of the data that no record shares (parallel composition). A charge is recorded before any noise is drawn: a
+release that fails afterwards has still been paid for, so the ledger never shows less than was spent.
 """
 
 from __future__ import annotations
@@ -11,64 +10,26 @@ from __future__ import annotations
 import json
 import math
 import os
-import sqlite3
-import threading
 import uuid
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
-from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, MissingExtra, RelationMismatch
+from dpml.budget.book import Book, Cost, down, exact, nearest, up
+from dpml.budget.conversion import zcdp_epsilon
+from dpml.budget.file import FileLedger
+from dpml.budget.ledger import Ledger, Terms
+from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
-__all__ = ["Budget", "charge", "zcdp_epsilon"]
+__all__ = ["Budget", "charge"]
 
-# Sums such as 0.1 + 0.2 may pass the total by rounding alone: this much is forgiven, relative to the total.
-ROUNDING = 1e-12
-
-TABLES = """
-CREATE TABLE IF NOT EXISTS total (epsilon REAL, delta REAL, relation TEXT);
-CREATE TABLE IF NOT EXISTS part (id TEXT PRIMARY KEY, parent TEXT, disjoint TEXT);
-CREATE TABLE IF NOT EXISTS charge (
-    id INTEGER PRIMARY KEY, label TEXT, part TEXT, part_id TEXT NOT NULL,
-    epsilon REAL NOT NULL, delta REAL NOT NULL, rho REAL NOT NULL, relation TEXT NOT NULL
-);
-"""
-
-
-def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Return the ε for which ρ-zero-concentrated differential privacy gives (ε, δ), by the `dp-accounting` package.
-
-    Parameters
-    ----------
-    rho : float
-        ρ >= 0.
-    delta : float
-        δ in (0, 1).
-
-    Raises
-    ------
-    MissingExtra
-        Without the extra ``accounting``.
-
-    Notes
-    -----
-    Never above ρ + 2·sqrt(ρ·log(1/δ)) (Bun and Steinke 2016, Proposition 1.3).
-    """
-    rho = check_number(rho, "rho", 0.0)
-    delta = check_number(delta, "delta", 0.0, 1.0, open_lower=True, open_upper=True)
-    if rho == 0:
-        return 0.0
-    try:
-        from dp_accounting import ZCDpEvent
-        from dp_accounting.rdp import RdpAccountant
-    except ImportError as error:
-        raise MissingExtra('zCDP needs the package dp-accounting: pip install "dpml[accounting]"') from error
-    simple = rho + 2 * math.sqrt(rho * math.log(1 / delta))
-    return min(simple, float(RdpAccountant().compose(ZCDpEvent(rho)).get_epsilon(delta)))
+# Sums such as 0.1 + 0.2 may pass the total by rounding alone: one part in so many is forgiven.
+ROUNDING = 10**12
+# more than any double
+INFINITE = exact(math.ldexp(1.0, 1023)) * 4
 
 
 class Budget:
@@ -83,12 +44,33 @@ class Budget:
     relation : {"add-remove", "replace-one"}
         Data sets that differ by one record more or less, or by one record's content.
     path : path-like, optional
-        A file that keeps the ledger, so that processes can share it and a crash loses nothing. A budget without a
-        path lives in this process only: it refuses to be pickled, and a forked process cannot spend from it.
+        A file that keeps the ledger, so that processes can share it and a crash loses nothing; ``~`` is the home
+        folder. A budget without a path belongs to this process: unpickled here it is the same budget, and another
+        process, such as a worker of ``n_jobs=2``, is refused.
+    must_exist : bool
+        Whether to refuse to begin a new ledger where the file is not there.
+
+    Raises
+    ------
+    LedgerDamaged
+        The file is cut, changed, gone from where this budget had it, or no ledger. Every use of the budget can raise
+        it and the other errors of a `LedgerError`; nothing is charged then, and nothing released.
+    LedgerUnavailable
+        The file cannot be found, opened, locked or written, for example on a full disk.
+    LedgerOutdated
+        The ledger was begun by an earlier version, whose format cannot be checked.
+    InvalidParameter
+        The ledger was begun with other totals.
 
     Notes
     -----
     scikit-learn's ``clone``, ``copy`` and ``deepcopy`` return the same budget, so every fit of a search is charged.
+
+    A ledger is never read below what was spent. Its file is checked whole when it is opened, and its new charges
+    before each use; a charge is on the disk before `spend` returns. Charges are added without rounding; `spent` is the
+    double nearest to their sum. Outside this promise: that somebody puts an older copy of the whole file back, or
+    removes it before a new budget is begun under its path, cannot be seen (``must_exist=True`` sees the latter), and
+    the checksums find damage, not forgery.
 
     Examples
     --------
@@ -111,14 +93,21 @@ class Budget:
         delta: float = 0.0,
         relation: str = "add-remove",
         path: str | os.PathLike | None = None,
+        *,
+        must_exist: bool = False,
     ):
         self._epsilon = check_epsilon(epsilon)
         self._delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
         self._relation = check_relation(relation)
-        self._path = None if path is None else os.path.abspath(os.fspath(path))
+        self._path = _check_path(path)
+        if not isinstance(must_exist, bool) or (must_exist and self._path is None):
+            raise InvalidParameter("must_exist", must_exist, "True or False, and False without a path")
         self._part, self._id = "", ""
         self._parent: Budget | None = None
-        self._open()
+        terms = Terms(self._epsilon, self._delta, self._relation)
+        self._ledger: Ledger
+        self._ledger = Ledger.begin(terms) if self._path is None else FileLedger.open(terms, self._path, must_exist)
+        _living[self._address] = self
 
     epsilon = property(lambda self: self._epsilon, doc="The total ε.")
     delta = property(lambda self: self._delta, doc="The total δ.")
@@ -126,80 +115,18 @@ class Budget:
     path = property(lambda self: self._path, doc="The file of the ledger, or None.")
     part = property(lambda self: self._part, doc="The name of this part of a larger budget; empty for a whole one.")
 
-    # ---- the ledger -------------------------------------------------------------------------------------------
-
-    def _open(self) -> None:
-        self._lock = threading.RLock()
-        self._memory: sqlite3.Connection | None = None
-        self._process = os.getpid()
-        if self._path is None:
-            self._memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-            weakref.finalize(self, self._memory.close)
-        with self._transaction() as ledger:
-            for statement in TABLES.split(";"):
-                ledger.execute(statement)
-            row = ledger.execute("SELECT epsilon, delta, relation FROM total").fetchone()
-            mine = (self._epsilon, self._delta, self._relation)
-            if row is None:
-                ledger.execute("INSERT INTO total VALUES (?, ?, ?)", mine)
-            elif row != mine:
-                stated = "(epsilon, delta, relation)"
-                raise InvalidParameter(stated, mine, f"{row}, as the ledger {self._path} was begun with")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the ledger alone, across threads and processes, until the block ends; undo it if the block raises."""
-        root = self._root
-        if root._memory is not None and root._process != os.getpid():
-            raise DpmlError("a Budget without a path belongs to the process that made it; give path= to share one")
-        with root._lock:
-            ledger = root._memory
-            if ledger is None:
-                ledger = sqlite3.connect(str(root._path), timeout=60, isolation_level=None)
-                ledger.execute("PRAGMA synchronous = FULL")
-            try:
-                ledger.execute("BEGIN IMMEDIATE")
-                try:
-                    yield ledger
-                except BaseException:
-                    ledger.execute("ROLLBACK")
-                    raise
-                ledger.execute("COMMIT")
-            finally:
-                if ledger is not root._memory:
-                    ledger.close()
-
     @property
-    def _root(self) -> Budget:
-        return self if self._parent is None else self._parent._root
+    def _address(self) -> tuple[str, str, str]:
+        return self._ledger.key, self._path or "", self._id
 
-    def _cost(self, ledger: sqlite3.Connection) -> tuple[float, float]:
-        """Return (ε, δ) charged to this budget and its parts, disjoint parts by the largest."""
-        rows = ledger.execute("SELECT part_id, epsilon, delta, rho FROM charge").fetchall()
-        parts = ledger.execute("SELECT id, parent, disjoint FROM part").fetchall()
-        # adding or removing a record touches one of disjoint parts, moving it from one to another two
-        touched = 1 if self._relation == "add-remove" else 2
-
-        def total(part: str) -> tuple[float, float, float]:
-            sums = [tuple(row[1:]) for row in rows if row[0] == part]
-            groups: dict[str, list] = {}
-            for child, parent, disjoint in parts:
-                if parent == part:
-                    sums.append(total(child)) if disjoint is None else groups.setdefault(disjoint, []).append(
-                        total(child)
-                    )
-            for group in groups.values():
-                # coordinate by coordinate: never less than any one pair of parts costs
-                columns = zip(*group, strict=True)
-                sums.append(tuple(math.fsum(sorted(column)[-touched:]) for column in columns))
-            epsilon, delta, rho = (math.fsum(column) for column in zip(*sums, strict=True)) if sums else (0.0, 0.0, 0.0)
-            return epsilon, delta, rho
-
-        epsilon, delta, rho = total(self._id)
+    def _cost(self, total: Cost) -> tuple[int, int]:
+        """Return the exact (ε, δ) of a total; ρ is converted at the δ that is left, and never to less than it is."""
+        epsilon, delta, rho = total
         if rho:
-            left = self._delta - delta
-            epsilon = epsilon + zcdp_epsilon(rho, left) if left > 0 else math.inf
-            delta = self._delta
+            left = down(exact(self._delta) - delta)
+            converted = zcdp_epsilon(up(rho), left) if left > 0 else math.inf
+            epsilon = epsilon + exact(converted) if converted < math.inf else INFINITE
+            delta = exact(self._delta)
         return epsilon, delta
 
     # ---- spending ---------------------------------------------------------------------------------------------
@@ -239,15 +166,16 @@ class Budget:
         epsilon = check_number(epsilon, "epsilon", 0.0) if delta or rho else check_epsilon(epsilon)
         if relation is not None and check_relation(relation) != self._relation:
             raise RelationMismatch(f"a cost under {relation} cannot be charged to a budget under {self._relation}")
-        with self._transaction() as ledger:
-            before = [(holder, holder._cost(ledger)) for holder in self._lineage()]
-            ledger.execute(
-                "INSERT INTO charge (label, part, part_id, epsilon, delta, rho, relation) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (str(label), self._part, self._id, epsilon, delta, rho, self._relation),
-            )
-            for holder, spent in before:
-                # an exception undoes the transaction, the charge with it
-                holder._check(spent, holder._cost(ledger), {"ε": epsilon, "δ": delta, "ρ": rho})
+        # -0.0 is 0.0
+        cost = {"epsilon": epsilon + 0.0, "delta": delta + 0.0, "rho": rho + 0.0}
+        entry = {"part": self._id, "name": self._part, "label": str(label), **cost}
+
+        def check(book: Book) -> None:
+            after, _ = book.after(self._id, (exact(epsilon), exact(delta), exact(rho)))
+            for holder in self._lineage():
+                holder._check(book.parts[holder._id].total, after[holder._id], {"ε": epsilon, "δ": delta, "ρ": rho})
+
+        self._ledger.record([entry], check)
 
     def _lineage(self) -> Iterator[Budget]:
         holder: Budget | None = self
@@ -255,12 +183,13 @@ class Budget:
             yield holder
             holder = holder._parent
 
-    def _check(self, spent: tuple[float, float], cost: tuple[float, float], asked: dict[str, float]) -> None:
-        for name, used, after, total in zip("εδ", spent, cost, (self._epsilon, self._delta), strict=True):
-            if after - total > max(total * ROUNDING, 1e-300):
+    def _check(self, before: Cost, after: Cost, asked: dict[str, float]) -> None:
+        totals = self._epsilon, self._delta
+        for i, (name, cost, total) in enumerate(zip("εδ", self._cost(after), totals, strict=True)):
+            if (cost - exact(total)) * ROUNDING > exact(total):
                 symbol = name if asked[name] else "ρ"
                 whose = f"{self._part!r} has" if self._part else "there is"
-                left = max(total - used, 0.0)
+                left = max(total - nearest(self._cost(before)[i]), 0.0)
                 unit = f" of {name}" if symbol == "ρ" else ""
                 raise BudgetExceeded(
                     f"a charge of {symbol} = {asked[symbol]:g} is too much: {whose} {left:g} of {total:g}{unit} left"
@@ -269,28 +198,27 @@ class Budget:
     @property
     def spent(self) -> float:
         """ε charged so far, to this budget and its parts."""
-        with self._transaction() as ledger:
-            return self._cost(ledger)[0]
+        return nearest(self._spent()[0])
+
+    def _spent(self) -> tuple[int, int]:
+        with self._ledger.look() as book:
+            total = book.parts[self._id].total
+        return self._cost(total)
 
     @property
     def remaining(self) -> float:
         """ε left."""
-        return max(self._epsilon - self.spent, 0.0)
+        return nearest(max(exact(self._epsilon) - self._spent()[0], 0))
 
     @property
     def ledger(self) -> pd.DataFrame:
         """One row a charge, oldest first: label, part, epsilon, delta, rho, relation."""
-        with self._transaction() as ledger:
-            table = pd.read_sql("SELECT * FROM charge ORDER BY id", ledger)
-            parts = dict(ledger.execute("SELECT id, parent FROM part").fetchall())
-
-        def below(part: str | None) -> bool:
-            while part is not None and part != self._id:
-                part = parts.get(part)
-            return part is not None
-
-        mine = table[[below(part) for part in table["part_id"]]] if self._id else table
-        return mine[["label", "part", "epsilon", "delta", "rho", "relation"]].reset_index(drop=True)
+        with self._ledger.look() as book:
+            charges = list(book.below(self._id))
+        names = {"label": "label", "part": "name", "epsilon": "epsilon", "delta": "delta", "rho": "rho"}
+        table = pd.DataFrame({column: [charge[key] for charge in charges] for column, key in names.items()})
+        table["relation"] = self._relation
+        return table.astype(dict.fromkeys(["epsilon", "delta", "rho"], float))
 
     def to_json(self) -> str:
         """Return the totals, what is spent and the ledger as JSON text."""
@@ -331,17 +259,17 @@ class Budget:
             for name, w in zip(names, named.values() or weights, strict=True)
         ]
         fixed = {name: check_epsilon(value, name) for name, value in (locked or {}).items()}
-        with self._transaction() as ledger:
-            used, used_delta = self._cost(ledger)
+        used, used_delta = map(nearest, self._spent())
         left, left_delta = self._epsilon - used - math.fsum(fixed.values()), max(self._delta - used_delta, 0.0)
         if left < -self._epsilon * ROUNDING or (names and left <= 0):
             raise BudgetExceeded(f"nothing is left to split: {self._epsilon - left:g} of {self._epsilon:g} is taken")
         largest = max(shares, default=1.0)
         total = math.fsum(w / largest for w in shares)
-        parts = {name: self._child(name, value, 0.0) for name, value in fixed.items()}
+        totals = {name: (value, 0.0) for name, value in fixed.items()}
         for name, w in zip(names, shares, strict=True):
             share = w / largest / total
-            parts[name] = self._child(name, left * share, left_delta * share)
+            totals[name] = left * share, left_delta * share
+        parts = self._children(totals)
         return list(parts.values()) if weights else parts
 
     def disjoint(self, *names: str) -> dict[str, Budget]:
@@ -363,16 +291,19 @@ class Budget:
         if len(set(names)) < 2 or len(set(names)) < len(names):
             raise InvalidParameter("names", names, "at least two, all different")
         group = uuid.uuid4().hex
-        return {name: self._child(name, self._epsilon, self._delta, disjoint=group) for name in names}
+        return self._children(dict.fromkeys(names, (self._epsilon, self._delta)), group)
 
-    def _child(self, name: str, epsilon: float, delta: float, disjoint: str | None = None) -> Budget:
-        child = object.__new__(Budget)
-        child._epsilon, child._delta, child._relation, child._path = epsilon, delta, self._relation, self._path
-        child._part = f"{self._part} / {name}" if self._part else name
-        child._parent, child._id = self, uuid.uuid4().hex
-        with self._transaction() as ledger:
-            ledger.execute("INSERT INTO part VALUES (?, ?, ?)", (child._id, self._id, disjoint))
-        return child
+    def _children(self, totals: dict[str, tuple[float, float]], disjoint: str | None = None) -> dict[str, Budget]:
+        parts = {}
+        for name, (epsilon, delta) in totals.items():
+            child = object.__new__(Budget)
+            child.__dict__.update(self.__dict__, _epsilon=epsilon, _delta=delta, _parent=self, _id=uuid.uuid4().hex)
+            child._part = f"{self._part} / {name}" if self._part else name
+            parts[name] = child
+        self._ledger.record([{"part": child._id, "parent": self._id, "disjoint": disjoint} for child in parts.values()])
+        for child in parts.values():
+            _living[child._address] = child
+        return parts
 
     def for_group(self, size: int) -> tuple[float, float]:
         """Return the (ε, δ) that this budget guarantees to a group of records that are present or absent together.
@@ -396,21 +327,40 @@ class Budget:
     def __copy__(self) -> Budget:
         return self
 
-    def __getstate__(self) -> dict:
-        if self._path is None:
-            raise DpmlError(
-                "a Budget without a path cannot be pickled: its copy would not share the ledger; give path="
-            )
-        return {k: v for k, v in self.__dict__.items() if k not in ("_lock", "_memory", "_process")}
-
-    def __setstate__(self, state: dict) -> None:
-        self.__dict__.update(state)
-        if self._parent is None:
-            self._open()
+    def __reduce__(self) -> tuple:
+        return _same_budget, (self._address, self.__dict__)
 
     def __repr__(self) -> str:
         part = f", part={self._part!r}" if self._part else ""
         return f"Budget(epsilon={self._epsilon:g}, delta={self._delta:g}, relation={self._relation!r}{part})"
+
+
+# the budgets of this process, by their ledger and their part
+_living: weakref.WeakValueDictionary[tuple[str, str, str], Budget] = weakref.WeakValueDictionary()
+
+
+def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget:
+    """Return the budget of this process that was pickled, or one on the same ledger."""
+    found = _living.get(address)
+    if found is None:
+        found = object.__new__(Budget)
+        found.__dict__.update(state)
+        _living[address] = found
+    return found
+
+
+def _check_path(path: str | os.PathLike | None) -> str | None:
+    """Return the whole name of a file, or None."""
+    if path is None:
+        return None
+    allowed = "a file's name, or None"
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        raise InvalidParameter("path", path, allowed) from None
+    if not name or "\0" in name:
+        raise InvalidParameter("path", path, allowed)
+    return os.path.realpath(os.path.expanduser(name))
 
 
 def charge(

@@ -1,0 +1,158 @@
+"""The running totals of a ledger: exact, and bound to its entries by a chain of checksums.
+
+A double is an integer times 2^-1074, so sums of charges are kept as integers of that unit: nothing is ever rounded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Book", "Cost", "down", "exact", "link", "nearest", "up"]
+
+# the smallest double is 2^-1074
+PLACES = 1074
+UNIT = 1 << PLACES
+
+# (ε, δ, ρ), each in units of 2^-1074
+Cost = tuple[int, int, int]
+# (total, part) of the parts that count, the largest first; one list for each of ε, δ, ρ
+Largest = tuple[list[tuple[int, str]], ...]
+
+
+def exact(number: float) -> int:
+    """Return a finite double in units of 2^-1074."""
+    numerator, denominator = number.as_integer_ratio()
+    return numerator << (PLACES + 1 - denominator.bit_length())
+
+
+def nearest(total: int) -> float:
+    """Return the double nearest to an exact total."""
+    try:
+        return total / UNIT
+    except OverflowError:
+        return math.inf
+
+
+def up(total: int) -> float:
+    """Return the smallest double that is not below an exact total."""
+    number = nearest(total)
+    return math.nextafter(number, math.inf) if number < math.inf and exact(number) < total else number
+
+
+def down(total: int) -> float:
+    """Return the largest double that is not above an exact total."""
+    number = nearest(total)
+    return math.nextafter(number, -math.inf) if number == math.inf or exact(number) > total else number
+
+
+def link(chain: bytes, text: bytes) -> bytes:
+    """Return the checksum of everything up to and with this text."""
+    return hashlib.blake2b(chain + text, digest_size=32).digest()
+
+
+@dataclass
+class Part:
+    """A part of a budget: which part holds it, in which set of disjoint parts it stands, and what it has cost."""
+
+    parent: str | None = None
+    group: str | None = None
+    total: Cost = (0, 0, 0)
+
+
+class Book:
+    """What the entries of a ledger add up to; each entry is read once.
+
+    An entry is the JSON text of a charge or of a new part. Adding one costs a few additions of integers for each
+    budget above the one that is charged, however many entries there are.
+    """
+
+    def __init__(self, begun: bytes, relation: str):
+        self.chain = link(b"", begun)
+        self.count = 0
+        self.charges: list[dict[str, Any]] = []
+        self.parts: dict[str, Part] = {"": Part()}
+        self.groups: dict[str, Largest] = {}
+        # adding or removing a record touches one of disjoint parts, moving it from one to another two
+        self.touched = 1 if relation == "add-remove" else 2
+
+    @staticmethod
+    def text(entry: dict[str, Any]) -> bytes:
+        """Return an entry as it is written and summed."""
+        return json.dumps(entry, separators=(",", ":")).encode()
+
+    def add(self, text: bytes) -> None:
+        """Take in the next entry."""
+        entry = json.loads(text)
+        if "parent" in entry:
+            self._add_part(entry)
+        else:
+            cost = exact(entry["epsilon"]), exact(entry["delta"]), exact(entry["rho"])
+            totals, groups = self.after(entry["part"], cost)
+            for part, total in totals.items():
+                self.parts[part].total = total
+            self.groups.update(groups)
+            self.charges.append(entry)
+        self.chain = link(self.chain, text)
+        self.count += 1
+
+    def _add_part(self, entry: dict[str, Any]) -> None:
+        part, parent, group = entry["part"], entry["parent"], entry["disjoint"]
+        if part in self.parts or parent not in self.parts:
+            raise ValueError(f"part {part!r} comes twice, or without what it is a part of")
+        self.parts[part] = Part(parent, group)
+        if group is not None:
+            self.groups.setdefault(group, ([], [], []))
+
+    def after(self, part: str, cost: Cost) -> tuple[dict[str, Cost], dict[str, Largest]]:
+        """Return the totals, and the largest of disjoint parts, that a charge to a part would change."""
+        totals: dict[str, Cost] = {}
+        groups: dict[str, Largest] = {}
+        holder: str | None = part
+        while holder is not None:
+            here = self.parts[holder]
+            totals[holder] = _plus(here.total, cost)
+            if here.group is not None:
+                old = self.groups[here.group]
+                new = self._largest(old, holder, totals[holder])
+                groups[here.group] = new
+                # coordinate by coordinate: never less than any one pair of parts costs
+                cost = _minus(_sums(new), _sums(old))
+            holder = here.parent
+        return totals, groups
+
+    def _largest(self, old: Largest, part: str, total: Cost) -> Largest:
+        """Keep the parts that count; totals only grow, so one that was dropped stays dropped until it is charged."""
+        return tuple(
+            sorted([pair for pair in column if pair[1] != part] + [(value, part)], reverse=True)[: self.touched]
+            for column, value in zip(old, total, strict=True)
+        )
+
+    def below(self, part: str) -> Iterable[dict[str, Any]]:
+        """Return the charges to a part and to its parts, oldest first."""
+        inside = {part: True}
+
+        def is_inside(holder: str) -> bool:
+            if holder not in inside:
+                parent = self.parts[holder].parent
+                inside[holder] = parent is not None and is_inside(parent)
+            return inside[holder]
+
+        return [charge for charge in self.charges if is_inside(charge["part"])]
+
+
+def _plus(one: Cost, other: Cost) -> Cost:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
+
+
+def _minus(one: Cost, other: Cost) -> Cost:
+    return one[0] - other[0], one[1] - other[1], one[2] - other[2]
+
+
+def _sums(largest: Largest) -> Cost:
+    epsilon, delta, rho = (sum(value for value, _ in column) for column in largest)
+    return epsilon, delta, rho

@@ -1,0 +1,482 @@
+"""A ledger's file is missing, foreign, locked, read-only or on a full disk: a named error, and nothing is charged."""
+
+import os
+import pickle
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+import dpml.budget.file
+from dpml.budget import Budget
+from dpml.exceptions import (
+    BudgetExceeded,
+    DpmlError,
+    InvalidParameter,
+    LedgerDamaged,
+    LedgerError,
+    LedgerOutdated,
+    LedgerUnavailable,
+)
+
+
+def run(program, *arguments):
+    """Return what a program prints."""
+    command = [sys.executable, "-W", "error", "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+# ---- the name ---------------------------------------------------------------------------------------------------
+
+
+def test_the_home_folder_is_expanded(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    budget = Budget(1.0, path="~/ledger.db")
+    budget.spend(0.5)
+    assert budget.path == str((tmp_path / "ledger.db").resolve())
+    assert Budget(1.0, path=tmp_path / "ledger.db").spent == 0.5
+
+
+@pytest.mark.parametrize("name", ["sp ace", "100%25?mode=ro#x", "ä\udce9", "a;b'c\"d", "file:x"])
+def test_odd_names_are_names(tmp_path, name):
+    budget = Budget(1.0, path=tmp_path / name)
+    budget.spend(0.25)
+    assert [os.fsdecode(entry) for entry in os.listdir(tmp_path)] == [name]
+    assert Budget(1.0, path=os.fsencode(tmp_path / name)).spent == 0.25
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", 3.5, ["x"], object()])
+def test_what_is_no_name_is_refused(path):
+    with pytest.raises(InvalidParameter, match="path = "):
+        Budget(1.0, path=path)
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("none/ledger.db", "the folder .* does not exist"),
+        ("file/ledger.db", "cannot be looked at: Not a directory"),
+        ("folder", "is a folder"),
+        ("pipe", "is a device or a pipe"),
+    ],
+)
+def test_what_cannot_hold_a_ledger_is_named(tmp_path, name, cause):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("text")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LedgerUnavailable, match=cause) as caught:
+        Budget(1.0, path=tmp_path / name)
+    assert caught.value.path == str(tmp_path / name)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (type(copy), str(copy)) == (LedgerUnavailable, str(caught.value))
+
+
+def database(path, statement):
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "cause"),
+    [
+        (lambda path: path.write_bytes(b""), "is empty"),
+        (lambda path: path.write_text("epsilon,delta\n1,0\n" * 500), "another kind of file"),
+        (lambda path: path.write_bytes(bytes(range(256)) * 40), "another kind of file"),
+        (lambda path: database(path, "CREATE TABLE mine (x)"), "not a whole ledger"),
+        (lambda path: database(path, "PRAGMA user_version = 1"), "not a whole ledger"),
+    ],
+    ids=["empty", "text", "bytes", "database", "empty database"],
+)
+def test_another_kind_of_file_is_refused_and_stays_as_it_is(tmp_path, make, cause):
+    path = tmp_path / "ledger.db"
+    make(path)
+    content = path.read_bytes()
+    with pytest.raises(LedgerDamaged, match=cause):
+        Budget(1.0, path=path)
+    assert path.read_bytes() == content
+
+
+def test_a_ledger_of_the_earlier_format_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "ledger.db"
+    database(path, "CREATE TABLE total (epsilon REAL, delta REAL, relation TEXT)")
+    database(path, "CREATE TABLE part (id TEXT PRIMARY KEY, parent TEXT, disjoint TEXT)")
+    database(path, "CREATE TABLE charge (id INTEGER PRIMARY KEY, label TEXT, epsilon REAL)")
+    with pytest.raises(LedgerOutdated, match=r"read its charges with sqlite3\.connect.* begin a ledger"):
+        Budget(1.0, path=path)
+
+
+def test_must_exist_begins_nothing(tmp_path):
+    path = tmp_path / "ledger.db"
+    with pytest.raises(LedgerUnavailable, match="must_exist=True forbids to begin it"):
+        Budget(1.0, path=path, must_exist=True)
+    assert os.listdir(tmp_path) == []
+    Budget(1.0, path=path).spend(0.25)
+    assert Budget(1.0, path=path, must_exist=True).spent == 0.25
+    for wrong in ({"path": path, "must_exist": "yes"}, {"must_exist": True}):
+        with pytest.raises(InvalidParameter, match="must_exist = "):
+            Budget(1.0, **wrong)
+
+
+# ---- the file changes while it is in use ------------------------------------------------------------------------
+
+
+def remove(path):
+    path.unlink()
+
+
+def cut(path):
+    os.truncate(path, 0)
+
+
+def replace(path):
+    path.unlink()
+    Budget(1.0, path=path)
+
+
+def lose_folder(path):
+    path.unlink()
+    path.parent.rmdir()
+
+
+@pytest.mark.parametrize("harm", [remove, cut, replace, lose_folder])
+@pytest.mark.parametrize("of", ["whole", "part"])
+def test_a_ledger_that_vanished_is_not_begun_anew(tmp_path, harm, of):
+    path = tmp_path / "folder" / "ledger.db"
+    path.parent.mkdir()
+    budget = Budget(1.0, path=path)
+    budget.spend(0.75)
+    user = budget if of == "whole" else budget.split(1)[0]
+    (tmp_path / "pickled").write_bytes(pickle.dumps(user))
+    harm(path)
+    for use in (lambda: user.spend(0.125), lambda: user.spent, lambda: user.ledger, lambda: user.split(1)):
+        with pytest.raises(LedgerError):
+            use()
+    # a worker process gets the same
+    assert run(UNPICKLER, tmp_path / "pickled") == ["refused"]
+    assert harm is replace or not path.exists() or path.stat().st_size == 0
+
+
+UNPICKLER = """
+import pickle, sys
+from dpml.exceptions import LedgerError
+
+with open(sys.argv[1], "rb") as file:
+    budget = pickle.load(file)
+try:
+    budget.spend(0.125)
+except LedgerError:
+    print("refused")
+"""
+
+
+def test_a_worker_that_is_handed_a_budget_misses_what_the_sender_had_seen(tmp_path):
+    path = tmp_path / "ledger.db"
+    budget = Budget(1.0, path=path)
+    budget.spend(0.25)
+    older = path.read_bytes()
+    budget.spend(0.5)
+    (tmp_path / "pickled").write_bytes(pickle.dumps(budget))
+    assert run(UNPICKLER, tmp_path / "pickled") == []
+    path.write_bytes(older)
+    assert run(UNPICKLER, tmp_path / "pickled") == ["refused"]
+
+
+def test_a_ledger_that_is_gone_but_for_its_journal_is_not_begun_anew(tmp_path):
+    path = tmp_path / "ledger.db"
+    (tmp_path / "ledger.db-journal").write_bytes(b"\xd9\xd5\x05\xf9 and so on")
+    with pytest.raises(LedgerDamaged, match="the journal of a charge to it is still there"):
+        Budget(1.0, path=path)
+
+
+# ---- locked, read-only, full ------------------------------------------------------------------------------------
+
+
+def test_a_locked_ledger_says_so_and_charges_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(dpml.budget.file, "LOCK_TIMEOUT", 0.05)
+    path = tmp_path / "ledger.db"
+    budget = Budget(1.0, path=path)
+    budget.spend(0.25)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    for use in (lambda: budget.spend(0.5), lambda: budget.spent, lambda: Budget(1.0, path=path)):
+        with pytest.raises(LedgerUnavailable, match=r"locked by another process for more than 0\.05 s"):
+            use()
+    other.execute("COMMIT")
+    # a reader keeps a charge from its commit
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM entry").fetchall()
+    with pytest.raises(LedgerUnavailable, match="locked"):
+        budget.spend(0.5)
+    other.execute("COMMIT")
+    other.close()
+    assert budget.spent == Budget(1.0, path=path).spent == 0.25
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.parametrize("what", ["file", "folder", "new"])
+def test_a_read_only_ledger_is_read_and_not_charged(what):
+    """As a user that the system's permissions bind: root, whom they do not, becomes another one first."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.db"
+        if what != "new":
+            Budget(1.0, path=path).spend(0.25)
+            path.chmod(0o444 if what == "file" else 0o666)
+        os.chmod(folder, 0o777 if what == "file" else 0o555)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            said = []
+            try:
+                if os.getuid() == 0:
+                    os.setuid(65534)
+                budget = Budget(1.0, path=path)
+                said.append(str(budget.spent))
+                budget.spend(0.5)
+                said.append("charged")
+            except BaseException as error:
+                said.append(type(error).__name__)
+            os.write(writer, " ".join(said).encode())
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            said = pipe.read()
+        os.waitpid(child, 0)
+        os.chmod(folder, 0o777)
+        assert said == ("LedgerUnavailable" if what == "new" else "0.25 LedgerUnavailable")
+        assert what == "new" or Budget(1.0, path=path).spent == 0.25
+        assert sorted(os.listdir(folder)) == ([] if what == "new" else ["ledger.db"])
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from dpml.budget import Budget
+from dpml.exceptions import LedgerUnavailable
+
+path, room = Path(sys.argv[1]), int(sys.argv[2])
+limit, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+if room:
+    # a write past this size fails, as on a full disk
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+granted = refused = 0
+try:
+    budget = Budget(1e6, path=path)
+    while granted < 2000:
+        budget.spend(1.0, label="count " * 20)
+        granted += 1
+except LedgerUnavailable:
+    refused = 1
+    try:
+        budget.spend(1.0, label="count " * 2000)
+        granted += 1
+    except (LedgerUnavailable, NameError):
+        refused += 1
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+left = Budget(1e6, path=path).spent if path.exists() else "none"
+print(granted, refused, left, len(list(path.parent.iterdir())))
+"""
+
+
+@pytest.mark.parametrize("room", [1, 4096, 8192, 20480, 65536])
+def test_a_file_that_cannot_grow_grants_nothing_more(tmp_path, room):
+    granted, refused, left, files = run(FULL, tmp_path / "ledger.db", room)
+    assert refused == "2"
+    if room < 3 * 4096:
+        # there is no room for a ledger at all, and none is left half begun
+        assert (granted, left, files) == ("0", "none", "0")
+    else:
+        assert (float(left), files) == (float(granted), "1")
+        assert int(granted) > 20
+
+
+def test_a_full_disk_grants_nothing_more(tmp_path):
+    """On a file system of 64 kB, where this user may mount one."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"needs the right to mount a small file system: {error}")
+    if mounted.returncode:
+        pytest.skip(f"needs the right to mount a small file system: {mounted.stderr.strip()}")
+    try:
+        granted, refused, left, files = run(FULL, tmp_path / "ledger.db", 0)
+        assert (float(left), refused, files) == (float(granted), "2", "1")
+        assert int(granted) > 20
+        with pytest.raises(LedgerUnavailable, match="the disk is full"):
+            Budget(1e6, path=tmp_path / "ledger.db").spend(1.0, label="count " * 10_000)
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_nothing_is_charged_while_writing_fails(tmp_path):
+    """The same in the budget that was refused: it goes on where it was."""
+    path = tmp_path / "ledger.db"
+    budget = Budget(1.0, path=path)
+    budget.spend(0.25)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, hard))
+    try:
+        with pytest.raises(LedgerUnavailable, match="cannot be"):
+            budget.spend(0.5, label="count " * 10_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert budget.spent == Budget(1.0, path=path).spent == 0.25
+    budget.spend(0.75)
+    with pytest.raises(BudgetExceeded):
+        budget.spend(0.25)
+
+
+# ---- several at once --------------------------------------------------------------------------------------------
+
+CREATOR = """
+import sys, time
+from dpml.budget import Budget
+
+print("ready", flush=True)
+sys.stdin.readline()
+budget = Budget(1.0, path=sys.argv[1])
+for _ in range(int(sys.argv[2])):
+    budget.spend(1 / 256)
+print("done", flush=True)
+"""
+
+
+def start(*arguments):
+    process = subprocess.Popen(
+        [sys.executable, "-c", CREATOR, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_processes_that_begin_one_ledger_at_once_share_it(tmp_path):
+    for attempt in range(5):
+        path = tmp_path / f"ledger{attempt}.db"
+        processes = [start(path, 8) for _ in range(4)]
+        for process in processes:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        said = [process.communicate()[0] for process in processes]
+        assert said == ["done\n"] * 4
+        budget = Budget(1.0, path=path)
+        assert budget.spent == 32 / 256
+        assert len(budget.ledger) == 32
+    assert len(os.listdir(tmp_path)) == 5
+
+
+def test_threads_that_begin_one_ledger_at_once_share_it(tmp_path):
+    path = tmp_path / "ledger.db"
+    begin = threading.Barrier(8)
+    failed = []
+
+    def work():
+        begin.wait()
+        try:
+            Budget(1.0, path=path).spend(1 / 64)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert Budget(1.0, path=path).spent == 8 / 64
+    assert os.listdir(tmp_path) == ["ledger.db"]
+
+
+KILLED = """
+import os, signal, sys
+import dpml.budget.file as file
+from dpml.budget import Budget
+
+stop = sys.argv[2]
+true = getattr(file, stop)
+
+def die(*arguments):
+    if sys.argv[3] == "after":
+        true(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(file, stop, die)
+Budget(1.0, path=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("stop", ["_head", "_give_name", "_sync_folder"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_process_that_is_killed_while_it_begins_a_ledger_blocks_nobody(tmp_path, stop, when):
+    path = tmp_path / "ledger.db"
+    command = [sys.executable, "-c", KILLED, str(path), stop, when]
+    assert subprocess.run(command, check=False).returncode == -9
+    assert not path.exists() or path.stat().st_size > 0
+    budget = Budget(1.0, path=path)
+    budget.spend(0.5)
+    assert Budget(1.0, path=path).spent == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forks_in_the_midst_of_charges_share_the_file(tmp_path):
+    budget = Budget(1.0, path=tmp_path / "ledger.db")
+    stop = threading.Event()
+    counted = []
+
+    def work():
+        count = 0
+        while not stop.is_set() and count < 200:
+            budget.spend(1 / 1024)
+            count += 1
+        counted.append(count)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            try:
+                budget.spend(1 / 1024)
+                os._exit(0)
+            except BaseException:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    stop.set()
+    thread.join()
+    assert budget.spent == (sum(counted) + 20) / 1024 == Budget(1.0, path=tmp_path / "ledger.db").spent
+
+
+def test_every_error_of_a_ledger_is_a_dpml_error():
+    assert issubclass(LedgerError, DpmlError)
+    for error in (LedgerDamaged, LedgerOutdated, LedgerUnavailable):
+        assert issubclass(error, LedgerError)
+
+
+def test_a_process_that_comes_second_keeps_the_first_ones_charges(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.db"
+    give_name = dpml.budget.file._give_name
+
+    def be_second(draft, name):
+        monkeypatch.setattr(dpml.budget.file, "_give_name", give_name)
+        Budget(1.0, path=path).spend(0.25)
+        give_name(draft, name)
+
+    monkeypatch.setattr(dpml.budget.file, "_give_name", be_second)
+    assert Budget(1.0, path=path).spent == 0.25
+    assert os.listdir(tmp_path) == ["ledger.db"]
+
+
+def test_a_journal_mode_that_keeps_charges_in_another_file_is_refused(tmp_path):
+    path = tmp_path / "ledger.db"
+    Budget(1.0, path=path).spend(0.25)
+    database(path, "PRAGMA journal_mode = WAL")
+    with pytest.raises(LedgerDamaged, match="journal mode"):
+        Budget(1.0, path=path)
