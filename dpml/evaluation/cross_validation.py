@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from dpml._plain import plain_rows
-from dpml._validate import check_choice, check_epsilon, check_integer
+from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.figures import PrivateEvaluation
@@ -163,6 +163,7 @@ def private_cross_val_score(
     n_folds = check_integer(n_folds, "n_folds", 2)
     check_choice(metric, "metric", FIGURES)
     check_start(on_invalid, rng, release, relation)
+    check_flag(per_fold, "per_fold")
     classes = check_two_classes(classes, pos_label)
     # folds are no secret: the proof holds given them
     rng, noise = (np.random.default_rng() if rng is None else rng), rng

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpml._plain import plain_numbers
 from dpml._validate import ON_INVALID, check_choice, check_number
-from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.exceptions import InvalidData, InvalidParameter, shown
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def ordered(values: Any, lower: Any, upper: Any, on_invalid: str = "raise") -> O
     if len(x) and not (x[0] >= lower and x[-1] <= upper):
         if on_invalid == "raise":
             bad = x[~((x >= lower) & (x <= upper))][0].item()
-            raise InvalidData(f"values has {bad!r}: it must be a number from {lower:g} to {upper:g}")
+            raise InvalidData(f"values has {shown(bad)}: it must be a number from {lower:g} to {upper:g}")
         # as everywhere in dpml, what is no number stands for the middle of the domain
         x = np.sort(np.clip(np.where(np.isnan(x), lower + (upper - lower) / 2, x), lower, upper))
     return Ordered(np.clip(x - lower, 0.0, upper - lower) if lower else x, lower, upper - lower)
