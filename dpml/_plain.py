@@ -20,7 +20,7 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData
 
-__all__ = ["plain_features", "plain_labels", "plain_numbers", "plain_rows", "read_frame"]
+__all__ = ["plain_cells", "plain_features", "plain_labels", "plain_numbers", "plain_rows", "read_frame"]
 
 
 def read_frame(X: Any) -> Any:
@@ -104,6 +104,22 @@ def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.obje
     for i, row in enumerate(listed):
         for j, value in enumerate(row):  # type: ignore[arg-type]  # None is refused above
             cells[i, j] = value  # one by one, so that a cell that is a sequence stays a cell
+    return cells
+
+
+def plain_cells(values: Any) -> NDArray:
+    """Return a column as an array; cells that are sequences stay single cells, and no cell decides on another's type.
+
+    Examples
+    --------
+    >>> plain_cells([1, "a", [2, 3]])
+    array([1, 'a', list([2, 3])], dtype=object)
+    """
+    if not isinstance(values, (list, tuple)):
+        return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    cells = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        cells[i] = value
     return cells
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpml._plain import plain_numbers
+from dpml._plain import plain_cells, plain_numbers
 from dpml._validate import ON_INVALID, check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidParameter, shown
 
@@ -85,15 +85,15 @@ def ordered(values: Any, lower: Any, upper: Any, on_invalid: str = "raise") -> O
     """Check a sample against its public bounds and sort it once."""
     lower, upper = check_bounds(lower, upper)
     check_choice(on_invalid, "on_invalid", ON_INVALID)
-    try:
-        x = np.asarray(values, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        if on_invalid == "raise":
+    if on_invalid == "clip":
+        x = plain_cells(values)
+        x = plain_numbers(x) if x.ndim == 1 else x
+    else:
+        try:
+            x = np.asarray(values)
+            x = plain_numbers(x) if x.dtype.kind == "c" else x.astype(float, copy=False)
+        except (TypeError, ValueError, OverflowError):
             raise InvalidData("values are not numbers: they must be a one-dimensional array of numbers") from None
-        cells = np.empty(len(values), dtype=object)
-        for i, value in enumerate(values):  # one by one: no cell may decide how another is read
-            cells[i] = value
-        x = plain_numbers(cells)
     if x.ndim != 1:
         raise InvalidData(f"values has {x.ndim} dimensions: it must have 1")
     x = np.sort(x)  # NaN goes to the end, so two ends show whether anything is outside
