@@ -12,6 +12,7 @@ import numbers
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -32,6 +33,13 @@ WITHHELD = (
     "an exact score is not available where release=True: it counts private records; "
     "dpml.evaluation.private_cross_val_score and dpml.evaluation.release_evaluation publish a private one"
 )
+
+
+@cache
+def _flags(kind: type) -> tuple[str, ...]:
+    """Return the parameters of an estimator that are true or false by default."""
+    parameters = inspect.signature(kind).parameters.items()
+    return tuple(name for name, parameter in parameters if isinstance(parameter.default, bool))
 
 
 def _called_from(package: str) -> bool:
@@ -75,13 +83,13 @@ class PrivateEstimator(BaseEstimator):
 
     def _enter(self, X: Any) -> Any:
         """Check what every `fit` checks first, and return the table, with its names if it has any."""
-        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
-            if isinstance(parameter.default, bool):
-                check_flag(getattr(self, name), name)
+        for name in _flags(type(self)):
+            check_flag(getattr(self, name), name)
         epsilon = getattr(self, "epsilon", None)
         if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:  # type: ignore[operator]
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
         self._refuse(SEARCHES)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         return read_frame(X)
 
     def _refuse(self, package: str) -> None:

@@ -26,19 +26,21 @@ __all__ = ["plain_cells", "plain_features", "plain_labels", "plain_numbers", "pl
 def read_frame(X: Any) -> Any:
     """Return a table of named columns as a pandas DataFrame, whoever made it, and anything else as it is.
 
-    A table that is no pandas one (of Polars, say) is known by its `columns`, which are looked up in it by name. Read as
-    an array it would lose the names, and its columns would be taken by position.
+    A table that is no pandas one (of Polars or Arrow, say) is known by the names of its columns, which are looked up in
+    it. Read as an array it would lose the names, and its columns would be taken by position.
     """
     if isinstance(X, (pd.DataFrame, np.ndarray, list, tuple)) or sparse.issparse(X):
         return X
-    if not (hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape")):
+    # the shape first: what is lazy has none, and asking it for its columns is slow
+    if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
         return X
-    columns = [X[name] for name in X.columns]
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    columns = [X[name] for name in names]
     cells = [c.to_numpy() if hasattr(c, "to_numpy") else np.asarray(c) for c in columns]
     # an object column keeps its cells: pandas would make text of some
     series = [pd.Series(c, dtype=object if c.dtype == object else None) for c in cells]
     frame = pd.concat(series, axis=1) if series else pd.DataFrame(index=range(X.shape[0]))
-    frame.columns = pd.Index(list(X.columns), dtype=object)
+    frame.columns = pd.Index(names, dtype=object)
     return frame
 
 

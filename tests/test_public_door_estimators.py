@@ -163,6 +163,10 @@ def test_a_release_has_no_exact_score_and_says_where_there_is_one(name):
         model.score(X, y)
     with pytest.raises(NoExactScore, match=WHERE):
         get_scorer("accuracy")(model, X, y)
+    pipeline = make_pipeline(FunctionTransformer(), model)
+    assert not hasattr(pipeline, "score")
+    with pytest.raises(NoExactScore, match=WHERE):
+        get_scorer("accuracy")(pipeline, X, y)
     assert made(name, random_state=0).fit(X, y).score(X, y) >= 0
 
 

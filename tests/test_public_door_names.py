@@ -63,6 +63,14 @@ def test_names_that_were_stated_or_fitted_are_looked_up(name):
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_names_of_an_earlier_fit_are_forgotten(name):
+    X, y = table()
+    model = made(name, random_state=0).fit(pd.DataFrame(X, columns=["d", "c", "b", "a"]), y)
+    assert model.feature_names_in_.tolist() == ["d", "c", "b", "a"]
+    assert not hasattr(model.fit(X, y), "feature_names_in_")
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_columns_of_polars_are_looked_up_by_name(name):
     X, y = table(600)
     schema = Schema.binary(4, ["d", "c", "b", "a"])
@@ -93,6 +101,26 @@ def test_a_table_of_polars_with_what_is_missing():
     assert nothing.shape == (0, 3)
     with pytest.raises(InvalidData, match="column 'b' has the value None"):
         schema.check_features(table)
+
+
+class Arrow:
+    """A table whose `columns` are its values, and its names `column_names`."""
+
+    column_names = ("b", "a")
+    shape = (2, 2)
+    columns = (np.array([1, 0]), np.array([1, 1]))
+
+    def __getitem__(self, name):
+        return self.columns[self.column_names.index(name)]
+
+
+@pytest.mark.parametrize("on_invalid", ["raise", "clip"])
+def test_a_table_of_arrow_is_known_by_the_names_of_its_columns(on_invalid):
+    clean, found = Schema.binary(2, ["a", "b"]).check_features(Arrow(), on_invalid)
+    assert found.feature_names == ["b", "a"]
+    assert clean.tolist() == [[1, 1], [0, 1]]
+    with pytest.raises(InvalidData, match="column 'b' is not in the schema"):
+        Schema.binary(2, ["a", "c"]).check_features(Arrow(), on_invalid)
 
 
 def test_best_selector_finds_the_columns_of_a_frame_in_any_order():
