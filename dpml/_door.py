@@ -83,7 +83,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _enter(self, X: Any) -> Any:
         """Check what every `fit` checks first, and return the table, with its names if it has any."""
-        for name in _flags(type(self)):
+        for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)
         epsilon = getattr(self, "epsilon", None)
         if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:  # type: ignore[operator]

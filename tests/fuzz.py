@@ -74,6 +74,15 @@ def an_estimator(rng, secure):
     options = {"method": pick(rng, methods)} if methods else {}
     if not (secure and name == "NoisyClusterSelector"):
         options["relation"] = pick(rng, ["add-remove", "replace-one"])
+    known = made(name).get_params(deep=False)
+    if "score" in known:
+        options["score"] = pick(rng, ["count", "total_count", "difference_count", "mutual_information"][: 4 - secure])
+    if "row_bound" in known and name != "MixedNB":
+        options["row_bound"] = pick(rng, [None, 1, 2])
+    if "selection" in known:
+        options["selection"] = pick(rng, ["auto", "none"])
+    if options.get("method") in ("smooth", "bun-steinke"):
+        options["noise"] = pick(rng, ["cauchy", "student-t", "laplace-log-normal", "arsinh-normal"])
     if secure:
         model = released(name, schema=schema, on_invalid=pick(rng, ["raise", "clip"]), **options)
     else:
