@@ -26,8 +26,14 @@ from sklearn.preprocessing import FunctionTransformer
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, PrivatePredictionNB
-from dpml.evaluation import BestSelector
-from dpml.exceptions import InvalidParameter, NoExactScore, NotPrivate, RelationMismatch
+from dpml.evaluation import (
+    BestSelector,
+    compare_classifiers,
+    private_confusion_matrix,
+    private_cross_val_score,
+    release_evaluation,
+)
+from dpml.exceptions import InvalidData, InvalidParameter, NoExactScore, NotPrivate, RelationMismatch
 from dpml.schema import Feature, Schema
 
 CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
@@ -242,3 +248,25 @@ def test_a_study_is_searched_as_ever():
         search = GridSearchCV(model, {"epsilon": [0.1, 10.0]}, scoring="accuracy", cv=2).fit(X, y)
         assert search.best_score_ > 0.5
         assert cross_val_score(model, X, y, cv=2).shape == (2,)
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_the_flags_of_evaluations(value):
+    source = {"rng": np.random.default_rng(0)}
+    model, (X, y) = BernoulliNB(1.0), table()
+    calls = [
+        ("release", lambda: release_evaluation(y, X[:, 0], 1.0, release=value, **source)),
+        ("release", lambda: compare_classifiers(y, X[:, 0], X[:, 1], 1.0, release=value, **source)),
+        ("release", lambda: private_confusion_matrix(y, y, 1.0, classes=(0, 1), release=value, **source)),
+        ("release", lambda: private_cross_val_score(model, X, y, 1.0, release=value, **source)),
+        ("per_fold", lambda: private_cross_val_score(model, X, y, 1.0, per_fold=value, **source)),
+    ]
+    for name, call in calls:
+        with pytest.raises(InvalidParameter, match=f"^{name} = {value!r} is not allowed: it must be True or False"):
+            call()
+
+
+def test_a_list_without_a_record_does_not_say_how_many_columns_there_are():
+    with pytest.raises(InvalidData, match="state a schema"):
+        BernoulliNB(1.0, release=True).fit([], [])
+    assert BernoulliNB(1.0, release=True, schema=Schema.binary(3)).fit([], []).n_features_in_ == 3
