@@ -20,6 +20,7 @@ from scipy import sparse
 from dpml._plain import plain_labels, read_frame
 from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidSchema, shown
+from dpml.mechanisms import door
 from dpml.schema import Feature, Schema
 
 __all__ = ["SHARE_GRID", "BinaryEncoding", "columns_of", "cut_rows", "interval_names", "share_rows", "unit_scale"]
@@ -237,7 +238,7 @@ def _kept(counts: np.ndarray, row_bound: int, rng: np.random.Generator) -> np.nd
     long = counts > row_bound
     kept = np.ones(0, dtype=bool)
     lengths = counts[long]
-    keys = rng.random(int(lengths.sum()))
+    keys = door.coins(lambda rng: rng.random(int(lengths.sum())), rng)
     step = max(_CELLS // int(lengths.max()), 1)
     parts, start = [kept], 0
     for first in range(0, len(lengths), step):

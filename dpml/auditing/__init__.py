@@ -1,4 +1,4 @@
-"""What a mechanism really costs: exact audits, audits from draws."""
+"""What a mechanism really costs: exact audits, audits from draws, and the recorder of all that a call releases."""
 
 from dpml.auditing.audit import (
     AuditResult,
@@ -16,6 +16,7 @@ from dpml.auditing.audit import (
     hockey_stick,
     lower_bounds,
 )
+from dpml.auditing.recorder import Release, recorded_cost, recorded_releases
 
 __all__ = [
     "AuditResult",
@@ -23,6 +24,7 @@ __all__ = [
     "HasPrivacyLoss",
     "HasPrivacyProfile",
     "HasProbabilities",
+    "Release",
     "as_rows",
     "attacker_roc",
     "attackers",
@@ -32,4 +34,6 @@ __all__ = [
     "exact_epsilon",
     "hockey_stick",
     "lower_bounds",
+    "recorded_cost",
+    "recorded_releases",
 ]

@@ -35,6 +35,7 @@ __all__ = [
     "exact_epsilon",
     "hockey_stick",
     "lower_bounds",
+    "smallest_epsilon",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -186,7 +187,7 @@ def audit(
         worst, event = float(mechanism.privacy_loss(data, neighbour)), "largest log density ratio"
     elif isinstance(mechanism, HasPrivacyProfile):
         event = f"smallest ε at δ = {delta:g}"
-        worst = _smallest_epsilon(lambda e: mechanism.privacy_profile(data, neighbour, e), delta)
+        worst = smallest_epsilon(lambda e: mechanism.privacy_profile(data, neighbour, e), delta)
     elif isinstance(mechanism, HasProbabilities):
         worst, event = exact_epsilon(
             mechanism.log_probabilities(data), mechanism.log_probabilities(neighbour), delta=delta
@@ -249,10 +250,10 @@ def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float
     event = f"output {outputs[worst]!r}"
     if delta == 0.0:
         return float(loss[worst]), event
-    return _smallest_epsilon(lambda e: hockey_stick(p, q, e), delta), event
+    return smallest_epsilon(lambda e: hockey_stick(p, q, e), delta), event
 
 
-def _smallest_epsilon(profile: Callable[[float], float], delta: float) -> float:
+def smallest_epsilon(profile: Callable[[float], float], delta: float) -> float:
     """Return the smallest ε >= 0 at which a falling privacy profile is at most δ; infinity if it is not by 700."""
     if profile(0.0) <= delta:
         return 0.0

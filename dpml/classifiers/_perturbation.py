@@ -20,6 +20,7 @@ from scipy import sparse
 from dpml._shares import split_epsilon
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers._losses import LOGISTIC, Loss, check_loss
+from dpml.classifiers._minimum import release_minimum
 from dpml.classifiers._newton import minimise
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.additive import Laplace
@@ -309,7 +310,7 @@ def release_objective(
     rate, reg_lambda = objective_noise(main, check_lambda(reg_lambda) / squared_norm, **options)
     reg_lambda *= squared_norm
     tolerance = reachable(tolerance, (D + 40) / rate, reg_lambda, loss)
-    noise = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
-    b = noise.release(np.zeros(D), rng=rng, draws=draws)
-    theta = minimise(X, signs, reg_lambda, tolerance, b, loss)
-    return NormGamma(spare, 2 * tolerance / reg_lambda, D).release(theta, rng=rng)
+    noise: NormGamma | Laplace = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
+    cover = NormGamma(spare, 2 * tolerance / reg_lambda, D)
+    solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}
+    return release_minimum(noise, cover, draws, X, signs, **solver)

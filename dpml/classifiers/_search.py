@@ -18,6 +18,7 @@ from dpml._shares import equal_share
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers._objectives import LOSSES, Records, largest_score, loss_value
 from dpml.exceptions import NoSecureSampler
+from dpml.mechanisms import door
 from dpml.mechanisms.choice import ReportNoisyMax
 from dpml.mechanisms.secure import noisy_max
 
@@ -241,11 +242,11 @@ def offspring(parents: FloatArray, n_candidates: int, step: float, rng: np.rando
     """
     draws, m, D = len(parents), parents.shape[1], parents.shape[2]
     size = (draws, n_candidates)
-    first, second = rng.integers(m, size=size), rng.integers(m, size=size)
-    head = np.arange(D) < rng.integers(D + 1, size=size)[..., None]
+    ends = (m, m, D + 1, D, 2)
+    first, second, point, columns, signs = door.coins(lambda rng: [rng.integers(end, size=size) for end in ends], rng)
+    head = np.arange(D) < point[..., None]
     rows = np.arange(draws)[:, None]
     children = np.where(head, parents[rows, first], parents[rows, second])
-    columns, signs = rng.integers(D, size=size), rng.integers(2, size=size)
     children[rows, np.arange(n_candidates), columns] += np.where(signs == 1, step, -step)
     return children
 

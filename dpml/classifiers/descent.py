@@ -12,6 +12,7 @@ J(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² with ‖x_i‖₂ <= 1, as in `dp
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +23,7 @@ from scipy import sparse
 from dpml._shares import split_epsilon
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers._losses import LOGISTIC, Loss, check_loss
-from dpml.classifiers._newton import minimise
+from dpml.classifiers._minimum import release_minimum
 from dpml.classifiers._perturbation import (
     SOLVER_SHARE,
     TOLERANCE,
@@ -32,7 +33,8 @@ from dpml.classifiers._perturbation import (
     reachable,
 )
 from dpml.exceptions import InvalidParameter, MissingExtra
-from dpml.mechanisms.gaussian import gaussian_delta, gaussian_sigma
+from dpml.mechanisms import door
+from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta, gaussian_sigma
 
 __all__ = [
     "default_iterations",
@@ -165,9 +167,9 @@ def release_approximate_minima(
     (spare, main), (spare_delta, main_delta) = (split_epsilon(whole, SOLVER_SHARE) for whole in (epsilon, delta))
     sigma, reg_lambda = gaussian_objective_noise(main, main_delta, reg_lambda, relation=relation, loss=loss)
     tolerance = reachable(tolerance, sigma * (math.sqrt(D) + 10), reg_lambda, loss)
-    b = rng.normal(scale=sigma, size=(draws, D))
-    theta = minimise(X, signs, reg_lambda, tolerance, b, loss)
-    return theta + rng.normal(scale=gaussian_sigma(spare, spare_delta, 2 * tolerance / reg_lambda), size=theta.shape)
+    cover = NormalNoise(gaussian_sigma(spare, spare_delta, 2 * tolerance / reg_lambda))
+    solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}
+    return release_minimum(NormalNoise(sigma), cover, draws, X, signs, **solver)
 
 
 # ---- noisy descent --------------------------------------------------------------------------------------------------
@@ -321,7 +323,7 @@ def release_descent(
     draws, rng = check_integer(draws, "draws", 1), check_rng(rng)
     reg_lambda, n_classes = check_lambda(reg_lambda), check_integer(n_classes, "n_classes", 2)
     steps = default_iterations(epsilon) if n_iterations is None else check_integer(n_iterations, "n_iterations", 1)
-    n_public = None if n_records is None else check_integer(n_records, "n_records", 1)
+    n_public = None if n_records is None else check_integer(n_records, "n_records")
     codes = np.asarray(codes)
     X, _ = check_records(X, np.ones(len(codes)))
     n, D = X.shape
@@ -338,7 +340,8 @@ def release_descent(
         count=n_public is None,
     )
     if n_public is None:
-        size = np.maximum(n + 2 * count_sigma + rng.normal(scale=count_sigma, size=(draws, 1, 1)), 1.0)
+        noisy = door.release(NormalNoise(count_sigma), np.full((draws, 1, 1), float(n)), rng)
+        size = np.maximum(noisy + 2 * count_sigma, 1.0)
     else:
         size = np.full((draws, 1, 1), float(max(n_public, 1)))
     rate = 1 / (check_loss(loss).curvature * size + reg_lambda)
@@ -347,15 +350,40 @@ def release_descent(
     before, total = theta, np.zeros(theta.shape)
     for t in range(steps):
         ahead = theta + MOMENTUM * (theta - before)
-        g = _gradient_sums(X, targets, ahead, loss, sampling_rate, rng)
-        g += rng.normal(scale=sigma, size=g.shape)
+        if sampling_rate == 1:
+            g = door.release(NormalNoise(sigma), _gradient_sums(X, targets, ahead, loss), rng)
+        else:
+            g = door.release(SampledStep(sigma, sampling_rate, loss), (X, targets, ahead), rng)
         before, theta = theta, ahead - rate * (g / sampling_rate + reg_lambda * ahead)
         if t >= steps // 2:
             total += theta
     return total / (steps - steps // 2)
 
 
-def _gradient_sums(X: Any, targets: list, theta: FloatArray, loss: Loss, rate: float, rng: Any) -> FloatArray:
+@dataclass(frozen=True)
+class SampledStep:
+    """The sum of the gradients of a Poisson sample of the records, plus normal noise of standard deviation σ."""
+
+    scale: float
+    sampling_rate: float
+    loss: Loss
+
+    def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
+        X, targets, theta = statistic
+        g = _gradient_sums(X, targets, theta, self.loss, self.sampling_rate, rng)
+        g += rng.normal(scale=self.scale, size=g.shape)
+        return g
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # what the record that differs adds where it is in the sample, in standard deviations
+        first, second = (_gradient_sums(*side, self.loss) for side in (statistic, other_statistic))  # type: ignore[call-arg]
+        sizes = np.sqrt(((first - second) ** 2).sum(axis=(1, 2))) / self.scale
+        return door.Loss(sampled=tuple((self.sampling_rate, float(size)) for size in sizes if size))
+
+
+def _gradient_sums(
+    X: Any, targets: list, theta: FloatArray, loss: Loss, rate: float = 1.0, rng: Any = None
+) -> FloatArray:
     """Return each model's sum of the records' gradients, shape (draws, K, D), over its own Poisson sample."""
     draws, outputs, D = theta.shape
     sums = np.zeros((outputs, draws, D))

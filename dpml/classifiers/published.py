@@ -5,6 +5,7 @@ docs/errata.md says what is wrong with each, and the catalogue what it costs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dpml._validate import check_epsilon, check_integer, check_relation, check_r
 from dpml.classifiers.design import Design
 from dpml.classifiers.gaussian import LEAST_VARIANCE, ClassStatistics, Moments
 from dpml.counts import FACTOR
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Laplace, door
 from dpml.mechanisms.admissible import Cauchy, cauchy_scale
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 
@@ -163,10 +164,25 @@ def vaidya_moments(
     n = Laplace(1.0).release(statistics.n, rng=check_rng(rng), draws=draws)
     cells = Laplace(epsilon).release(statistics.cells, rng=rng, draws=draws)
     size = statistics.n[:, None] + 1
-    unit = rng.laplace(size=(2, draws, len(size), len(design.numbers)))
-    mean = _each(statistics, "mean") + unit[0] * 2 / (epsilon * size)
-    deviation = np.sqrt(_each(statistics, "variance")) + unit[1] * 2 / (epsilon * np.sqrt(size))
+    exact = np.stack([_each(statistics, "mean"), np.sqrt(_each(statistics, "variance"))])
+    scale = np.stack(np.broadcast_arrays(2 / (epsilon * size), 2 / (epsilon * np.sqrt(size)), exact[0])[:2])
+    shape = (2, draws, *exact.shape[1:])
+    spread = tuple(np.broadcast_to(side[:, None], shape) for side in (exact, scale))
+    mean, deviation = door.release(_LaplaceOfScales(), spread, rng)
     return _moments(n, cells, mean, deviation)
+
+
+@dataclass(frozen=True)
+class _LaplaceOfScales:
+    """Laplace noise whose scales depend on the data."""
+
+    def _sample(self, statistic: tuple[FloatArray, FloatArray], rng: np.random.Generator) -> FloatArray:
+        values, scale = statistic
+        return values + rng.laplace(size=values.shape) * scale
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        (one, s), (two, t) = statistic, other_statistic
+        return door.Loss(pure=door.l1_distance(one / s, two / s)) if np.array_equal(s, t) else door.EVERYTHING
 
 
 def vaidya_cost(epsilon: float, n_attributes: int, relation: str = "add-remove") -> float:
@@ -242,5 +258,6 @@ def gaussian_parameters(
             scale[c, k] = smooth_sensitivity("mean", values, lower, upper, beta)
             scale[c, K + k] = smooth_sensitivity("variance", values, lower, upper, beta)
         centre[c, 2 * K], scale[c, 2 * K] = len(mine), 1.0
-    noise = check_rng(rng).standard_cauchy((check_integer(draws, "draws", 1), *centre.shape))
-    return centre + per_unit * scale * noise
+    shape = (check_integer(draws, "draws", 1), *centre.shape)
+    spread = np.broadcast_to(centre, shape), np.broadcast_to(per_unit * scale, shape)
+    return door.release(Cauchy(share, beta, "algorithm-1"), spread, check_rng(rng))

@@ -6,10 +6,13 @@ Statistics and noise of `dpml.evaluation.thresholds`, which says what they cost.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml.mechanisms import door
 from dpml.mechanisms._order import LEAST, Ordered
 from dpml.mechanisms.smooth_location import Median
 
@@ -56,6 +59,56 @@ def exponential_cut(
     rng: np.random.Generator,
 ) -> Floats:
     """Return one point for each node: a gap between scores by its mass (Gumbel), then a point of it evenly."""
+    return door.release(_ExponentialCut(), (x, left, right, first, end, share, weight), rng)
+
+
+@dataclass(frozen=True)
+class _ExponentialCut:
+    """Points with density proportional to exp(-weight·|scores below - share·scores|) between the ends of a node."""
+
+    def _sample(self, statistic: tuple, rng: np.random.Generator) -> Floats:
+        return _cut_nodes(*statistic, rng=rng)
+
+    def _compare(self, statistic: tuple, other: Any, other_statistic: tuple) -> door.Loss:
+        total = 0.0
+        for one, two in zip(_nodes(*statistic), _nodes(*other_statistic), strict=True):
+            scores, left, right, *_ = one
+            if (left, right) != two[1:3]:
+                return door.EVERYTHING
+            ends = np.unique(np.concatenate([[left, right], scores, two[0]]))
+            if right > left:
+                # both densities are constant between these ends
+                at = (ends[1:] + ends[:-1]) / 2
+                total += float(np.abs(_log_density(at, *one) - _log_density(at, *two)).max())
+            elif len(ends) > 1:
+                return door.EVERYTHING
+        return door.Loss(pure=total)
+
+
+def _nodes(x: Floats, left: Floats, right: Floats, first: Any, end: Any, share: Floats, weight: Floats) -> list[tuple]:
+    facts = zip(left, right, first, end, share, weight, strict=True)
+    return [(np.clip(x[a:b], low, high), low, high, q, w) for low, high, a, b, q, w in facts]
+
+
+def _log_density(at: Floats, scores: Floats, left: float, right: float, share: float, weight: float) -> Floats:
+    edges = np.concatenate([[left], scores, [right]])
+    with np.errstate(divide="ignore"):
+        mass = np.log(np.diff(edges)) - weight * np.abs(np.arange(len(scores) + 1) - share * len(scores))
+    below = np.searchsorted(scores, at)
+    return -weight * np.abs(below - share * len(scores)) - float(np.logaddexp.reduce(mass))
+
+
+def _cut_nodes(
+    x: Floats,
+    left: Floats,
+    right: Floats,
+    first: NDArray[np.int64],
+    end: NDArray[np.int64],
+    share: Floats,
+    weight: Floats,
+    *,
+    rng: np.random.Generator,
+) -> Floats:
     gaps = end - first + 1
     begin = np.cumsum(gaps) - gaps
     node = np.repeat(np.arange(len(gaps)), gaps)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.budget import Budget, charge
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
 
 __all__ = [
     "expected_runs",
@@ -128,9 +130,13 @@ def truncated_negative_binomial(eta: float, gamma: float, *, rng: np.random.Gene
     tries = expected_runs(eta, gamma)
     while len(counts) < wanted:
         several = min(int(1.1 * tries * (wanted - len(counts))) + 16, 1 << 20)
-        k = 1 + rng.negative_binomial(eta + 1, gamma, several)
-        counts = np.concatenate([counts, k[rng.random(several) * k < 1]])
+        k, accepting = door.coins(partial(_tried_counts, eta, gamma, several), rng)
+        counts = np.concatenate([counts, k[accepting * k < 1]])
     return int(counts[0]) if size is None else counts[:wanted]
+
+
+def _tried_counts(eta: float, gamma: float, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    return 1 + rng.negative_binomial(eta + 1, gamma, size), rng.random(size)
 
 
 def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArray[np.float64]:
@@ -222,14 +228,17 @@ def random_stopping(
     _check(eta, gamma)
     charge(budget, relation, n_draws * cost, label="random stopping")
     counts = truncated_negative_binomial(eta, gamma, rng=rng, size=n_draws)
-    found = [_best_of(run, int(k), rng) for k in counts]
+    found = [_best_of(run, int(k), eta, rng) for k in counts]
     return found[0] if draws is None else found
 
 
-def _best_of(run: Callable, runs: int, rng: np.random.Generator) -> tuple[Any, float]:
-    best, best_score = run(rng)
-    for _ in range(runs - 1):
-        outcome, score = run(rng)
-        if score > best_score:
-            best, best_score = outcome, score
+def _best_of(run: Callable, runs: int, eta: float, rng: np.random.Generator) -> tuple[Any, float]:
+    best: Any = None
+    best_score = -math.inf
+    with door.alternatives(2 + eta) as one_run:
+        for first in [True] + [False] * (runs - 1):
+            with one_run():
+                outcome, score = run(rng)
+            if first or score > best_score:
+                best, best_score = outcome, score
     return best, best_score

@@ -35,7 +35,9 @@ from dpml.budget import Budget, charge
 from dpml.evaluation._cuts import BLOCK_CELLS, Cut, Floats, cut_levels, exponential_cut, smooth_medians
 from dpml.evaluation._records import read_scores
 from dpml.evaluation.histogram import SCORE_SCALES, lowest_score
+from dpml.mechanisms import door
 from dpml.mechanisms.admissible import cauchy_scale
+from dpml.mechanisms.admissible_pure import ScaledCauchy
 from dpml.mechanisms.discrete import Geometric
 
 __all__ = [
@@ -231,7 +233,8 @@ def recursive_medians(
         median = np.where(end > first, x[at] if len(x) else 0.0, left)
         smooth = smooth_medians(x, left[one], right[one], first[one], end[one], beta)
         with np.errstate(over="ignore", invalid="ignore"):
-            noisy = median + noise * smooth * rng.standard_cauchy(left.shape)
+            spread = np.broadcast_to(noise * smooth, left.shape)
+            noisy = door.release(ScaledCauchy(), (np.broadcast_to(median, left.shape), spread), rng)
         return np.where((noisy > left) & (noisy < right), noisy, (left + right) / 2)
 
     return _release(x, 1 << k, cut, epsilon, relation, rng, draws, budget, score_scale, "recursive medians")

@@ -9,6 +9,7 @@ from dpml._shares import equal_share, split_epsilon
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.evaluation.stopping import stopping_epsilon
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
 
 __all__ = ["choice_range", "search_costs", "split_records"]
 
@@ -42,7 +43,7 @@ def split_records(n: int, n_parts: int, validation_share: float, *, rng: np.rand
     [277, 348, 375]
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
-    coins = (rng.random(n) - share) / (1 - share)
+    coins = (door.coins(lambda rng: rng.random(n), rng) - share) / (1 - share)
     return np.where(coins < 0, VALIDATION, np.minimum(np.floor(coins * n_parts), n_parts - 1)).astype(np.intp)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.mechanisms import door
 
 __all__ = ["Laplace"]
 
@@ -55,9 +56,16 @@ class Laplace:
         """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
         values = np.asarray(values, dtype=float)
         shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        noise = check_rng(rng).laplace(scale=self.scale, size=shape)
-        noise += values
+        return door.release(self, np.broadcast_to(values, shape), check_rng(rng))
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        noise = rng.laplace(scale=self.scale, size=statistic.shape)
+        noise += statistic
         return noise
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # the log ratio of one coordinate reaches |difference| / scale beyond both centres
+        return door.Loss(pure=door.l1_distance(statistic, other_statistic) / self.scale)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log density of each output coordinate given the exact values (000 eq. 2.13)."""

@@ -25,6 +25,7 @@ from scipy.special import ndtr
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms._smooth_noise import Claim, Floats, SmoothNoise
+from dpml.mechanisms.door import Loss
 
 APPROXIMATE_CALIBRATIONS = ("exact", "nissim")
 
@@ -64,6 +65,15 @@ class _Approximate(SmoothNoise):
         if self.calibration == "nissim":
             return self._published(self.epsilon, self.delta)
         return _exact_scale(type(self), self.epsilon, self.delta, self.beta)
+
+    def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
+        def profile(epsilon: float) -> float:
+            pairs = ((two - one) / s, t / s), ((one - two) / t, s / t)
+            # noise is symmetric, so a distance counts by its size
+            sides = [self._divergence(epsilon, np.array([abs(gap)]), np.array([ratio])) for gap, ratio in pairs]
+            return float(np.max(sides))
+
+        return Loss(profiles=(profile,))
 
     @property
     def cost(self) -> float:

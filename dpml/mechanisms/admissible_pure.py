@@ -31,6 +31,7 @@ from scipy.special import gammaln
 from dpml._validate import check_choice, check_epsilon, check_number
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms._smooth_noise import Claim, Floats, SmoothNoise
+from dpml.mechanisms.door import Loss
 
 CAUCHY_CALIBRATIONS = ("exact", "algorithm-1", "theorem-2")
 STUDENT_CALIBRATIONS = ("exact", "bun-steinke")
@@ -169,6 +170,23 @@ class Cauchy(SmoothNoise):
     def _log_unit(self, z: Floats) -> Floats:
         return -np.log1p(z**2) - math.log(math.pi)
 
+    def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
+        return Loss(pure=_distance(one, s, two, t, 1.0))
+
+
+@dataclass(frozen=True)
+class ScaledCauchy:
+    """Cauchy noise of stated scales, for `door.release`: who uses it has calibrated them."""
+
+    def _sample(self, statistic: tuple[Floats, Floats], rng: np.random.Generator) -> Floats:
+        values, scale = statistic
+        return values + scale * rng.standard_cauchy(values.shape)
+
+    _compare = SmoothNoise._compare
+
+    def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
+        return Loss(pure=_distance(one, s, two, t, 1.0))
+
 
 @dataclass(frozen=True)
 class StudentT(SmoothNoise):
@@ -228,6 +246,16 @@ class StudentT(SmoothNoise):
         nu = self.degrees
         constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * math.log(nu * math.pi)
         return constant - (nu + 1) / 2 * np.log1p(z**2 / nu)
+
+    def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
+        return Loss(pure=_distance(one, s, two, t, self.degrees))
+
+
+def _distance(one: float, s: float, two: float, t: float, nu: float) -> float:
+    """Return the largest log ratio of two t densities with these locations and scales, as derived above."""
+    # arccosh(1 + 2w) = 2 arsinh(√w), exact for small w
+    w = ((one - two) ** 2 / nu + (s - t) ** 2) / (4 * s * t)
+    return abs(nu - 1) / 2 * abs(math.log(s / t)) + (nu + 1) * math.asinh(math.sqrt(w))
 
 
 def _check_beta(beta: float, limit: float, what: str) -> float:

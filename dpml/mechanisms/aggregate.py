@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
 from dpml.mechanisms.additive import Laplace
 
 __all__ = ["SampleAndAggregate"]
@@ -77,7 +78,7 @@ class SampleAndAggregate:
         Exact: a private statistic.
         """
         records = np.asarray(records)
-        where = check_rng(rng).integers(self.blocks, size=len(records))
+        where = door.coins(lambda rng: rng.integers(self.blocks, size=len(records)), check_rng(rng))
         middle = (self.lower + self.upper) / 2
         results = np.full(self.blocks, middle)
         for k in range(self.blocks):

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
+from dpml.mechanisms import door
 
 __all__ = ["ClampedLikelihood", "ExponentialMechanism", "PermuteAndFlip", "ReportNoisyMax"]
 
@@ -61,13 +62,32 @@ class ExponentialMechanism:
         Sampled as the largest of score plus Gumbel noise, which has exactly these probabilities.
         """
         scores = np.asarray(scores, dtype=float)
-        size = 1 if draws is None else check_integer(draws, "draws", 1)
-        noisy = check_rng(rng).gumbel(size=(size, scores.shape[-1])) + self.weight * scores
-        chosen = noisy.argmax(axis=-1)
+        shape = (1 if draws is None else check_integer(draws, "draws", 1), scores.shape[-1])
+        chosen = door.release(self, np.broadcast_to(self.weight * scores, shape), check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
+        return (rng.gumbel(size=statistic.shape) + statistic).argmax(axis=-1)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        return door.Loss(pure=softmax_distance(statistic, other_statistic))
 
 
 NOISES = ("exponential", "laplace", "gumbel")
+# Candidates for which the exact probabilities are compared; with more the derived bound is.
+MOST_COMPARED = 64
+
+
+def softmax_distance(first: Any, second: Any) -> float:
+    """Return the largest log ratio of softmax probabilities (rows, candidates), added up over the rows."""
+    gap = np.abs(log_softmax(first, axis=-1) - log_softmax(second, axis=-1))
+    return float(gap.max(axis=-1).sum())
+
+
+def range_of_change(first: Any, second: Any) -> NDArray[np.float64]:
+    """Return how far apart two data sets move the scores (..., candidates): the largest change less the smallest."""
+    change = np.subtract(first, second)
+    return change.max(axis=-1) - change.min(axis=-1)
 
 
 def _quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -123,14 +143,32 @@ class ReportNoisyMax:
     def release(self, scores: Any, *, rng: np.random.Generator, draws: int | None = None) -> Any:
         """Return the index of the chosen candidate, or an array of `draws` indices."""
         scores = np.asarray(scores, dtype=float) / self.scale
-        size = (1 if draws is None else check_integer(draws, "draws", 1), scores.shape[-1])
-        check_rng(rng)
-        if self.noise == "laplace":
-            noisy = rng.laplace(size=size)
-        else:
-            noisy = rng.standard_exponential(size) if self.noise == "exponential" else rng.gumbel(size=size)
-        chosen = (noisy + scores).argmax(axis=-1)
+        shape = (1 if draws is None else check_integer(draws, "draws", 1), scores.shape[-1])
+        chosen = door.release(self, np.broadcast_to(scores, shape), check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
+        if self.noise == "laplace":
+            noisy = rng.laplace(size=statistic.shape)
+        elif self.noise == "exponential":
+            noisy = rng.standard_exponential(statistic.shape)
+        else:
+            noisy = rng.gumbel(size=statistic.shape)
+        return (noisy + statistic).argmax(axis=-1)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        if self.noise == "gumbel":
+            return door.Loss(pure=softmax_distance(statistic, other_statistic))
+        bounds = range_of_change(statistic, other_statistic)  # by the derivation above, in units of the noise
+        if statistic.shape[-1] > MOST_COMPARED:
+            return door.Loss(pure=float(bounds.sum()))
+        total = 0.0
+        for first, second, bound in zip(statistic, other_statistic, bounds, strict=True):
+            p, q = (self.probabilities(row * self.scale) for row in (first, second))
+            # a probability that has lost its digits tells nothing: the bound holds there too
+            known = min(p.min(), q.min()) > 1e-9
+            total += min(float(np.abs(np.log(p) - np.log(q)).max()), bound) if known else bound
+        return door.Loss(pure=total)
 
     def probabilities(self, scores: Any) -> NDArray[np.float64]:
         """Return the probability of each candidate, scores of shape (candidates,).

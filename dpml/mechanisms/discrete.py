@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.mechanisms import door
 
 __all__ = ["Geometric", "Staircase"]
 
@@ -61,9 +62,15 @@ class Geometric:
         """
         values = np.asarray(values)
         shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
+        return door.release(self, np.broadcast_to(np.rint(values).astype(np.int64), shape), check_rng(rng))
+
+    def _sample(self, statistic: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         success = -math.expm1(-self.epsilon / self.sensitivity)
-        check_rng(rng)
-        return np.rint(values).astype(np.int64) + rng.geometric(success, shape) - rng.geometric(success, shape)
+        shape = statistic.shape
+        return statistic + rng.geometric(success, shape) - rng.geometric(success, shape)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        return door.Loss(pure=door.l1_distance(statistic, other_statistic) * self.epsilon / self.sensitivity)
 
     def log_probability(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log probability of each output coordinate given the exact values."""
@@ -126,15 +133,22 @@ class Staircase:
         """
         values = np.asarray(values, dtype=float)
         shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        b, g = math.exp(-self.epsilon), self.gamma
+        return door.release(self, np.broadcast_to(values, shape), check_rng(rng))
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        b, g, shape = math.exp(-self.epsilon), self.gamma, statistic.shape
         assert g is not None
-        check_rng(rng)
         sign = rng.choice([-1.0, 1.0], shape)
         period = rng.geometric(-math.expm1(-self.epsilon), shape) - 1
         high = rng.random(shape) < g / (g + b * (1 - g))
         place = rng.random(shape)
         size = period + np.where(high, g * place, g + (1 - g) * place)
-        return values + sign * self.sensitivity * size
+        return statistic + sign * self.sensitivity * size
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # a shift of at most k sensitivities crosses at most k steps of the density, and some k of them
+        steps = np.ceil(np.abs(np.subtract(statistic, other_statistic)) / self.sensitivity)
+        return door.Loss(pure=float(steps.sum()) * self.epsilon)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log density of each output coordinate given the exact values."""

@@ -12,8 +12,9 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.mechanisms import door
 
-__all__ = ["Gaussian", "gaussian_delta", "gaussian_sigma"]
+__all__ = ["Gaussian", "NormalNoise", "gaussian_delta", "gaussian_sigma"]
 
 
 def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> float:
@@ -114,9 +115,26 @@ class Gaussian:
         """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
         values = np.asarray(values, dtype=float)
         shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        return values + check_rng(rng).normal(scale=self.scale, size=shape)
+        return door.release(NormalNoise(self.scale), np.broadcast_to(values, shape), check_rng(rng))
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log density of each output coordinate given the exact values."""
         z = (np.asarray(outputs, float) - np.asarray(values, float)) / self.scale
         return -0.5 * z**2 - math.log(self.scale) - 0.5 * math.log(2 * math.pi)
+
+
+@dataclass(frozen=True)
+class NormalNoise:
+    """Normal noise of one standard deviation σ on every coordinate, for several releases that are paid for together.
+
+    Released by `door.release`: the statistic plus noise. Its cost is that of all of them (`gaussian_delta` with μ²
+    added up), so it states no claim of its own.
+    """
+
+    scale: float
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        return statistic + rng.normal(scale=self.scale, size=statistic.shape)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        return door.Loss(gaussian=float((np.subtract(statistic, other_statistic) ** 2).sum()) / self.scale**2)

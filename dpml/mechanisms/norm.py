@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
 
 __all__ = ["NormGamma"]
 
@@ -75,10 +76,18 @@ class NormGamma:
         values = np.asarray(values, dtype=float)
         self._check_coordinates(values, "values")
         shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        noise = self._direction(shape, check_rng(rng))
+        return door.release(self, np.broadcast_to(values, shape), check_rng(rng))
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        shape = statistic.shape
+        noise = self._direction(shape, rng)
         noise *= rng.gamma(self.dimension, self.scale, size=(*shape[:-1], 1))
-        noise += values
+        noise += statistic
         return noise
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # reached far out in the direction of the difference
+        return door.Loss(pure=float(self._norm(np.subtract(statistic, other_statistic)).sum()) / self.scale)
 
     def _direction(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return points of the unit sphere of the p-norm, by its cone measure."""

@@ -10,6 +10,7 @@ Scales are rounded up, never to the nearest: the ε that OpenDP computes for a s
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 from dpml._shares import split_epsilon
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.exceptions import InvalidParameter, MissingExtra
+from dpml.mechanisms import door
+from dpml.mechanisms.choice import PermuteAndFlip
 
 __all__ = [
     "check_release",
@@ -168,10 +171,7 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
     >>> integer_laplace([12, 30], integer_scale(epsilon=1e3))  # so little noise that it is 0
     array([12, 30])
     """
-    scale = check_number(scale, "scale", 0.0, open_lower=True)
-    dp = _opendp()
-    noise = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l1_distance(T=dp.i64), scale=scale)
-    return _perturbed(noise, values, draws)
+    return _perturbed(_IntegerLaplace(check_number(scale, "scale", 0.0, open_lower=True)), values, draws)
 
 
 def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) -> IntArray:
@@ -205,18 +205,64 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) ->
     >>> discrete_gaussian([12, 30], scale=0.01)  # so little noise that it is 0
     array([12, 30])
     """
-    scale = check_number(scale, "scale", 0.0, open_lower=True)
-    dp = _opendp()
-    noise = dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.i64), scale=scale)
-    return _perturbed(noise, values, draws)
+    return _perturbed(_DiscreteGaussian(check_number(scale, "scale", 0.0, open_lower=True)), values, draws)
 
 
-def _perturbed(measurement: Any, values: Any, draws: int | None) -> IntArray:
+def _perturbed(mechanism: Any, values: Any, draws: int | None) -> IntArray:
     exact = _integers(values, "values")
     shape = exact.shape if draws is None else (check_integer(draws, "draws", 1), *exact.shape)
-    # one call for all draws and values: OpenDP draws each coordinate of a vector on its own
-    flat = np.array(np.broadcast_to(exact, shape)).ravel()  # a copy, for OpenDP takes no read-only array
-    return np.asarray(measurement(flat), dtype=np.int64).reshape(shape)
+    return door.release(mechanism, np.broadcast_to(exact, shape), None)
+
+
+@dataclass(frozen=True)
+class _IntegerNoise:
+    """Integer noise of a scale, drawn by OpenDP for all coordinates in one call."""
+
+    scale: float
+
+    def _measurement(self, dp: Any) -> Any:
+        raise NotImplementedError
+
+    def _sample(self, statistic: IntArray, rng: None) -> IntArray:
+        flat = np.array(statistic).ravel()  # a copy, for OpenDP takes no read-only array
+        return np.asarray(self._measurement(_opendp())(flat), dtype=np.int64).reshape(statistic.shape)
+
+
+@dataclass(frozen=True)
+class _IntegerLaplace(_IntegerNoise):
+    def _measurement(self, dp: Any) -> Any:
+        space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l1_distance(T=dp.i64)
+        return dp.m.make_laplace(*space, scale=self.scale)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        return door.Loss(pure=door.l1_distance(statistic, other_statistic) / self.scale)
+
+
+@dataclass(frozen=True)
+class _DiscreteGaussian(_IntegerNoise):
+    def _measurement(self, dp: Any) -> Any:
+        space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.i64)
+        return dp.m.make_gaussian(*space, scale=self.scale)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        total = door.NOTHING
+        for one, two in zip(np.ravel(statistic), np.ravel(other_statistic), strict=True):
+            if one != two:
+                total += door.Loss(profiles=(self._profile(float(one - two)),))
+        return total
+
+    def _profile(self, shift: float) -> Any:
+        # far beyond both centres nothing is left, and the integers there are few enough to add up
+        reach = math.ceil(12 * self.scale + abs(shift)) + 12
+        k = np.arange(-reach, reach + 1)
+        p, q = (np.exp(-((k - at) ** 2) / (2 * self.scale**2)) for at in (0.0, shift))
+        p, q = p / p.sum(), q / q.sum()
+
+        def profile(epsilon: float) -> float:
+            bound = math.exp(min(epsilon, 700.0))
+            return float(max(np.maximum(p - bound * q, 0).sum(), np.maximum(q - bound * p, 0).sum()))
+
+        return profile
 
 
 def _integers(values: Any, name: str) -> IntArray:
@@ -287,9 +333,24 @@ def noisy_max(
             steps = np.floor(np.asarray(scores, dtype=float) / step + 0.5)
         exact = np.nan_to_num(np.clip(steps, -(2.0**62), 2.0**62), nan=-(2.0**62)).astype(np.int64)
         scale = integer_scale(epsilon, math.ceil(width / Fraction(step)) + 2)
-    dp = _opendp()
-    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.linf_distance(T=dp.i64, monotonic=True)
-    choose = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
-    if draws is None:
-        return int(choose(exact))
-    return np.array([choose(exact) for _ in range(check_integer(draws, "draws", 1))], dtype=np.int64)
+    shape = (1 if draws is None else check_integer(draws, "draws", 1), exact.size)
+    chosen = door.release(_NoisyMax(scale), np.broadcast_to(exact, shape), None)
+    return int(chosen[0]) if draws is None else chosen
+
+
+@dataclass(frozen=True)
+class _NoisyMax:
+    """OpenDP's choice of the largest integer score, with exponential noise of a scale."""
+
+    scale: float
+
+    def _sample(self, statistic: IntArray, rng: None) -> IntArray:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.linf_distance(T=dp.i64, monotonic=True)
+        choose = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=self.scale)
+        return np.array([choose(np.array(row)) for row in statistic], dtype=np.int64)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # the same distribution as this project's permute-and-flip, whose scores are in units of the noise
+        first, second = (np.asarray(s, dtype=float) / self.scale for s in (statistic, other_statistic))
+        return PermuteAndFlip(1.0, 1.0)._compare(first, other, second)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpml._shares import split_epsilon
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
 
 __all__ = ["SparseVector", "above_threshold"]
 
@@ -83,13 +84,24 @@ class SparseVector:
         if values.ndim != 1:
             raise InvalidParameter("shape of values", values.shape, "one-dimensional: the queries in order")
         k = 1 if draws is None else check_integer(draws, "draws", 1)
-        rho, nu = self.scales
-        check_rng(rng)
-        cut = rng.laplace(scale=rho, size=(k, 1)) + np.asarray(threshold, dtype=float)
-        above = values + rng.laplace(scale=nu, size=(k, values.size)) >= cut
-        before = above.cumsum(axis=1) - above
-        answers = np.where(before >= self.cutoff, NOT_ASKED, above.astype(np.int8)).astype(np.int8)
+        excess = np.broadcast_to(values - np.asarray(threshold, dtype=float), (k, values.size))
+        answers = door.release(self, excess, check_rng(rng))
         return answers[0] if draws is None else answers
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int8]:
+        rho, nu = self.scales
+        cut = rng.laplace(scale=rho, size=(len(statistic), 1))
+        above = statistic + rng.laplace(scale=nu, size=statistic.shape) >= cut
+        before = above.cumsum(axis=1) - above
+        return np.where(before >= self.cutoff, NOT_ASKED, above.astype(np.int8)).astype(np.int8)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # the bound of the derivation, for how far these queries really move
+        change = np.subtract(statistic, other_statistic)
+        size = np.abs(change).max(axis=-1, initial=0.0)
+        one_way = (change >= 0).all(axis=-1) | (change <= 0).all(axis=-1)
+        rho, nu = self.scales
+        return door.Loss(pure=float((size / rho + np.where(one_way, 1, 2) * self.cutoff * size / nu).sum()))
 
     def log_probability(self, answers: Any, values: Any, threshold: float) -> float:
         """Return the log probability of a list of answers, by integrating over the noisy threshold."""

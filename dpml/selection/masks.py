@@ -10,6 +10,7 @@ the same recursion on log sums).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy.special import expit, log_expit
 
 from dpml._validate import check_integer, check_rng
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
 
 __all__ = ["inclusion_probabilities", "log_normaliser", "mask_log_probability", "sample_masks"]
 
@@ -131,22 +133,42 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     check_rng(rng)
     if T in (0, w.size):
         return np.full((draws, w.size), T > 0)
-    c = _tilt(w, T)
-    p = expit(w + c)
-    F = _forward(p, expit(-(w + c)), T)
-    masks = np.zeros((w.size, draws), dtype=bool)
-    uniforms = rng.random((w.size, draws))
-    left = np.full(draws, T)
-    for d in range(w.size - 1, -1, -1):
-        # The chance that coin d is on, for every number of ones still to be placed; F[d+1, t] = 0 is never reached.
-        chance = np.zeros(T + 1)
-        np.divide(p[d] * F[d, :-1], F[d + 1, 1:], out=chance[1:], where=F[d + 1, 1:] > 0)
-        on = uniforms[d] < chance[left]
-        # Rounding must not strand a one: with as many coins left as ones, all are on.
-        on |= left == d + 1
-        masks[d] = on
-        left -= on
-    return np.ascontiguousarray(masks.T)
+    return door.release(_MaskDraw(T, draws), w, rng)
+
+
+@dataclass(frozen=True)
+class _MaskDraw:
+    """Masks of T ones, each with probability proportional to exp(sum of its log weights)."""
+
+    n_features: int
+    draws: int
+
+    def _sample(self, w: FloatArray, rng: np.random.Generator) -> NDArray[np.bool_]:
+        T, draws = self.n_features, self.draws
+        c = _tilt(w, T)
+        p = expit(w + c)
+        F = _forward(p, expit(-(w + c)), T)
+        masks = np.zeros((w.size, draws), dtype=bool)
+        uniforms = rng.random((w.size, draws))
+        left = np.full(draws, T)
+        for d in range(w.size - 1, -1, -1):
+            # The chance that coin d is on, for every number of ones still to be placed; F[d+1, t] = 0 is never reached.
+            chance = np.zeros(T + 1)
+            np.divide(p[d] * F[d, :-1], F[d + 1, 1:], out=chance[1:], where=F[d + 1, 1:] > 0)
+            on = uniforms[d] < chance[left]
+            # Rounding must not strand a one: with as many coins left as ones, all are on.
+            on |= left == d + 1
+            masks[d] = on
+            left -= on
+        return np.ascontiguousarray(masks.T)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # a mask's log ratio is the sum of its weights' changes less that of log Z: extreme for the T largest or least
+        T = self.n_features
+        change = np.sort(np.subtract(statistic, other_statistic))
+        shift = log_normaliser(statistic, T) - log_normaliser(other_statistic, T)
+        worst = max(abs(change[-T:].sum() - shift), abs(change[:T].sum() - shift))
+        return door.Loss(pure=self.draws * float(worst))
 
 
 def log_normaliser(log_weights: Any, n_features: int) -> float:

@@ -7,6 +7,7 @@ catalogue gives the neighbours that show it, and the audit catches each of them.
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,9 @@ from scipy import integrate
 from scipy.special import expit
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Laplace, door
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector
-from dpml.selection.scores import scores_from_counts
 
 __all__ = [
     "PublishedSelector",
@@ -139,13 +139,27 @@ def iterative_sampling(
     scores = np.asarray(scores, float)
     T = check_integer(n_features, "n_features", 1, len(scores) - 1)
     step = check_epsilon(epsilon) / T / (2 * check_number(sensitivity, "sensitivity", 0.0, open_lower=True))
-    order = np.argsort(-scores, kind="stable")
-    shifted = scores[order] - scores[order][T]
-    coins = check_rng(rng).random((check_integer(draws, "draws", 1), len(scores))) < expit(step * shifted)
-    coins &= coins.cumsum(axis=1) <= T
-    selected = np.zeros_like(coins)
-    selected[:, order] = coins
-    return selected
+    return door.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), scores, check_rng(rng))
+
+
+@dataclass(frozen=True)
+class _IterativeSampling:
+    n_features: int
+    step: float
+    draws: int
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> BoolArray:
+        order = np.argsort(-statistic, kind="stable")
+        shifted = statistic[order] - statistic[order][self.n_features]
+        coins = rng.random((self.draws, len(statistic))) < expit(self.step * shifted)
+        coins &= coins.cumsum(axis=1) <= self.n_features
+        selected = np.zeros_like(coins)
+        selected[:, order] = coins
+        return selected
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # no bound is known: its cost grows with the number of features that are passed over
+        return door.NOTHING if np.array_equal(statistic, other_statistic) else door.EVERYTHING
 
 
 def _noisy_centre_tail(total: float, size: float, scale_total: float, scale_size: float, threshold: float) -> float:
@@ -315,7 +329,7 @@ class PublishedSelector(PrivateSelector):
             check_choice(self.score, "score", ("total_count",))
 
     def _masks(self, counts, facts, draws, rng):
-        values = scores_from_counts(counts, self.score)
+        values = facts.scores(counts, self.score)
         options: Any = {"draws": draws, "rng": rng}
         step = facts.sensitivity(self.score)
         if self.method == "iterative":

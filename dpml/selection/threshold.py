@@ -11,10 +11,10 @@ import numpy as np
 
 from dpml._validate import check_integer, check_number
 from dpml.budget import Budget
+from dpml.mechanisms import door
 from dpml.mechanisms.threshold import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
-from dpml.selection.scores import scores_from_counts
 
 __all__ = ["SparseVectorSelector"]
 
@@ -101,10 +101,10 @@ class SparseVectorSelector(PrivateSelector):
         return SparseVector(self.epsilon, self.cutoff, facts.sensitivity(self.score), monotone)
 
     def _masks(self, counts, facts, draws, rng):
-        values = scores_from_counts(counts, self.score)
+        values = facts.scores(counts, self.score)
         technique = self._technique(facts)
         masks = np.zeros((draws, facts.n_features), dtype=bool)
         for mask in masks:
-            order = rng.permutation(facts.n_features)
+            order = door.coins(lambda rng: rng.permutation(facts.n_features), rng)
             mask[order] = technique.release(values[order], self.threshold, rng=rng) == ABOVE
         return masks

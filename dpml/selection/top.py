@@ -5,6 +5,7 @@ Peeling, one shot of noise, permute-and-flip, and the joint exponential mechanis
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from dpml._shares import equal_share
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget import Budget
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
+from dpml.mechanisms.choice import range_of_change
 from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, top_masks
-from dpml.selection.scores import scores_from_counts
 
 __all__ = ["TopSelector", "joint_gaps", "one_shot", "peel", "sample_joint"]
 
@@ -70,8 +72,7 @@ def one_shot(
     [[False, True, False, True]]
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    noise = check_rng(rng).standard_exponential((draws, values.size))
-    return top_masks(weight / T * values + noise, T)
+    return door.release(_OneShot(T, draws), weight / T * values, check_rng(rng))
 
 
 def peel(
@@ -103,15 +104,43 @@ def peel(
     ndarray of bool, shape (draws, D)
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    check_rng(rng)
-    shape = draws, values.size
-    if check_choice(noise, "noise", ("gumbel", "exponential")) == "gumbel":
-        return top_masks(weight / T * values + rng.gumbel(size=shape), T)
-    chosen = np.zeros(shape, dtype=bool)
-    for _ in range(T):
-        noisy = np.where(chosen, -np.inf, weight / T * values + rng.standard_exponential(shape))
-        chosen[np.arange(draws), noisy.argmax(axis=1)] = True
-    return chosen
+    gumbel = check_choice(noise, "noise", ("gumbel", "exponential")) == "gumbel"
+    return door.release((_PeelByGumbel if gumbel else _Peel)(T, draws), weight / T * values, check_rng(rng))
+
+
+@dataclass(frozen=True)
+class _TopDraw:
+    """T features chosen from scores in units of the noise, which costs as much as T choices by the proofs above."""
+
+    n_features: int
+    draws: int
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        return door.Loss(pure=self.draws * self.n_features * float(range_of_change(statistic, other_statistic)))
+
+
+@dataclass(frozen=True)
+class _OneShot(_TopDraw):
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
+        noise = rng.standard_exponential((self.draws, statistic.size))
+        return top_masks(statistic + noise, self.n_features)
+
+
+@dataclass(frozen=True)
+class _PeelByGumbel(_TopDraw):
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
+        return top_masks(statistic + rng.gumbel(size=(self.draws, statistic.size)), self.n_features)
+
+
+@dataclass(frozen=True)
+class _Peel(_TopDraw):
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
+        shape = self.draws, statistic.size
+        chosen = np.zeros(shape, dtype=bool)
+        for _ in range(self.n_features):
+            noisy = np.where(chosen, -np.inf, statistic + rng.standard_exponential(shape))
+            chosen[np.arange(self.draws), noisy.argmax(axis=1)] = True
+        return chosen
 
 
 def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, NDArray[np.intp], NDArray[np.intp]]:
@@ -196,7 +225,26 @@ def sample_joint(
     [[False, True, False, True]]
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    check_rng(rng)
+    return door.release(_JointDraw(T, draws, weight), values, check_rng(rng))
+
+
+@dataclass(frozen=True)
+class _JointDraw:
+    """Sequences of T features with probability proportional to exp(-weight/2 · gap)."""
+
+    n_features: int
+    draws: int
+    weight: float
+
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
+        return _joint_masks(statistic, self.weight, self.n_features, self.draws, rng)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # gaps move by at most the range of the scores' change either way
+        return door.Loss(pure=self.draws * self.weight * float(range_of_change(statistic, other_statistic)))
+
+
+def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.random.Generator) -> BoolArray:
     gaps, log_counts, place, rank = joint_gaps(values, T)
     log_p = log_counts - weight / 2 * gaps
     cumulative = np.cumsum(np.exp(log_p - log_p.max()))
@@ -313,7 +361,7 @@ class TopSelector(PrivateSelector):
         T, D = self.n_features, facts.n_features
         if T == D:
             return np.ones((draws, D), dtype=bool)
-        values, span = scores_from_counts(counts, self.score), facts.change_range(self.score)
+        values, span = facts.scores(counts, self.score), facts.change_range(self.score)
         if self.method == "joint":
             return sample_joint(values, self.epsilon, T, span, draws=draws, rng=rng)
         # keeping the T best is dropping the D - T worst: fewer choices cost less

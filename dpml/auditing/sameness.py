@@ -1,0 +1,67 @@
+"""Whether two results are the same, all that they hold included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from dpml.budget import Budget
+
+__all__ = ["same"]
+
+
+def same(first: Any, second: Any) -> bool:
+    """Return whether two results are the same to the bit; of objects, everything that pickling would write."""
+    return _same(first, second, set())
+
+
+def _same(first: Any, second: Any, seen: set[tuple[int, int]]) -> bool:
+    if first is second or (id(first), id(second)) in seen:
+        return True
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        if first.shape != second.shape or first.dtype != second.dtype:
+            return False
+        if first.dtype == object:
+            return all(_same(a, b, seen) for a, b in zip(first.ravel(), second.ravel(), strict=True))
+        return np.array_equal(first, second, equal_nan=first.dtype.kind in "fc")
+    if isinstance(first, float):
+        return first == second or (math.isnan(first) and math.isnan(second))
+    if isinstance(first, (str, bytes, int, complex, np.generic, type(None))):
+        return bool(first == second) or (first != first and second != second)
+    seen.add((id(first), id(second)))
+    if sparse.issparse(first):
+        return first.shape == second.shape and not (first != second).nnz
+    if isinstance(first, (pd.DataFrame, pd.Series, pd.Index)):
+        return first.equals(second)
+    if isinstance(first, Mapping):
+        return list(first) == list(second) and all(_same(first[k], second[k], seen) for k in first)
+    if isinstance(first, (list, tuple)):
+        return len(first) == len(second) and all(_same(a, b, seen) for a, b in zip(first, second, strict=True))
+    if isinstance(first, (set, frozenset)):
+        return first == second
+    if isinstance(first, (np.random.Generator, np.random.RandomState)):
+        return True  # the noise of a replay is not drawn, so its source stands elsewhere
+    if isinstance(first, Budget):
+        return _same(first.ledger, second.ledger, seen)
+    if callable(first) and not hasattr(first, "get_params"):
+        return True  # a function holds no records of its own
+    return _same(_state(first), _state(second), seen)
+
+
+def _state(value: Any) -> Any:
+    """Return what pickling would write of an object; what a user sees of one that is not pickled."""
+    if is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    try:
+        state = value.__getstate__()
+    except Exception:  # an object that holds private statistics and says so
+        return {k: v for k, v in vars(value).items() if k.endswith("_") and not k.startswith("_")}
+    return state if state is not None else {}

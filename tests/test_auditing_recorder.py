@@ -1,0 +1,241 @@
+"""The recorder: exact costs by hand, of compositions and coins, and what tells neighbours apart for certain."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+
+from dpml.auditing import recorded_cost, recorded_releases
+from dpml.classifiers import BernoulliNB, LinearSVC, LogisticRegression
+from dpml.encoding import cut_rows
+from dpml.evaluation.stopping import random_stopping
+from dpml.exceptions import DpmlError, InvalidParameter
+from dpml.mechanisms import (
+    ExponentialMechanism,
+    Gaussian,
+    Geometric,
+    Laplace,
+    NormGamma,
+    PermuteAndFlip,
+    ReportNoisyMax,
+    SparseVector,
+    Staircase,
+    door,
+)
+from dpml.mechanisms.admissible import Cauchy, SmoothGaussian, SmoothLaplace, StudentT
+from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.mechanisms.secure import discrete_gaussian, integer_laplace, noisy_max
+from dpml.schema import Schema
+from dpml.selection import MaskSelector, mask_log_probability, sample_masks
+
+RNG = np.random.default_rng(0)
+
+
+def released(mechanism, *more, **keywords):
+    return lambda data: mechanism.release(data, *more, rng=RNG, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("call", "data", "neighbour", "expected"),
+    [
+        (released(Laplace(0.5)), [3.0, 1.0], [4.0, 1.0], 0.5),
+        (released(Laplace(0.5), draws=3), [3.0], [4.0], 1.5),
+        (released(Laplace(0.5, 4.0)), [3.0], [4.0], 0.125),
+        (released(Geometric(1.0, 2)), [3, 7], [4, 6], 1.0),
+        (released(Staircase(1.0)), [0.0], [0.3], 1.0),
+        (released(Staircase(1.0)), [0.0], [1.2], 2.0),
+        (released(NormGamma(1.0, 1.0, 2)), [0.0, 0.0], [0.6, 0.8], 1.0),
+        # e/(e+1) for 1/2: the first candidate's probability grows by the factor 2e/(e+1)
+        (released(ExponentialMechanism(1.0, 1.0)), [1.0, 0.0], [0.0, 0.0], math.log((math.e + 1) / 2)),
+        (released(ReportNoisyMax(1.0, 1.0, "gumbel")), [1.0, 0.0], [0.0, 0.0], math.log((math.e + 1) / 2)),
+        # permute-and-flip: the worse of two has exp(-d)/2, so 1/2 becomes e^-1/2
+        (released(PermuteAndFlip(1.0, 1.0)), [1.0, 0.0], [0.0, 0.0], 1.0),
+        (lambda data: integer_laplace(data, 2.0), [3, 5], [4, 5], 0.5),
+        (lambda data: noisy_max(data, 1.0, 1), [1, 0], [0, 0], 1.0),
+        (lambda data: sum(Laplace(0.1 * k).release(data, rng=RNG) for k in (1, 2)), 0.0, 1.0, 0.3),
+    ],
+)
+def test_costs_by_hand(call, data, neighbour, expected):
+    assert recorded_cost(call, data, neighbour) == pytest.approx(expected, rel=1e-9)
+    assert recorded_cost(call, neighbour, data) == pytest.approx(expected, rel=1e-9)
+    assert recorded_cost(call, data, data) == 0
+
+
+def test_a_choice_of_masks_costs_what_enumeration_says():
+    first, second = np.array([0.3, -1.0, 0.8, 0.0]), np.array([0.5, -1.2, 0.1, 0.4])
+    masks = np.array([[d in pair for d in range(4)] for pair in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))])
+    worst = np.abs(mask_log_probability(first, masks) - mask_log_probability(second, masks)).max()
+    found = recorded_cost(lambda w: sample_masks(w, 2, 1, rng=RNG), first, second)
+    assert found == pytest.approx(worst, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", [Cauchy(1.0, 0.1), StudentT(1.0, 0.1)])
+def test_the_largest_ratio_of_heavy_tails_is_that_of_their_densities(noise):
+    z = np.sinh(np.linspace(-20, 20, 400_001))
+    (one, s), (two, t) = (0.2, 0.5), (0.6, 0.55)
+    densities = noise.log_density(z, one, s) - noise.log_density(z, two, t)
+    found = recorded_cost(lambda data: noise.release(*data, rng=RNG), (one, s), (two, t))
+    assert found == pytest.approx(np.abs(densities).max(), rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [SmoothLaplace(1.0, 1e-3, 0.05), SmoothGaussian(1.0, 1e-3, 0.05)])
+def test_a_profile_is_the_divergence_of_the_densities(noise):
+    z = np.linspace(-80, 80, 400_001)
+    (one, s), (two, t) = (0.0, 1.0), (1.0, 1.05)
+    p, q = (np.exp(noise.log_density(z, *side)) for side in ((one, s), (two, t)))
+    for delta in (1e-2, 1e-3):
+        epsilon = recorded_cost(lambda data: noise.release(*data, rng=RNG), (one, s), (two, t), delta=delta)
+        both = [np.trapezoid(np.maximum(a - np.exp(epsilon) * b, 0), z) for a, b in ((p, q), (q, p))]
+        assert max(both) == pytest.approx(delta, rel=1e-3)
+
+
+def test_gaussian_releases_add_up_exactly():
+    def call(data):
+        return [Gaussian(1.0, 1e-5).release(data, rng=RNG) for _ in range(4)]
+
+    epsilon = recorded_cost(call, [0.0], [1.0], delta=1e-5)
+    # four releases are one with half the noise
+    assert gaussian_delta(epsilon, Gaussian(1.0, 1e-5).scale / 2) == pytest.approx(1e-5, rel=1e-6)
+    assert recorded_cost(call, [0.0], [1.0]) == math.inf
+    one = recorded_cost(lambda data: discrete_gaussian(data, 5.0), [0], [1], delta=1e-5)
+    assert gaussian_delta(one, 5.0) == pytest.approx(1e-5, rel=0.05)  # steps of a fifth of σ are nearly continuous
+
+
+def test_sparse_vector_costs_its_claim_at_most():
+    technique = SparseVector(1.0, cutoff=2)
+    assert recorded_cost(released(technique, 0.0), [0.0, 0.0], [1.0, -1.0]) == pytest.approx(1.0)
+    assert recorded_cost(released(technique, 0.0), [0.0, 0.0], [1.0, 1.0]) < 1.0
+
+
+X = (np.random.default_rng(1).random((30, 4)) < 0.5).astype(float)
+Y = np.arange(30) % 2
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("release", [False, True])
+def test_a_whole_classifier_reaches_its_claim(relation, release):
+    schema = Schema.binary(4, row_bound=2)
+    before = (X, Y)
+    after = (np.vstack([X, [1, 1, 0, 0]]), np.append(Y, 1))
+    if relation == "replace-one":
+        before = (np.vstack([X, [0, 0, 1, 1]]), np.append(Y, 0))
+
+    def call(data):
+        return BernoulliNB(0.7, relation=relation, row_bound=2, schema=schema, release=release).fit(*data)
+
+    assert recorded_cost(call, before, after) == pytest.approx(0.7, rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression, LinearSVC])
+def test_objective_perturbation_pays_for_the_solver_too(estimator):
+    schema = Schema.binary(4)
+
+    def call(data):
+        return estimator(1.0, method="objective", reg_lambda=1.0, schema=schema).fit(*data)
+
+    record = np.ones((1, 4))
+    cost = recorded_cost(call, (X, Y), (np.vstack([X, record]), np.append(Y, 1)))
+    assert 0.5 < cost <= 1 + 1e-9
+    _, cover = recorded_releases(call, (X, Y), (np.vstack([X, record]), np.append(Y, 1)))
+    assert cover.loss.pure == pytest.approx(0.001, rel=1e-3)
+
+
+def test_coins_are_those_of_the_records_that_both_share():
+    """Each record is cut by itself: only what the last record adds differs, by at most its three ones."""
+
+    def call(data):
+        cut = cut_rows(data, 2, rng=np.random.default_rng(0))
+        return Laplace(1.0).release(cut.sum(axis=0), rng=RNG)
+
+    ones = np.ones((20, 4))
+    assert recorded_cost(call, ones[:19], ones) == pytest.approx(2.0)
+
+
+def test_random_stopping_costs_a_factor_of_its_dearest_run():
+    def call(data):
+        def run(rng):
+            score = float(Laplace(0.25).release(data, rng=rng))
+            return score, score
+
+        return random_stopping(run, 0.25, eta=1.0, gamma=0.3, rng=np.random.default_rng(3))
+
+    assert recorded_cost(call, 0.0, 1.0, pasts=5) == pytest.approx(0.75)
+
+    def gaussian(data):
+        noisy = float(Gaussian(1.0, 1e-5).release(data, rng=RNG))
+        return random_stopping(lambda rng: (0, float(Gaussian(1.0, 1e-5).release(data, rng=rng))), 0.25,
+                               gamma=0.3, rng=np.random.default_rng(3)), noisy  # fmt: skip
+
+    with pytest.raises(DpmlError, match="random stopping"):
+        recorded_cost(gaussian, 0.0, 1.0, delta=1e-5)
+
+
+class Holder(BaseEstimator):
+    """Keeps something after a release."""
+
+    def __init__(self, keep="nothing"):
+        self.keep = keep
+
+    def fit(self, data):
+        self.sum_ = float(Laplace(1.0).release(sum(data), rng=RNG))
+        if self.keep == "count":
+            self._n = len(data)
+        elif self.keep == "closure":
+            self.facts_ = {"rows": [np.array(data)]}
+        return self
+
+
+@pytest.mark.parametrize("keep", ["count", "closure"])
+def test_what_is_kept_beside_the_releases_is_found(keep):
+    assert recorded_cost(lambda data: Holder().fit(data), [1.0], [1.0, 1.0]) == pytest.approx(1.0)
+    assert recorded_cost(lambda data: Holder(keep).fit(data), [1.0], [1.0, 1.0]) == math.inf
+    pipeline = make_pipeline(Holder(keep))
+    assert recorded_cost(lambda data: [pipeline.steps, Holder(keep).fit(data)], [1.0], [1.0, 1.0]) == math.inf
+
+
+def raises_on_two(data):
+    if len(data) == 2:
+        raise ValueError(data)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: len(data),
+        lambda data: Laplace(1.0 / len(data)).release(0.0, rng=RNG),
+        lambda data: Laplace(1.0).release(np.zeros(len(data)), rng=RNG),
+        lambda data: [Laplace(1.0).release(0.0, rng=RNG) for _ in data],
+        raises_on_two,
+        lambda data: Laplace(1.0).release(0.0 if len(data) == 1 else math.nan, rng=RNG),
+    ],
+)
+def test_what_tells_two_data_sets_apart_for_certain_has_no_finite_cost(call):
+    assert recorded_cost(call, [1.0], [1.0, 1.0]) == math.inf
+    if call is not raises_on_two:
+        assert recorded_cost(call, [1.0, 1.0], [1.0]) == math.inf
+
+
+def test_what_the_data_itself_raises_is_raised():
+    with pytest.raises(ValueError, match="1"):
+        recorded_cost(raises_on_two, [1.0, 1.0], [1.0])
+    with pytest.raises(InvalidParameter, match="pasts = 0"):
+        recorded_cost(len, [], [], pasts=0)
+    with pytest.raises(InvalidParameter, match="call = 3"):
+        recorded_cost(3, [], [])
+
+
+def test_releases_go_on_as_usual_when_nobody_listens():
+    before = Laplace(1.0).release(np.zeros(3), rng=np.random.default_rng(5))
+    recorded_cost(released(Laplace(1.0)), [0.0], [1.0])
+    after = Laplace(1.0).release(np.zeros(3), rng=np.random.default_rng(5))
+    assert np.array_equal(before, after)
+    assert door._listener.get() is None
+
+
+def test_a_selector_is_recorded():
+    def call(data):
+        return MaskSelector(1.0, 2, "count", schema=Schema.binary(4), random_state=0).fit(*data).get_support()
+
+    assert 0 < recorded_cost(call, (X, Y), (np.vstack([X, [1, 0, 1, 0]]), np.append(Y, 1))) <= 1 + 1e-9
