@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpml._plain import plain_labels, plain_numbers
 from dpml._validate import check_choice, check_number
-from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.exceptions import InvalidData, InvalidSchema, shown
 
 KINDS = ("binary", "categorical", "numeric")
 
@@ -90,7 +90,7 @@ class Feature:
             return "0 or 1"
         if self.kind == "numeric":
             return f"a number from {self.lower:g} to {self.upper:g}"
-        values = ", ".join(map(repr, (self.categories or ())[:8]))
+        values = ", ".join(map(shown, (self.categories or ())[:8]))
         return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
 
     def clean(self, values: Any, on_invalid: str) -> np.ndarray:
@@ -113,7 +113,7 @@ class Feature:
             bad = ~known & ~is_missing if self.missing is not None else ~known
             if bad.any():
                 raise InvalidData(
-                    f"column {self.name!r} has the value {show_value(column[bad][0])}: it must be {self.domain}"
+                    f"column {shown(self.name)} has the value {show_value(column[bad][0])}: it must be {self.domain}"
                 )
         if self.kind == "categorical":
             return np.array([v if ok else fallback for v, ok in zip(column, known, strict=True)], dtype=object)
@@ -133,7 +133,7 @@ def _cells(values: Any) -> np.ndarray:
 
 
 def show_value(value: Any) -> str:
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return shown(value.item() if isinstance(value, np.generic) else value)
 
 
 def plain_value(value: Any) -> Any:

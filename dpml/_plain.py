@@ -20,7 +20,28 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData
 
-__all__ = ["plain_features", "plain_labels", "plain_numbers", "plain_rows"]
+__all__ = ["plain_cells", "plain_features", "plain_labels", "plain_numbers", "plain_rows", "read_frame"]
+
+
+def read_frame(X: Any) -> Any:
+    """Return a table of named columns as a pandas DataFrame, whoever made it, and anything else as it is.
+
+    A table that is no pandas one (of Polars or Arrow, say) is known by the names of its columns, which are looked up in
+    it. Read as an array it would lose the names, and its columns would be taken by position.
+    """
+    if isinstance(X, (pd.DataFrame, np.ndarray, list, tuple)) or sparse.issparse(X):
+        return X
+    # the shape first: what is lazy has none, and asking it for its columns is slow
+    if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
+        return X
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    columns = [X[name] for name in names]
+    cells = [c.to_numpy() if hasattr(c, "to_numpy") else np.asarray(c) for c in columns]
+    # an object column keeps its cells: pandas would make text of some
+    series = [pd.Series(c, dtype=object if c.dtype == object else None) for c in cells]
+    frame = pd.concat(series, axis=1) if series else pd.DataFrame(index=range(X.shape[0]))
+    frame.columns = pd.Index(names, dtype=object)
+    return frame
 
 
 def plain_features(X: Any, n_features: int | None = None) -> Any:
@@ -48,6 +69,7 @@ def plain_features(X: Any, n_features: int | None = None) -> Any:
     array([[1. , 0.5],
            [nan, inf]])
     """
+    X = read_frame(X)
     with np.errstate(all="ignore"):
         if sparse.issparse(X) and X.ndim == 2:
             table = X.tocoo(copy=True)
@@ -84,6 +106,22 @@ def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.obje
     for i, row in enumerate(listed):
         for j, value in enumerate(row):  # type: ignore[arg-type]  # None is refused above
             cells[i, j] = value  # one by one, so that a cell that is a sequence stays a cell
+    return cells
+
+
+def plain_cells(values: Any) -> NDArray:
+    """Return a column as an array; cells that are sequences stay single cells, and no cell decides on another's type.
+
+    Examples
+    --------
+    >>> plain_cells([1, "a", [2, 3]])
+    array([1, 'a', list([2, 3])], dtype=object)
+    """
+    if not isinstance(values, (list, tuple)):
+        return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    cells = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        cells[i] = value
     return cells
 
 
@@ -134,7 +172,12 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
         raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
     position = {label: i for i, label in enumerate(classes)}
-    return np.array([_position(label, position) for label in list(y)], dtype=np.intp)
+    labels = list(y)
+    try:
+        codes = [position.get(label, -1) for label in labels]
+    except Exception:  # one of them has no hash, or raises what it likes: then each by itself
+        codes = [_position(label, position) for label in labels]
+    return np.array(codes, dtype=np.intp)
 
 
 def _position(label: Any, position: dict) -> int:

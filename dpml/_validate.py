@@ -71,7 +71,19 @@ def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
 
 
 def as_generator(random_state: Any, name: str = "random_state") -> np.random.Generator:
-    """Turn an estimator's ``random_state`` (None, a seed or a Generator) into a Generator."""
+    """Turn an estimator's ``random_state`` (None, a seed, a Generator or a RandomState) into a Generator.
+
+    A RandomState is drawn from, as scikit-learn does: the same one gives other numbers the next time.
+    """
     if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     return np.random.default_rng(check_integer(random_state, name, 0))
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return a bool; text such as "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidParameter(name, value, "True or False")
+    return bool(value)

@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from dpml._plain import plain_labels, read_frame
 from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
-from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.mechanisms import door
 from dpml.schema import Feature, Schema
 
@@ -139,11 +140,12 @@ class BinaryEncoding:
             A column is missing, or (``on_invalid="raise"``) a value is outside its domain; names column and value.
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
+        frame = read_frame(frame)
         X = np.zeros((len(frame), self.binary_schema.n_features))
         rows, start = np.arange(len(frame)), 0
         for f in self.schema.features:
             if f.name not in frame.columns:
-                raise InvalidData(f"column {f.name!r} is missing: the table must have it, with {f.domain}")
+                raise InvalidData(f"column {shown(f.name)} is missing: the table must have it, with {f.domain}")
             values = frame[f.name].to_numpy()
             if f.kind == "binary":
                 X[:, start] = f.clean(values, on_invalid)
@@ -156,10 +158,10 @@ class BinaryEncoding:
     def _codes(self, f: Feature, values: np.ndarray, on_invalid: str) -> np.ndarray:
         if f.kind == "numeric":
             return np.digitize(f.clean(values, on_invalid), self.cuts[f.name])
-        categories = pd.Index(f.categories, dtype=object)
-        codes = categories.get_indexer(values)
+        # each cell by itself: an index of pandas hashes them all at once, and one that has no hash would stop it
+        codes = plain_labels(list(values), f.categories or ())
         if (codes < 0).any():
-            codes = categories.get_indexer(f.clean(values, on_invalid))
+            codes = plain_labels(list(f.clean(values, on_invalid)), f.categories or ())
         return codes
 
 

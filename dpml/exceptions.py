@@ -15,10 +15,30 @@ __all__ = [
     "LedgerOutdated",
     "LedgerUnavailable",
     "MissingExtra",
+    "NoExactScore",
     "NoSecureSampler",
     "NotPrivate",
     "RelationMismatch",
+    "shown",
 ]
+
+# the most characters of a value in a message
+LONGEST = 80
+
+
+def shown(value: object) -> str:
+    """Return a value as text for a message, at most 80 characters of it, whatever its ``repr`` does.
+
+    Examples
+    --------
+    >>> shown([1, 2]), len(shown("a" * 1000))
+    ('[1, 2]', 80)
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a number of more digits than Python prints, or an object that raises what it likes
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= LONGEST else f"{text[:51]} ... {text[-24:]}"
 
 
 class DpmlError(Exception):
@@ -40,7 +60,7 @@ class InvalidParameter(DpmlError, ValueError):
 
     def __init__(self, name: str, value: object, allowed: str):
         self.name, self.value, self.allowed = name, value, allowed
-        super().__init__(f"{name} = {value!r} is not allowed: it must be {allowed}")
+        super().__init__(f"{name} = {shown(value)} is not allowed: it must be {allowed}")
 
     def __reduce__(self):
         return type(self), (self.name, self.value, self.allowed)
@@ -95,6 +115,10 @@ class RelationMismatch(DpmlError, ValueError):
 
 class NotPrivate(DpmlError):
     """A method that does not hold its published claim was asked to make a release."""
+
+
+class NoExactScore(NotPrivate, AttributeError, TypeError):
+    """A release was to be scored exactly: `score` is no attribute of it, and a search over it refuses to begin."""
 
 
 class NoSecureSampler(DpmlError, NotImplementedError):

@@ -18,9 +18,9 @@ import pandas as pd
 from scipy import sparse
 
 from dpml._feature import Feature, plain_value, show_value
-from dpml._plain import plain_features, plain_labels, plain_rows
+from dpml._plain import plain_features, plain_labels, plain_numbers, plain_rows, read_frame
 from dpml._validate import ON_INVALID, check_choice, check_integer
-from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.exceptions import InvalidData, InvalidSchema, shown
 
 __all__ = ["Feature", "Schema", "resolve_schema"]
 
@@ -189,6 +189,7 @@ class Schema:
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         schema: Schema = self
+        X = read_frame(X)
         if on_invalid == "clip" and self.is_binary:
             X = plain_features(X, self.n_features)
         elif isinstance(X, (list, tuple)) and not self.is_binary:
@@ -196,12 +197,15 @@ class Schema:
         if isinstance(X, pd.DataFrame):
             unknown = [c for c in X.columns if str(c) not in self._position]
             if unknown:
-                raise InvalidData(f"column {unknown[0]!r} is not in the schema; it has {_few(self.feature_names)}")
+                raise InvalidData(f"column {shown(unknown[0])} is not in the schema; it has {_few(self.feature_names)}")
             names = [str(c) for c in X.columns]
             if names != self.feature_names:
                 schema = self.subset(names)
         elif not sparse.issparse(X):
-            X = np.asarray(X)
+            try:
+                X = np.asarray(X)
+            except ValueError:  # a cell that is a sequence among cells that are none
+                X = plain_rows(X, self.n_features)
             if X.ndim != 2:
                 raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
         if X.shape[1] != schema.n_features:
@@ -217,8 +221,10 @@ class Schema:
         return schema._check_dense(X, on_invalid), schema
 
     def _check_dense(self, X: Any, on_invalid: str) -> np.ndarray:
-        cells = X.to_numpy() if isinstance(X, pd.DataFrame) else X
-        if cells.dtype.kind in "biuf":
+        plain = isinstance(X, np.ndarray) or all(dtype.kind in "biuf" for dtype in X.dtypes)
+        # a column at a time where they are not all numbers: pandas makes -2^63 of what is missing among integers
+        cells = X.to_numpy() if plain and isinstance(X, pd.DataFrame) else X
+        if plain and cells.dtype.kind in "biuf":
             values = cells.astype(float, copy=False)
         else:
             frame = pd.DataFrame(X)
@@ -232,6 +238,9 @@ class Schema:
         return values
 
     def _check_sparse(self, X: Any, on_invalid: str) -> sparse.csr_array:
+        if X.dtype.kind == "c":
+            X = X.tocoo(copy=True)
+            X.data = plain_numbers(X.data)  # as in a dense table, what has an imaginary part is no number
         values = sparse.csr_array(X, dtype=float, copy=False)
         if not values.has_canonical_format:
             values = values.copy()
@@ -328,7 +337,7 @@ class Schema:
 
 
 def _few(values: list) -> str:
-    text = ", ".join(map(repr, values[:6]))
+    text = ", ".join(map(shown, values[:6]))
     return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")
 
 
@@ -338,9 +347,20 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
         if not isinstance(schema, Schema):
             raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
         return schema
+    X = read_frame(X)
     if isinstance(X, pd.DataFrame):
-        return Schema.binary(X.shape[1], [str(c) for c in X.columns])
-    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+        names = [str(c) for c in X.columns]
+        if not names:
+            raise InvalidData("X has 0 columns: it must have at least 1")
+        return Schema.binary(len(names), names)
+    if isinstance(X, (list, tuple)):
+        # not by numpy, which makes a table of a cell that is a sequence, or fails at it
+        first = len(X[0]) if len(X) and isinstance(X[0], (list, tuple, np.ndarray, pd.Series)) else None
+        if first is None:
+            raise InvalidData("X is a list and its first entry no record: state a schema, or give records in an array")
+        shape: tuple[int, ...] = (len(X), first)
+    else:
+        shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:
         raise InvalidData(f"X has {len(shape)} dimensions: it must have 2, records and features")
     if shape[1] < 1:

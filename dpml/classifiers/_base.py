@@ -5,27 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpml.exceptions import InvalidData
+from dpml._door import PrivateEstimator, study_only
 from dpml.schema import Schema
 
 FloatArray = NDArray[np.float64]
 
 
-def _for_study(model: Any) -> bool:
-    if model.release:
-        # so that a search over parameters, which would publish exact scores of private records, refuses to begin
-        raise AttributeError("score is not available where release=True: it would publish an exact count of records")
-    return True
-
-
-class PrivateClassifier(ClassifierMixin, BaseEstimator):
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     """Base of classifiers with a schema: tables are checked against it, and a released model has no exact score."""
 
     _schema: Schema
@@ -47,16 +38,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any) -> Any:
         """Return a table in the order of the columns that the model was fitted with."""
         check_is_fitted(self)
-        if isinstance(X, pd.DataFrame):
-            position = {str(c): i for i, c in enumerate(X.columns)}
-            missing = [name for name in self._schema.feature_names if name not in position]
-            if missing:
-                raise InvalidData(f"column {missing[0]!r} is missing: the model was fitted with it")
-            if X.shape[1] == self.n_features_in_:  # a column that is no feature is an error, in the check below
-                X = X.iloc[:, [position[name] for name in self._schema.feature_names]]
+        X = self._ordered(X, self._schema)
         return self._schema.check_features(X, "clip" if self.release else self.on_invalid)[0]
 
-    @available_if(_for_study)
+    @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on records. It is exact, so a released model does not have it (``release=True``)."""
         return super().score(X, y, sample_weight)

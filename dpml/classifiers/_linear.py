@@ -141,6 +141,7 @@ class LinearEstimator(LinearDecisions):
         y : array of shape (n,)
             Labels among the schema's classes.
         """
+        X = self._enter(X)
         options = self._check_parameters()
         schema = resolve_schema(self.schema, X)
         squared_norm_bound(schema)

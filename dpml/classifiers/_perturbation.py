@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._shares import split_epsilon
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers._losses import LOGISTIC, Loss, check_loss
 from dpml.classifiers._minimum import release_minimum
@@ -304,9 +305,9 @@ def release_objective(
     squared_norm = check_number(squared_norm, "squared_norm", 0.0, 1.0, open_lower=True)
     X, signs = check_records(X, signs, check_choice(norm, "norm", NORMS), squared_norm)
     D = X.shape[1]
-    spare = SOLVER_SHARE * epsilon
+    spare, main = split_epsilon(epsilon, SOLVER_SHARE)
     options: dict[str, Any] = {"relation": relation, "calibration": calibration, "loss": loss}
-    rate, reg_lambda = objective_noise(epsilon - spare, check_lambda(reg_lambda) / squared_norm, **options)
+    rate, reg_lambda = objective_noise(main, check_lambda(reg_lambda) / squared_norm, **options)
     reg_lambda *= squared_norm
     tolerance = reachable(tolerance, (D + 40) / rate, reg_lambda, loss)
     noise: NormGamma | Laplace = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)

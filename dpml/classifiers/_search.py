@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from dpml._shares import equal_share
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers._objectives import LOSSES, Records, largest_score, loss_value
 from dpml.exceptions import NoSecureSampler
@@ -130,7 +131,7 @@ def _choose(
 
 def epsilon_share(epsilon: float, choices: int) -> float:
     """Return ε for each of a number of choices; rounded down, so that they never add up to more."""
-    return check_epsilon(epsilon) if choices == 1 else float(np.nextafter(check_epsilon(epsilon) / choices, 0.0))
+    return equal_share(check_epsilon(epsilon), choices)
 
 
 def _door(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import equal_share
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.classifiers._losses import LOGISTIC, Logistic, Loss
 from dpml.classifiers._perturbation import NORMS, TOLERANCE, minimiser, release_objective, release_output
@@ -175,7 +176,7 @@ def release_weights(
         steps: dict[str, Any] = {"n_iterations": n_iterations, "sampling_rate": sampling_rate, "n_records": n_records}
         return release_descent(X, codes, n_classes, epsilon, delta, reg_lambda, loss=loss, **steps, **common)
     positives = [1] if n_classes == 2 else list(range(n_classes))
-    epsilon, delta = epsilon / len(positives), delta / len(positives)
+    epsilon, delta = (equal_share(whole, len(positives)) for whole in (epsilon, delta))
     solver: dict[str, Any] = {"tolerance": tolerance, **common}
     weights = []
     for c in positives:

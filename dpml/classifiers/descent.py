@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._shares import split_epsilon
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers._losses import LOGISTIC, Loss, check_loss
 from dpml.classifiers._minimum import release_minimum
@@ -163,10 +164,8 @@ def release_approximate_minima(
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)
     X, signs = check_records(X, signs)
     D = X.shape[1]
-    spare, spare_delta = SOLVER_SHARE * epsilon, SOLVER_SHARE * delta
-    sigma, reg_lambda = gaussian_objective_noise(
-        epsilon - spare, delta - spare_delta, reg_lambda, relation=relation, loss=loss
-    )
+    (spare, main), (spare_delta, main_delta) = (split_epsilon(whole, SOLVER_SHARE) for whole in (epsilon, delta))
+    sigma, reg_lambda = gaussian_objective_noise(main, main_delta, reg_lambda, relation=relation, loss=loss)
     tolerance = reachable(tolerance, sigma * (math.sqrt(D) + 10), reg_lambda, loss)
     cover = NormalNoise(gaussian_sigma(spare, spare_delta, 2 * tolerance / reg_lambda))
     solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import divide_epsilon
 from dpml._validate import (
     check_choice,
     check_epsilon,
@@ -228,13 +229,12 @@ def release_moments(
     if check_relation(relation) == "replace-one":
         epsilon, delta = epsilon / 2, delta / (1 + math.exp(min(epsilon / 2, 600.0)))
     parts = shares(len(design.numbers), len(design.attributes), allocation)
-    if kind != "global" and noise in CONCENTRATED:
-        parts = tuple(math.sqrt(part) for part in parts)
-    class_share, cell_share, number_share = parts
+    power = 2 if kind != "global" and noise in CONCENTRATED else 1
+    counts = (1, len(design.attributes), 2 * len(design.numbers))
+    class_epsilon, cell_epsilon, each = divide_epsilon(epsilon, [p ** (1 / power) for p in parts], counts, power=power)
     batch: dict[str, Any] = {"rng": rng, "draws": draws}
-    n = Laplace(epsilon * class_share).release(statistics.n, **batch)
-    cells = Laplace(epsilon * cell_share).release(statistics.cells, **batch)
-    each = epsilon * number_share
+    n = Laplace(class_epsilon).release(statistics.n, **batch)
+    cells = Laplace(cell_epsilon).release(statistics.cells, **batch)
     if not design.numbers:
         mean = variance = np.empty((*n.shape, 0))
     elif kind == "global":

@@ -89,7 +89,7 @@ class LinearClassifier(PrivateClassifier):
         What to do with a value outside its domain or a label that is no class.
     release : bool
         Draw the noise securely (`BernoulliNB`); forbids `random_state`.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Seed of the noise, for study.
 
     Attributes
@@ -145,6 +145,7 @@ class LinearClassifier(PrivateClassifier):
         y : array of shape (n,)
             Labels among the schema's classes.
         """
+        X = self._enter(X)
         check_epsilon(self.epsilon)
         method = check_choice(self.method, "method", METHODS)
         schema = resolve_schema(self.schema, X)
@@ -172,4 +173,5 @@ class LinearClassifier(PrivateClassifier):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
-        return self.estimator_.predict(self._checked(X))
+        X = self._checked(X)
+        return self.estimator_.predict(X)

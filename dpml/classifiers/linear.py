@@ -123,7 +123,7 @@ class LogisticRegression(LinearEstimator):
         Draw the functional mechanism's noise securely, as integers (`dpml.mechanisms.secure`, the extra ``release``;
         numbers are rounded to 1/1024 of their domain's half width); forbids a seed. The other methods raise
         `NoSecureSampler`.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Seed of the noise, for study.
 
     Attributes
@@ -234,7 +234,7 @@ class LinearSVC(LinearEstimator):
     on_invalid : {"raise", "clip"}
     release : bool
         No method has a secure sampler: True raises `NoSecureSampler`.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------

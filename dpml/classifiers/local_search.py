@@ -102,6 +102,7 @@ class _PrivateSearch(LinearDecisions):
         y : array of shape (n,)
             Labels among the schema's classes.
         """
+        X = self._enter(X)
         epsilon, relation = self._check_parameters()
         rng = as_generator(self.random_state)
         schema = resolve_schema(self.schema, X)
@@ -215,7 +216,7 @@ class PrivLocal(_PrivateSearch):
         What to do with a value outside its domain, a label that is no class, or a record with too many ones.
     release : bool
         Secure noise, no seed, and everything invalid is clipped.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------

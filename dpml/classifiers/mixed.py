@@ -98,7 +98,7 @@ class MixedNB(NaiveBayes):
         What to do with a value outside its domain or a label that is no class. A release clips whatever this says.
     release : bool
         Add secure integer noise to the counts (binned only); forbids `random_state`.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Seed of the noise, for study.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation for which the cost holds; it must be the budget's.
@@ -196,6 +196,7 @@ class MixedNB(NaiveBayes):
         y : array of shape (n,)
             Labels among the schema's classes.
         """
+        X = self._enter(X)
         self._check_parameters()
         for name in ("n_bins_", "row_bound_", "theta_", "var_"):
             self.__dict__.pop(name, None)  # of an earlier fit with another method

@@ -243,7 +243,7 @@ class BernoulliNB(NaiveBayes):
     release : bool
         Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``); forbids
         `random_state`. What is learned is then a function of whole noisy counts and public facts only.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Seed of the noise, for study.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation for which ε holds; it must be the budget's.
@@ -334,6 +334,7 @@ class BernoulliNB(NaiveBayes):
         y : array of shape (n,)
             Labels among the schema's classes.
         """
+        X = self._enter(X)
         epsilon = check_epsilon(self.epsilon)
         check_choice(self.method, "method", METHODS)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)

@@ -35,8 +35,10 @@ def contingency_of_partition(
     tables = []
     for _ in range(check_integer(subsamples, "subsamples", 1)):
         part = door.coins(lambda rng: rng.integers(D, size=n), check_rng(rng))
-        on = np.asarray(X[rows, part]).ravel() if not sparse.issparse(X) else sparse.csr_array(X)[rows, part]
-        cell = ((np.asarray(on) == 0) * n_classes + codes) * D + part
+        on = (sparse.csr_array(X) if sparse.issparse(X) else X)[rows, part]
+        # of no rows, SciPy takes a sparse array and not a dense one
+        on = on.toarray() if sparse.issparse(on) else np.asarray(on)
+        cell = ((on.ravel() == 0) * n_classes + codes) * D + part
         tables.append(np.bincount(cell, minlength=2 * n_classes * D).reshape(2, n_classes, D))
     return np.stack(tables).astype(float)
 

@@ -28,7 +28,7 @@ from dpml.classifiers.binned import cell_counts, default_n_bins
 from dpml.classifiers.design import Design
 from dpml.classifiers.mixture import MixedModels, log_cells
 from dpml.counts import FACTOR, Contingency
-from dpml.exceptions import NoSecureSampler, NotPrivate
+from dpml.exceptions import NoSecureSampler, NotPrivate, RelationMismatch, shown
 from dpml.mechanisms import ExponentialMechanism
 from dpml.schema import Schema, resolve_schema
 
@@ -143,7 +143,7 @@ class PrivatePredictionNB(PrivateClassifier):
         What to do with a value outside its domain or a label that is no class.
     release : bool
         Not available: there is no secure sampler here.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Seed of the draws, for study.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation for which ε holds; it must be the budget's.
@@ -207,6 +207,7 @@ class PrivatePredictionNB(PrivateClassifier):
         X : array, sparse matrix or DataFrame of shape (n, D)
         y : array of shape (n,)
         """
+        X = self._enter(X)
         check_epsilon(self.epsilon)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         check_relation(self.relation)
@@ -223,7 +224,7 @@ class PrivatePredictionNB(PrivateClassifier):
             alpha = default_pseudocount(schema, self.epsilon, self.relation)
         self._design = Design(schema, check_integer(n_bins, "n_bins", 2), binary_cells=True)
         self.change_range_ = score_range(self._design.sizes, alpha, self.relation)
-        self._alpha = alpha
+        self._alpha, self._relation = alpha, self.relation
         self._counts = cell_counts(self._design, X, codes, (schema.n_features, 0))
         self._learned_facts(schema, named)
         return self
@@ -231,11 +232,15 @@ class PrivatePredictionNB(PrivateClassifier):
     def predict(self, X: Any) -> NDArray:
         """Release the class of each record; costs ε for each."""
         X = self._checked(X)
+        if self.relation != self._relation:
+            # the range of the scores was computed for the other one
+            raise RelationMismatch(f"relation = {shown(self.relation)}: the model was fitted for {self._relation!r}")
+        epsilon = check_epsilon(self.epsilon)
         if not X.shape[0]:
             return self.classes_[:0]
-        charge(self.budget, self.relation, X.shape[0] * self.epsilon, label=f"PrivatePredictionNB, {X.shape[0]} labels")
+        charge(self.budget, self.relation, X.shape[0] * epsilon, label=f"PrivatePredictionNB, {X.shape[0]} labels")
         scores = label_scores(self._counts, self._design, X, self._alpha)
-        return self.classes_[release_labels(scores, self.epsilon, self.change_range_, rng=self._rng)[0]]
+        return self.classes_[release_labels(scores, epsilon, self.change_range_, rng=self._rng)[0]]
 
     def __getstate__(self) -> dict:
         if "_counts" in self.__dict__:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._plain import plain_numbers
+from dpml._plain import plain_cells, plain_numbers
 from dpml._validate import check_number
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
@@ -81,14 +81,11 @@ def read_numbers(values: Any, name: str, low: float, high: float, domain: str, o
 
     With ``on_invalid="raise"`` a value outside [low, high] or no number is an `InvalidData`; otherwise it stays.
     """
-    if isinstance(values, (list, tuple)):
-        cells = np.empty(len(values), dtype=object)
-        for i, value in enumerate(values):
-            cells[i] = value  # one by one, so that a cell that is a sequence stays a cell
-        if on_invalid == "raise" and any(isinstance(value, (list, tuple, np.ndarray)) for value in values):
-            raise InvalidData(f"{name} has {max(np.ndim(v) for v in values) + 1} dimensions: it must have 1")
-    else:
-        cells = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if on_invalid == "raise" and isinstance(values, (list, tuple)):
+        dimensions = [np.ndim(v) for v in values if isinstance(v, (list, tuple, np.ndarray))]
+        if dimensions:
+            raise InvalidData(f"{name} has {max(dimensions) + 1} dimensions: it must have 1")
+    cells = plain_cells(values)
     if cells.ndim != 1:
         raise InvalidData(f"{name} has {cells.ndim} dimensions: it must have 1")
     numbers = cells if cells.dtype == np.float64 else plain_numbers(cells)

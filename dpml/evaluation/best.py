@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpml._door import PrivateEstimator, study_only
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
 from dpml.budget import Budget, charge
 from dpml.classifiers.naive_bayes import BernoulliNB
@@ -31,7 +32,7 @@ def keep_columns(classifier: Any) -> Any:
     return model.set_params(selection="none") if "selection" in model.get_params() else model
 
 
-class BestSelector(ClassifierMixin, SelectorMixin, BaseEstimator):
+class BestSelector(ClassifierMixin, SelectorMixin, PrivateEstimator):
     """Choose features and train a classifier on them, with one ε for everything.
 
     Released: the decision whether few features are enough, the set of features, and the classifier.
@@ -56,7 +57,7 @@ class BestSelector(ClassifierMixin, SelectorMixin, BaseEstimator):
     on_invalid : {"raise", "clip"}
     release : bool
         Use secure noise throughout (the extra ``release``); the classifier must offer it. Forbids `random_state`.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -110,6 +111,7 @@ class BestSelector(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> BestSelector:
         """Select features of private records and fit the classifier; X and y as for a classifier."""
+        X = self._enter(X)
         epsilon = check_epsilon(self.epsilon)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         relation = check_relation(self.relation)
@@ -150,16 +152,23 @@ class BestSelector(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     def _selected(self, X: Any) -> Any:
         check_is_fitted(self)
-        X, _ = self._schema.check_features(X, "clip" if self.release else self.on_invalid)
+        X, _ = self._schema.check_features(self._ordered(X, self._schema), "clip" if self.release else self.on_invalid)
         return columns_of(X, self._mask)
 
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
-        return self.classifier_.predict(self._selected(X))
+        X = self._selected(X)
+        return self.classifier_.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return probabilities of the classes, shape (n, C)."""
-        return self.classifier_.predict_proba(self._selected(X))
+        X = self._selected(X)
+        return self.classifier_.predict_proba(X)
+
+    @study_only
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on records. It is exact, so a release does not have it (``release=True``)."""
+        return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 
-from dpml._plain import plain_rows
-from dpml._validate import check_choice, check_epsilon, check_integer
+from dpml._plain import plain_cells, plain_rows, read_frame
+from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
 from dpml.evaluation._purse import fit_held, rehearse, spending_steps
 from dpml.evaluation._records import check_two_classes
@@ -171,14 +172,15 @@ def private_cross_val_score(
     n_folds = check_integer(n_folds, "n_folds", 2)
     check_choice(metric, "metric", FIGURES)
     check_start(on_invalid, rng, release, relation)
+    check_flag(per_fold, "per_fold")
     classes = check_two_classes(classes, pos_label)
     # folds are no secret: the proof holds given them
     rng, noise = (np.random.default_rng() if rng is None else rng), rng
     steps, shares = _spenders(estimator, epsilon_training, relation, release, budget)
     one = math.fsum(shares) if steps else math.inf
 
-    labels = y.to_numpy() if hasattr(y, "to_numpy") else _cells(y)
-    X = X if hasattr(X, "shape") else plain_rows(X)
+    labels = plain_cells(y)
+    X = _table(X, estimator)
     if X.shape[0] != len(labels):
         raise InvalidData("X and y have different lengths: they must have one entry for each record")
     where = _check_folds(folds, n_folds, len(labels), rng)
@@ -292,14 +294,15 @@ def _prepared(
     return model.set_params(**changes)
 
 
-def _cells(y: Any) -> NDArray[Any]:
-    """Return labels as an array: a list entry by entry, for one text label would make all of them text."""
-    if not isinstance(y, (list, tuple)):
-        return np.asarray(y)
-    cells = np.empty(len(y), dtype=object)
-    for i, label in enumerate(y):
-        cells[i] = label
-    return cells
+def _table(X: Any, estimator: Any) -> Any:
+    """Return a table of which some rows can be taken, whatever kind it is and however few records it has."""
+    X = read_frame(X)
+    if sparse.issparse(X):
+        return X.tocsr()
+    if hasattr(X, "shape"):
+        return X
+    schemas = [value for value in estimator.get_params(deep=True).values() if isinstance(value, Schema)]
+    return plain_rows(X, schemas[0].n_features if schemas else None)
 
 
 def _rows(X: Any, keep: NDArray[np.bool_]) -> Any:

@@ -21,6 +21,7 @@ from dpml._validate import (
     ON_INVALID,
     check_choice,
     check_epsilon,
+    check_flag,
     check_integer,
     check_number,
     check_relation,
@@ -289,7 +290,7 @@ def release_histogram(
 
 def check_source(rng: Any, release: bool) -> None:
     """Check, before any data is looked at, that a release has OpenDP and no generator, and a demonstration has one."""
-    if not release:
+    if not check_flag(release, "release"):
         check_rng(rng)
     elif rng is not None:
         raise InvalidParameter("rng", rng, "None where release=True: who knows the seed can subtract the noise")

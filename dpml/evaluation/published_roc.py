@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import rest_of
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import check_two_classes, read_records
@@ -166,12 +167,13 @@ def published_roc_curve(
 
     # under replace-one the number of records is public as given: one that was dropped counts and adds nothing
     count, second = _plan(method, len(y_true), epsilon, split, k, n_thresholds, alpha)
-    _check_noise(epsilon - second, second, count, relation)
+    first = rest_of(epsilon, second)
+    _check_noise(first, second, count, relation)
     charge(budget, relation, rows * epsilon, label=f"published ROC curve, {method}")
     if method == "recursive-medians":
-        thresholds = recursive_medians(scores, epsilon - second, k, calibration=calibration, **options)
+        thresholds = recursive_medians(scores, first, k, calibration=calibration, **options)
     elif method == "quantiles":
-        thresholds = quantile_thresholds(scores, epsilon - second, count, **options)
+        thresholds = quantile_thresholds(scores, first, count, **options)
     elif method == "laplace" and len(scores):
         thresholds = _data_thresholds(scores, count, score_scale)
     else:

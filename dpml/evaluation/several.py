@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._plain import plain_features
+from dpml._shares import equal_share
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.evaluation.figures import N_BOOT, PrivateEvaluation, number_or_array
@@ -138,9 +139,10 @@ def release_multiclass_evaluation(
         for c in range(C)
     ]
     n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
-    noise_scale(epsilon / C, relation, secure=release)  # a check: it must be finite
+    each = equal_share(epsilon, C)
+    noise_scale(each, relation, secure=release)  # a check: it must be finite
     charge(budget, relation, n_draws * epsilon, label="evaluation of several classes")
-    evaluations = tuple(release_counts(one, epsilon / C, rng=rng, relation=relation, draws=draws) for one in exact)
+    evaluations = tuple(release_counts(one, each, rng=rng, relation=relation, draws=draws) for one in exact)
     return MulticlassEvaluation(evaluations, names, epsilon, relation)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from dpml._shares import split_epsilon
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.classifiers.linear import linear_models, minimiser, release_output, release_weights
 from dpml.classifiers.models import LinearModels
@@ -168,10 +169,10 @@ class SelectedNBStudy(AccuracyStudy):
         T = check_integer(n_features, "n_features", 1, D)
         share = check_number(selection_share, "selection_share", 0.0, 1.0, open_lower=True, open_upper=True)
         share = share if T < D else 0.0
-        weight = self.weight(epsilon * share, T) if share else 0.0
+        choice, rest = split_epsilon(epsilon, share) if share else (0.0, epsilon)
+        weight = self.weight(choice, T) if share else 0.0
         masks = sample_masks(weight * self.scores, T, draws, rng=rng)
         features = np.nonzero(masks)[1].reshape(draws, T)
-        rest = epsilon * (1 - share)
         noisy = release_published(self.counts, rest, relation=self.relation, features=features, draws=draws, rng=rng)
         threshold = published_threshold(rest, T, threshold_percentile, self.relation)
         return models_from_published(noisy, threshold, pseudocount).spread(features, D)
@@ -219,8 +220,9 @@ class SelectionStudy:
         """Return test accuracies and sizes of the selections, shape (draws,)."""
         epsilon = check_epsilon(epsilon)
         share = check_number(selection_share, "selection_share", 0.0, 1.0, open_lower=True, open_upper=True)
-        masks = self.masks(epsilon * share, draws=draws, rng=rng, **setting)
-        model = clone(self.classifier).set_params(epsilon=epsilon * (1 - share), relation=self.relation)
+        choice, rest = split_epsilon(epsilon, share)
+        masks = self.masks(choice, draws=draws, rng=rng, **setting)
+        model = clone(self.classifier).set_params(epsilon=rest, relation=self.relation)
         accuracy = [accuracy_of_selected(self.dataset, mask, model, rng) for mask in masks]
         return {"accuracy": np.array(accuracy), "selected": masks.sum(axis=1).astype(float)}
 

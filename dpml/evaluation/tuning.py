@@ -109,7 +109,7 @@ class PrivateSearch(PrivateClassifier):
     on_invalid : {"raise", "clip"}
     release : bool
         The estimator must offer it, and the method be permute-and-flip; forbids `random_state`.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -184,6 +184,7 @@ class PrivateSearch(PrivateClassifier):
 
     def fit(self, X: Any, y: Any) -> PrivateSearch:
         """Choose and fit on private records; X and y as for a classifier."""
+        X = self._enter(X)
         candidates, costs, gamma = self._check_parameters()
         schema = resolve_schema(self.schema, X)
         if self.method == "stability":

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import equal_share, split_epsilon
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.evaluation.stopping import stopping_epsilon
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
-from dpml.mechanisms.secure import split_epsilon
 
 __all__ = ["choice_range", "search_costs", "split_records"]
 
@@ -50,14 +47,6 @@ def split_records(n: int, n_parts: int, validation_share: float, *, rng: np.rand
     return np.where(coins < 0, VALIDATION, np.minimum(np.floor(coins * n_parts), n_parts - 1)).astype(np.intp)
 
 
-def _share_of(epsilon: float, parts: float) -> float:
-    """Return about ε/parts, a float of which `parts` are exactly at most ε."""
-    share = epsilon / parts
-    while Fraction(share) * Fraction(parts) > Fraction(epsilon):
-        share = math.nextafter(share, 0.0)
-    return share
-
-
 def search_costs(
     epsilon: float,
     n_candidates: int,
@@ -87,11 +76,11 @@ def search_costs(
     train = select = search
     if method == "random-stopping":
         stopping_epsilon(epsilon, eta)
-        train = select = _share_of(search, 2.0 + eta)
+        train = select = equal_share(search, 2.0 + eta)
     elif method == "stability":
         if not share:
             raise InvalidParameter("retrain_share", retrain_share, "more than 0 for method='stability'")
         train = 0.0
     elif training == "shared":
-        train = _share_of(search, n)
+        train = equal_share(search, n)
     return {"train": train, "select": select, "retrain": retrain, "total": epsilon}

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpml._plain import plain_numbers
+from dpml._plain import plain_cells, plain_numbers
 from dpml._validate import ON_INVALID, check_choice, check_number
-from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.exceptions import InvalidData, InvalidParameter, shown
 
 Floats = NDArray[np.float64]
 
@@ -85,22 +85,22 @@ def ordered(values: Any, lower: Any, upper: Any, on_invalid: str = "raise") -> O
     """Check a sample against its public bounds and sort it once."""
     lower, upper = check_bounds(lower, upper)
     check_choice(on_invalid, "on_invalid", ON_INVALID)
-    try:
-        x = np.asarray(values, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        if on_invalid == "raise":
+    if on_invalid == "clip":
+        x = plain_cells(values)
+        x = plain_numbers(x) if x.ndim == 1 else x
+    else:
+        try:
+            x = np.asarray(values)
+            x = plain_numbers(x) if x.dtype.kind == "c" else x.astype(float, copy=False)
+        except (TypeError, ValueError, OverflowError):
             raise InvalidData("values are not numbers: they must be a one-dimensional array of numbers") from None
-        cells = np.empty(len(values), dtype=object)
-        for i, value in enumerate(values):  # one by one: no cell may decide how another is read
-            cells[i] = value
-        x = plain_numbers(cells)
     if x.ndim != 1:
         raise InvalidData(f"values has {x.ndim} dimensions: it must have 1")
     x = np.sort(x)  # NaN goes to the end, so two ends show whether anything is outside
     if len(x) and not (x[0] >= lower and x[-1] <= upper):
         if on_invalid == "raise":
             bad = x[~((x >= lower) & (x <= upper))][0].item()
-            raise InvalidData(f"values has {bad!r}: it must be a number from {lower:g} to {upper:g}")
+            raise InvalidData(f"values has {shown(bad)}: it must be a number from {lower:g} to {upper:g}")
         # as everywhere in dpml, what is no number stands for the middle of the domain
         x = np.sort(np.clip(np.where(np.isnan(x), lower + (upper - lower) / 2, x), lower, upper))
     return Ordered(np.clip(x - lower, 0.0, upper - lower) if lower else x, lower, upper - lower)

@@ -23,9 +23,15 @@ class SampleAndAggregate:
 
     Released: the mean of k clipped results plus Laplace noise.
 
-    Privacy: ε per draw. Each record is put into a block by its own independent draw, so a record that is added or
-    removed changes one result, by at most `upper` - `lower`, and the mean by that over k. A replaced record may leave
-    one block and join another: twice that. (000 section 2.4; Nissim, Raskhodnikova and Smith 2007, section 4, with a
+    Privacy: ε per draw, for both relations, with the sensitivity (`upper` - `lower`)/k. Derivation: a place in the
+    table is put into a block by a draw of its own, which does not look at what stands there. Given the draws of the
+    places that two neighbours share, the release is the Laplace mechanism on a mean of k results in [`lower`, `upper`]:
+
+    - a record that is added or removed brings or takes its own draw and changes the result of that block;
+    - a record that is replaced leaves its draw to the new one, so the same block's result changes and no other does.
+
+    One result changes by at most `upper` - `lower`, so the mean by that over k, and a mixture over draws of densities
+    within a factor exp(ε) is within it too. (000 section 2.4; Nissim, Raskhodnikova and Smith 2007, section 4, with a
     mean in place of their aggregate.)
 
     Parameters
@@ -62,8 +68,7 @@ class SampleAndAggregate:
     @property
     def scale(self) -> float:
         """Laplace scale of the noise on the mean."""
-        moved = 1 if self.relation == "add-remove" else min(2, self.blocks)
-        return moved * (self.upper - self.lower) / (self.blocks * self.epsilon)
+        return (self.upper - self.lower) / (self.blocks * self.epsilon)
 
     def block_results(
         self, records: Any, function: Callable[[Any], float], *, rng: np.random.Generator

@@ -230,10 +230,10 @@ class ClampedLikelihood:
 
     Released: one of finitely many candidate parameters.
 
-    Privacy: ε per draw. A candidate's score is the sum over records of their clamped log likelihoods, so adding a
-    record changes it by an amount in [`lower`, `upper`] and replacing one by at most their distance either way: the
-    range is the distance under add/remove and twice that under replace-one (000 section 2.2.2, eq. 2.42 to 2.48, with
-    bounds -1 and 1).
+    Privacy: ε per draw. A candidate's score is the sum over records of their clamped log likelihoods (NaN as
+    `lower`), so adding a record changes it by an amount in [`lower`, `upper`] and replacing one by at most their
+    distance either way: the range is the distance under add/remove and twice that under replace-one (000 section 2.2.2,
+    eq. 2.42 to 2.48, with bounds -1 and 1).
 
     Parameters
     ----------
@@ -269,8 +269,12 @@ class ClampedLikelihood:
         return ExponentialMechanism(self.epsilon, width if self.relation == "add-remove" else 2 * width)
 
     def scores(self, log_likelihoods: Any) -> NDArray[np.float64]:
-        """Return the candidates' scores from log likelihoods (records, candidates); exact, a private statistic."""
-        return np.clip(np.asarray(log_likelihoods, dtype=float), self.lower, self.upper).sum(axis=0)
+        """Return the candidates' scores from log likelihoods (records, candidates); exact, a private statistic.
+
+        NaN counts as `lower`, for np.clip lets it through, and one record would decide the choice.
+        """
+        values = np.asarray(log_likelihoods, dtype=float)
+        return np.clip(np.where(np.isnan(values), self.lower, values), self.lower, self.upper).sum(axis=0)
 
     def probabilities(self, log_likelihoods: Any) -> NDArray[np.float64]:
         """Return the probability of each candidate."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import split_epsilon
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import door
@@ -127,24 +128,6 @@ def _float_from_above(exact: Fraction, name: str, value: float) -> float:
     if not math.isfinite(scale):
         raise InvalidParameter(name, value, "large enough for the scale of the noise to be finite")
     return scale
-
-
-def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:
-    """Return (about ε·share, the rest), two floats whose exact sum is at most ε.
-
-    Examples
-    --------
-    >>> first, rest = split_epsilon(0.3, 0.1)
-    >>> Fraction(first) + Fraction(rest) <= Fraction(0.3)
-    True
-    """
-    epsilon = check_epsilon(epsilon)
-    share = check_number(share, "share", 0.0, 1.0, open_lower=True, open_upper=True)
-    first = epsilon * share
-    rest = epsilon - first
-    if Fraction(first) + Fraction(rest) > Fraction(epsilon):
-        rest = math.nextafter(rest, 0.0)
-    return first, rest
 
 
 # ---- noise ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import split_epsilon
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
@@ -71,9 +72,9 @@ class SparseVector:
     def scales(self) -> tuple[float, float]:
         """Laplace scales of the threshold and of each query."""
         assert self.threshold_share is not None
-        first = self.epsilon * self.threshold_share
+        first, rest = split_epsilon(self.epsilon, self.threshold_share)
         factor = self.cutoff if self.monotone else 2 * self.cutoff
-        return self.sensitivity / first, factor * self.sensitivity / (self.epsilon - first)
+        return self.sensitivity / first, factor * self.sensitivity / rest
 
     def release(
         self, values: Any, threshold: Any, *, rng: np.random.Generator, draws: int | None = None

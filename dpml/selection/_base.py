@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpml._door import PrivateEstimator
 from dpml._validate import (
     ON_INVALID,
     as_generator,
@@ -105,7 +105,7 @@ class PublicFacts:
         return l1_sensitivity(kind, self.relation, self.n_features, self.row_bound, **options)
 
 
-class PrivateSelector(SelectorMixin, BaseEstimator):
+class PrivateSelector(SelectorMixin, PrivateEstimator):
     """A feature selector whose choice is released with differential privacy.
 
     `fit` checks the records, cuts them to `row_bound` ones, counts, charges the budget, and takes one draw of `masks`;
@@ -191,6 +191,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         y : array of shape (n,)
             Labels among the schema's classes.
         """
+        X = self._enter(X)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         if self.release:
             if not self.private:

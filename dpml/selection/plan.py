@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import rest_of, split_epsilon
 from dpml._validate import check_epsilon, check_relation
 from dpml.counts import FACTOR, Contingency, contingency
 from dpml.mechanisms import PermuteAndFlip
@@ -175,11 +176,10 @@ def choose_features(
             few = bool(noisy_max(statistics, steps.epsilon_look, FACTOR[relation]))
         else:
             few = bool(PermuteAndFlip(steps.epsilon_look, FACTOR[relation]).release(statistics, rng=rng))
-    left = epsilon - steps.epsilon_look
+    left = rest_of(epsilon, steps.epsilon_look)
     if not few or steps.n_features == schema.n_features:
         return Choice(everything, few, left, steps)
     method = "permute-and-flip" if rng is None else steps.method
-    selector = TopSelector(
-        left * steps.selection_share, steps.n_features, method=method, relation=relation, release=rng is None
-    )
-    return Choice(selector.masks(counts, schema, rng=rng)[0], few, left - left * steps.selection_share, steps)
+    choice, left = split_epsilon(left, steps.selection_share)
+    selector = TopSelector(choice, steps.n_features, method=method, relation=relation, release=rng is None)
+    return Choice(selector.masks(counts, schema, rng=rng)[0], few, left, steps)

@@ -80,7 +80,7 @@ class NoisyScoreSelector(PrivateSelector):
     on_invalid : {"raise", "clip"}
     release : bool
         Use secure noise; not offered for scores.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ class MaskSelector(PrivateSelector):
     on_invalid : {"raise", "clip"}
     release : bool
         Use secure noise; not offered for masks.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._shares import equal_share
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget import Budget
 from dpml.exceptions import InvalidParameter
@@ -299,7 +300,7 @@ class TopSelector(PrivateSelector):
     release : bool
         Use the secure noisy maximum (`dpml.mechanisms.secure`, the extra ``release``), for
         ``method="permute-and-flip"`` and scores that are counts.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -378,8 +379,7 @@ class TopSelector(PrivateSelector):
 
 def _secure_peel(scores: FloatArray, epsilon: float, n_features: int, change_range: float) -> BoolArray:
     whole, left = np.rint(scores).astype(np.int64), np.arange(scores.size)
-    # ε/T in doubles may round up by one part in 2^53: the next number below is never more
-    share = float(np.nextafter(epsilon / n_features, 0.0))
+    share = equal_share(epsilon, n_features)
     for _ in range(n_features):
         left = np.delete(left, noisy_max(whole[left], share, change_range))
     mask = np.ones(scores.size, dtype=bool)

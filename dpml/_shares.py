@@ -1,0 +1,74 @@
+"""Parts of an ε that add up to at most it: exactly, as rationals, and not only up to rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpml._validate import check_epsilon, check_integer, check_number
+
+__all__ = ["divide_epsilon", "equal_share", "rest_of", "split_epsilon"]
+
+
+def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:
+    """Return (about ε·share, the rest), two floats whose exact sum is at most ε.
+
+    Examples
+    --------
+    >>> first, rest = split_epsilon(0.3, 0.1)
+    >>> Fraction(first) + Fraction(rest) <= Fraction(0.3)
+    True
+    """
+    epsilon = check_epsilon(epsilon)
+    share = check_number(share, "share", 0.0, 1.0, open_lower=True, open_upper=True)
+    first = epsilon * share
+    return first, rest_of(epsilon, first)
+
+
+def rest_of(epsilon: float, spent: float) -> float:
+    """Return ε less what is spent, rounded so that both add up to at most ε."""
+    rest = epsilon - spent
+    return math.nextafter(rest, 0.0) if Fraction(spent) + Fraction(rest) > Fraction(epsilon) else rest
+
+
+def equal_share(epsilon: float, parts: float) -> float:
+    """Return about ε/parts, a float of which `parts` add up to at most ε.
+
+    Examples
+    --------
+    >>> 5 * Fraction(1.0 / 5) <= 1, 5 * Fraction(equal_share(1.0, 5)) <= 1
+    (False, True)
+    """
+    share = epsilon / parts
+    while Fraction(share) * Fraction(parts) > Fraction(epsilon):
+        share = math.nextafter(share, 0.0)
+    return share
+
+
+def divide_epsilon(epsilon: float, shares: Sequence[float], counts: Sequence[int], *, power: int = 1) -> list[float]:
+    """Return about ε·share of each kind of part, such that all parts together cost at most ε.
+
+    Parameters
+    ----------
+    epsilon : float
+    shares : sequence of float
+        Of one part of each kind.
+    counts : sequence of int
+        How many parts of each kind there are; they times `shares` add up to about 1.
+    power : {1, 2}
+        2: the squares of the parts add up to at most ε², as concentrated privacy composes; each share is then a
+        share of ε too, and the squares of all of them add up to about 1.
+
+    Examples
+    --------
+    >>> parts = divide_epsilon(0.7, [0.1, 0.45], [1, 2])
+    >>> Fraction(parts[0]) + 2 * Fraction(parts[1]) <= Fraction(0.7)
+    True
+    """
+    counts = [check_integer(count, "counts") for count in counts]
+    parts = [epsilon * share for share in shares]
+    whole = Fraction(epsilon) ** power
+    while sum(count * Fraction(part) ** power for part, count in zip(parts, counts, strict=True)) > whole:
+        parts = [math.nextafter(part, 0.0) for part in parts]
+    return parts

@@ -1,0 +1,57 @@
+"""Every public estimator, found by looking, and one of each that can be fitted."""
+
+import inspect
+
+from sklearn.base import BaseEstimator
+
+import dpml.classifiers
+import dpml.evaluation
+import dpml.selection
+from dpml.classifiers import BernoulliNB
+
+ROOMS = (dpml.classifiers, dpml.evaluation, dpml.selection)
+ABSTRACT = {"PrivateSelector"}
+KINDS = {
+    name: getattr(room, name)
+    for room in ROOMS
+    for name in room.__all__
+    if inspect.isclass(getattr(room, name)) and issubclass(getattr(room, name), BaseEstimator) and name not in ABSTRACT
+}
+
+# what a constructor needs beyond ε
+NEEDED = {
+    "PrivateSearch": {"estimator": BernoulliNB(1.0), "candidates": {"row_bound": [1, 2]}},
+    "TopSelector": {"n_features": 2},
+    "MaskSelector": {"n_features": 2},
+    "SparseVectorSelector": {"threshold": 2.0},
+    "PublishedSelector": {"threshold": 2.0},
+    "NoisyScoreSelector": {"n_features": 2},
+    "NoisyCountSelector": {"n_features": 2},
+    "NoisyClusterSelector": {"n_features": 2},
+}
+# what makes a release of it one that has a secure sampler; what is not here has none
+RELEASED = {
+    "BernoulliNB": {},
+    "LinearClassifier": {},
+    "LogisticRegression": {"method": "functional"},
+    "MixedNB": {},
+    "PrivGene": {"n_candidates": 4, "n_iterations": 2},
+    "PrivLocal": {"n_iterations": 2},
+    "BestSelector": {},
+    "PrivateSearch": {},
+    "TopSelector": {"method": "permute-and-flip"},
+    "NoisyCountSelector": {},
+    "NoisyClusterSelector": {},
+}
+# quick settings, for study
+QUICK = {"PrivGene": {"n_candidates": 4, "n_iterations": 2}, "PrivLocal": {"n_iterations": 2}}
+
+
+def made(name, epsilon=1.0, **options):
+    """Return an estimator by its name, with settings that make it quick."""
+    return KINDS[name](epsilon=epsilon, **{**NEEDED.get(name, {}), **QUICK.get(name, {}), **options})
+
+
+def released(name, **options):
+    """Return an estimator that makes a release."""
+    return made(name, **{**RELEASED[name], "release": True, **options})

@@ -1,0 +1,272 @@
+"""What every public estimator does alike: found by looking, so that a new one is tested too."""
+
+import inspect
+
+import numpy as np
+import pytest
+from public_estimators import KINDS, NEEDED, RELEASED, made, released
+from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression as ExactLogisticRegression
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    validation_curve,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB, PrivatePredictionNB
+from dpml.evaluation import (
+    BestSelector,
+    compare_classifiers,
+    private_confusion_matrix,
+    private_cross_val_score,
+    release_evaluation,
+)
+from dpml.exceptions import InvalidData, InvalidParameter, NoExactScore, NotPrivate, RelationMismatch
+from dpml.schema import Feature, Schema
+
+CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
+RELEASED_CLASSIFIERS = [name for name in RELEASED if name in CLASSIFIERS]
+FLAGS = [
+    (name, flag)
+    for name, kind in KINDS.items()
+    for flag, parameter in inspect.signature(kind).parameters.items()
+    if isinstance(parameter.default, bool)
+]
+
+
+def table(n=60, D=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    return (rng.random((n, D)) < np.where(y, 0.7, 0.3)[:, None]).astype(int), y
+
+
+def test_there_is_a_recipe_for_every_estimator_and_every_release():
+    assert len(KINDS) >= 17
+    assert set(NEEDED) | set(RELEASED) <= set(KINDS)
+    X, y = table()
+    for name in KINDS:
+        made(name, random_state=0).fit(X, y)
+        if name not in RELEASED:
+            with pytest.raises((NotImplementedError, NotPrivate)):
+                made(name, release=True).fit(X, y)
+
+
+# ---- before a fit ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        (name, method)
+        for name, kind in KINDS.items()
+        for method in ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "get_support")
+        if hasattr(kind, method) and hasattr(made(name), method)
+    ],
+)
+def test_what_is_not_fitted_says_so(name, method):
+    with pytest.raises(NotFittedError):
+        getattr(made(name), method)(*([] if method == "get_support" else [np.zeros((2, 4))]))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_score_of_what_is_not_fitted_says_so(name):
+    with pytest.raises(NotFittedError):
+        made(name).score(*table())
+
+
+# ---- parameters ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None, 0.0])
+@pytest.mark.parametrize(("name", "flag"), FLAGS)
+def test_a_flag_is_true_or_false(name, flag, value):
+    with pytest.raises(InvalidParameter, match=f"^{flag} = {value!r} is not allowed: it must be True or False"):
+        made(name, **{flag: value}).fit(*table())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_random_state_of_numpy_is_a_seed(name):
+    X, y = table(300)
+
+    def learned(state):
+        model = made(name, random_state=state).fit(X, y)
+        if hasattr(model, "get_support"):
+            return model.get_support()
+        return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+
+    one, two = np.random.RandomState(7), np.random.RandomState(7)
+    np.testing.assert_array_equal(learned(one), learned(two))
+    learned(one)
+    assert one.randint(2**31) != two.randint(2**31)  # it was drawn from
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-320, 1e-300, 1e-101])
+@pytest.mark.parametrize("name", KINDS)
+def test_an_epsilon_whose_noise_is_not_finite_is_refused_and_nothing_is_charged(name, epsilon):
+    budget = None if name == "PublishedSelector" else Budget(1.0)
+    with pytest.raises(InvalidParameter, match=r"^epsilon = .* at least 1e-100, for finite noise"):
+        made(name, epsilon, random_state=0, budget=budget).fit(*table())
+    assert budget is None or not len(budget.ledger)
+
+
+@pytest.mark.parametrize("epsilon", [1e-99, 1e-50, 1e-10])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("name", KINDS)
+def test_the_smallest_epsilons_give_finite_probabilities(name, relation, epsilon):
+    X, y = table()
+    model = made(name, epsilon, random_state=0, relation=relation, schema=Schema.binary(4, n_lower=50)).fit(X, y)
+    if hasattr(model, "predict_proba"):
+        assert np.isfinite(model.predict_proba(X)).all()
+    if hasattr(model, "predict"):
+        assert set(model.predict(X)) <= {0, 1}
+
+
+MIXED = Schema([Feature("a", "numeric", lower=0, upper=1), Feature("b", "categorical", (0, 1)), Feature("c")])
+
+
+@pytest.mark.parametrize("method", ["binned", "global", "smooth", "bun-steinke", "vaidya", "published"])
+@pytest.mark.parametrize("noise", ["cauchy", "student-t", "laplace-log-normal", "arsinh-normal"])
+def test_the_smallest_epsilons_with_every_noise(method, noise):
+    X, y = table(D=3)
+    model = made("MixedNB", 1e-99, method=method, noise=noise, schema=MIXED, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_a_relation_that_is_changed_after_a_fit_is_refused():
+    X, y = table()
+    budget = Budget(10.0, relation="replace-one")
+    model = PrivatePredictionNB(0.1, budget=budget, random_state=0).fit(X, y)
+    model.set_params(relation="replace-one")
+    with pytest.raises(RelationMismatch, match="relation = 'replace-one': the model was fitted for 'add-remove'"):
+        model.predict(X)
+    assert budget.spent == 0
+    assert model.fit(X, y).predict(X[:2]).shape == (2,)
+
+
+# ---- an exact score of a release -------------------------------------------------------------------------------------
+
+WHERE = r"release=True.*dpml\.evaluation\.private_cross_val_score"
+
+
+@pytest.mark.parametrize("name", RELEASED_CLASSIFIERS)
+def test_a_release_has_no_exact_score_and_says_where_there_is_one(name):
+    X, y = table()
+    model = released(name).fit(X, y)
+    assert not hasattr(model, "score")
+    with pytest.raises(NoExactScore, match=WHERE):
+        model.score(X, y)
+    with pytest.raises(NoExactScore, match=WHERE):
+        get_scorer("accuracy")(model, X, y)
+    pipeline = make_pipeline(FunctionTransformer(), model)
+    assert not hasattr(pipeline, "score")
+    with pytest.raises(NoExactScore, match=WHERE):
+        get_scorer("accuracy")(pipeline, X, y)
+    assert made(name, random_state=0).fit(X, y).score(X, y) >= 0
+
+
+def searches(model, X, y):
+    if isinstance(model, BaseEstimator) and hasattr(model, "steps"):
+        grid = {}
+    else:
+        grid = {"epsilon": [0.1, 1.0]}
+    for scoring in (None, "accuracy", ["accuracy", "roc_auc"], lambda m, X, y: float((m.predict(X) == y).mean())):
+        yield lambda s=scoring: GridSearchCV(model, grid, scoring=s, cv=2, refit=False).fit(X, y)
+        yield lambda s=scoring: cross_validate(model, X, y, scoring=s, cv=2)
+    for scoring in (None, "accuracy"):
+        yield lambda s=scoring: RandomizedSearchCV(model, grid, n_iter=1, scoring=s, cv=2).fit(X, y)
+        yield lambda s=scoring: cross_val_score(model, X, y, scoring=s, cv=2)
+        yield lambda s=scoring: cross_val_score(model, X, y, scoring=s, cv=2, error_score="raise")
+        yield lambda s=scoring: learning_curve(model, X, y, scoring=s, cv=2)
+    yield lambda: cross_val_score(model, X, y, scoring="accuracy", cv=2, n_jobs=2)
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_no_search_of_scikit_learn_begins_over_a_release(name):
+    X, y = table()
+    budget = Budget(100.0)
+    model = released(name, budget=budget)
+    if name not in CLASSIFIERS:
+        model = make_pipeline(model, ExactLogisticRegression())
+    for wrapped in (model, make_pipeline(FunctionTransformer(), model)):
+        for search in searches(wrapped, X, y):
+            with pytest.raises(NoExactScore, match=WHERE):
+                search()
+    assert budget.spent == 0
+
+
+def test_other_ways_to_an_exact_score():
+    X, y = table()
+    budget = Budget(100.0)
+    model = BernoulliNB(1.0, release=True, budget=budget)
+    for way in (
+        lambda: validation_curve(model, X, y, param_name="epsilon", param_range=[1.0], scoring="accuracy", cv=2),
+        lambda: cross_val_predict(model, X, y, cv=2),
+        lambda: TunedThresholdClassifierCV(model).fit(X, y),
+        lambda: CalibratedClassifierCV(model, ensemble=False).fit(X, y),
+    ):
+        with pytest.raises(NoExactScore, match=WHERE):
+            way()
+    assert budget.spent == 0
+    model.fit(X, y)
+    for scoring in (None, "accuracy"):
+        with pytest.raises(NoExactScore, match=WHERE):
+            permutation_importance(model, X, y, scoring=scoring)
+
+
+def test_a_search_that_would_turn_a_study_into_a_release_has_no_fit():
+    X, y = table()
+    budget = Budget(100.0)
+    with pytest.raises(ValueError, match=r"(?s)All the 2 fits failed.*" + WHERE):
+        GridSearchCV(BernoulliNB(1.0, budget=budget), {"release": [True]}, cv=2, scoring="accuracy").fit(X, y)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_a_clone_of_ones_own_can_be_fitted_and_used(name):
+    X, y = table()
+    model = clone(clone(released(name))).fit(X, y)
+    assert model.release
+    pipeline = make_pipeline(clone(model), *([] if name in CLASSIFIERS else [ExactLogisticRegression()]))
+    assert clone(pipeline).fit(X, y).predict(X).shape == y.shape
+
+
+def test_a_study_is_searched_as_ever():
+    X, y = table(200)
+    for model in (BernoulliNB(1.0, random_state=0), BestSelector(1.0, random_state=0)):
+        search = GridSearchCV(model, {"epsilon": [0.1, 10.0]}, scoring="accuracy", cv=2).fit(X, y)
+        assert search.best_score_ > 0.5
+        assert cross_val_score(model, X, y, cv=2).shape == (2,)
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_the_flags_of_evaluations(value):
+    source = {"rng": np.random.default_rng(0)}
+    model, (X, y) = BernoulliNB(1.0), table()
+    calls = [
+        ("release", lambda: release_evaluation(y, X[:, 0], 1.0, release=value, **source)),
+        ("release", lambda: compare_classifiers(y, X[:, 0], X[:, 1], 1.0, release=value, **source)),
+        ("release", lambda: private_confusion_matrix(y, y, 1.0, classes=(0, 1), release=value, **source)),
+        ("release", lambda: private_cross_val_score(model, X, y, 1.0, release=value, **source)),
+        ("per_fold", lambda: private_cross_val_score(model, X, y, 1.0, per_fold=value, **source)),
+    ]
+    for name, call in calls:
+        with pytest.raises(InvalidParameter, match=f"^{name} = {value!r} is not allowed: it must be True or False"):
+            call()
+
+
+def test_a_list_without_a_record_does_not_say_how_many_columns_there_are():
+    with pytest.raises(InvalidData, match="state a schema"):
+        BernoulliNB(1.0, release=True).fit([], [])
+    assert BernoulliNB(1.0, release=True, schema=Schema.binary(3)).fit([], []).n_features_in_ == 3
