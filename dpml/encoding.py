@@ -206,10 +206,11 @@ def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
         raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
     ones = X != 0
     counts = np.count_nonzero(ones, axis=1)
-    if counts.max(initial=0) <= row_bound:
+    keys = _keys(counts, row_bound, rng)
+    if not keys.size:
         return X
     where = np.flatnonzero(ones)
-    where = where[_kept(counts, row_bound, rng)]
+    where = where[_kept(counts, row_bound, keys)]
     cut = np.zeros(X.shape, X.dtype)
     cut.ravel()[where] = X.ravel()[where]
     return cut
@@ -222,23 +223,26 @@ def _cut_sparse(X: Any, row_bound: int, rng: np.random.Generator) -> Any:
         values.sum_duplicates()
         values.eliminate_zeros()
     counts = np.diff(values.indptr)
-    if counts.max(initial=0) <= row_bound:
+    keys = _keys(counts, row_bound, rng)
+    if not keys.size:
         return X
-    keep = _kept(counts, row_bound, rng)
+    keep = _kept(counts, row_bound, keys)
     indptr = np.concatenate([[0], np.cumsum(np.minimum(counts, row_bound))]).astype(values.indptr.dtype)
     return type(values)((values.data[keep], values.indices[keep], indptr), shape=values.shape)
 
 
-def _kept(counts: np.ndarray, row_bound: int, rng: np.random.Generator) -> np.ndarray:
-    """Return which ones are kept, True or False for each in row order.
+def _keys(counts: np.ndarray, row_bound: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a random key for every one of a record that has too many."""
+    n_keys = int(counts[counts > row_bound].sum())
+    return door.coins(lambda rng: rng.random(n_keys), rng)
 
-    Every one of a record that has too many gets a random key, and the record keeps its `row_bound` smallest.
-    """
+
+def _kept(counts: np.ndarray, row_bound: int, keys: np.ndarray) -> np.ndarray:
+    """Return which ones are kept, True or False for each in row order: those of the `row_bound` smallest keys."""
     keep = np.ones(int(counts.sum()), dtype=bool)
     long = counts > row_bound
     kept = np.ones(0, dtype=bool)
     lengths = counts[long]
-    keys = door.coins(lambda rng: rng.random(int(lengths.sum())), rng)
     step = max(_CELLS // int(lengths.max()), 1)
     parts, start = [kept], 0
     for first in range(0, len(lengths), step):

@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from dpml._door import PrivateEstimator, study_only
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
@@ -21,6 +19,7 @@ from dpml.evaluation._purse import fit_held, rehearse, spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
+from dpml.selection._base import SelectsColumns
 from dpml.selection.plan import choose_features
 
 __all__ = ["BestSelector", "keep_columns"]
@@ -32,7 +31,7 @@ def keep_columns(classifier: Any) -> Any:
     return model.set_params(selection="none") if "selection" in model.get_params() else model
 
 
-class BestSelector(ClassifierMixin, SelectorMixin, PrivateEstimator):
+class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     """Choose features and train a classifier on them, with one ε for everything.
 
     Released: the decision whether few features are enough, the set of features, and the classifier.
@@ -146,24 +145,13 @@ class BestSelector(ClassifierMixin, SelectorMixin, PrivateEstimator):
         self.classifier_.set_params(random_state=None)
         return self
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self._mask
-
-    def _selected(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X, _ = self._schema.check_features(self._ordered(X, self._schema), "clip" if self.release else self.on_invalid)
-        return columns_of(X, self._mask)
-
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
-        X = self._selected(X)
-        return self.classifier_.predict(X)
+        return self.classifier_.predict(SelectsColumns.transform(self, X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return probabilities of the classes, shape (n, C)."""
-        X = self._selected(X)
-        return self.classifier_.predict_proba(X)
+        return self.classifier_.predict_proba(SelectsColumns.transform(self, X))
 
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

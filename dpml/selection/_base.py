@@ -24,7 +24,7 @@ from dpml._validate import (
 )
 from dpml.budget import Budget, charge
 from dpml.counts import Contingency, contingency
-from dpml.encoding import cut_rows
+from dpml.encoding import columns_of, cut_rows
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -105,7 +105,36 @@ class PublicFacts:
         return l1_sensitivity(kind, self.relation, self.n_features, self.row_bound, **options)
 
 
-class PrivateSelector(SelectorMixin, PrivateEstimator):
+class SelectsColumns(SelectorMixin):
+    """Columns of a table, looked up and read as the schema says, by a released mask."""
+
+    _mask: BoolArray
+    _schema: Schema
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self._mask
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of a table; values outside their domain are treated as by `fit`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+
+        Returns
+        -------
+        ndarray of float or csr_array, shape (n, T)
+        """
+        mask = self._get_support_mask()
+        model: Any = self
+        X, _ = self._schema.check_features(
+            model._ordered(X, self._schema), "clip" if model.release else model.on_invalid
+        )
+        return columns_of(X, mask)
+
+
+class PrivateSelector(SelectsColumns, PrivateEstimator):
     """A feature selector whose choice is released with differential privacy.
 
     `fit` checks the records, cuts them to `row_bound` ones, counts, charges the budget, and takes one draw of `masks`;
@@ -206,21 +235,19 @@ class PrivateSelector(SelectorMixin, PrivateEstimator):
         named = isinstance(X, pd.DataFrame)
         X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
         facts = self._checked(schema)
+        # a table that contradicts its schema is shown in study; mutual information is safe there too (`facts.scores`)
         stated = facts.n_rows if self.score == "mutual_information" else None
-        if stated is not None and self.on_invalid == "raise" and not self.release and len(codes) < stated:
+        short = stated is not None and stated > 1 and len(codes) < stated
+        if short and self.on_invalid == "raise" and not self.release:
             raise InvalidData(f"the schema states at least {stated} records, the table has {len(codes)}")
         # a release cuts with this generator too: cutting treats each record by itself and hides nothing
         counts = contingency(cut_rows(X, facts.row_bound, rng=rng), codes, schema.n_classes)
         charge(self.budget, facts.relation, self.cost(schema), label=f"{type(self).__name__}, {self.score}")
-        self._mask = self._masks(counts, facts, 1, None if self.release else rng)[0]
+        self._mask, self._schema = self._masks(counts, facts, 1, None if self.release else rng)[0], schema
         self.n_features_in_ = schema.n_features
         if named:
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
         return self
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self)
-        return self._mask
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

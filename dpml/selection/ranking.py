@@ -141,7 +141,7 @@ class NoisyScoreSelector(PrivateSelector):
         if self.n_features == facts.n_features:
             return np.ones((draws, facts.n_features), dtype=bool)
         values = facts.scores(counts, self.score)
-        if self.threshold is None:
+        if self.n_features is not None:
             scale = self._noise(facts).scale
             return door.release(_BestOfNoisy(self.n_features, draws, scale), values, check_rng(rng))
         noisy = self._noise(facts).release(values, draws=draws, rng=rng)
