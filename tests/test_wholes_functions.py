@@ -1,13 +1,11 @@
-"""Every public function and mechanism that takes an ε, on neighbours that hypothesis makes: what the recorder finds of
-a call is at most its ε. The estimators are in test_wholes_estimators.py, which says how to make more neighbours.
-"""
+"""Every public function and mechanism that takes an ε: what the recorder finds of a call is at most its ε.
 
-import os
+The estimators are in test_wholes_estimators.py; neighbours.py says how to make more neighbours.
+"""
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, target
-from hypothesis import strategies as st
+from neighbours import EPSILONS, RELATIONS, two_sides, worst_ratio
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
@@ -45,9 +43,7 @@ from dpml.mechanisms import (
 from dpml.mechanisms.admissible import Cauchy, StudentT
 from dpml.selection import one_shot, peel, sample_joint
 
-EXAMPLES = int(os.environ.get("DPML_NEIGHBOURS", "100"))
 DELTA = 1e-5
-RELATIONS = ("add-remove", "replace-one")
 
 
 def rng():
@@ -112,72 +108,46 @@ STUDIED = ("private_roc_curve", "private_roc_auc", "published_roc_curve", "recur
 RELEASED = {name for name in SCORED if name.split("[")[0] not in STUDIED}
 
 
-@st.composite
-def scored_records(draw):
-    relation, clip = draw(st.sampled_from(RELATIONS)), draw(st.booleans())
+def scored_records(pick):
+    relation, clip = pick.among(RELATIONS), pick.among((False, True))
 
     def record():
-        odd = clip and draw(st.integers(0, 4)) == 0
-        label = draw(st.sampled_from(("odd", None, 3))) if odd else draw(st.sampled_from("np"))
-        numbers = [draw(st.sampled_from((0.0, 0.1, 0.3, 0.5, 0.9, 1.0))) for _ in range(2)]
-        if clip and draw(st.integers(0, 9)) == 0:
-            numbers[0] = draw(st.sampled_from((np.nan, 2.0, -np.inf)))
-        return label, *numbers, draw(st.sampled_from((0.0, 1.0, 2.0))), draw(st.sampled_from("np"))
+        odd = clip and pick.among(range(5)) == 4
+        label = pick.among(("odd", None, 3) if odd else "np")
+        numbers = [pick.among((0.0, 0.1, 0.3, 0.5, 0.9, 1.0)) for _ in range(2)]
+        if clip and pick.among(range(10)) == 9:
+            numbers[0] = pick.among((np.nan, 2.0, -np.inf))
+        return label, *numbers, pick.among((0.0, 1.0, 2.0)), pick.among("np")
 
-    common = [record() for _ in range(draw(st.integers(0, 7)))]
-    sides = [common + ([record()] if relation == "replace-one" else []), [*common, record()]]
-    if draw(st.booleans()):
-        sides.reverse()
-    columns = [
-        {"y": [r[0] for r in side], "s": np.array([r[1] for r in side], dtype=float),
-         "t": np.array([r[2] for r in side], dtype=float), "w": np.array([r[3] for r in side], dtype=float),
-         "p": [r[4] for r in side]}
-        for side in sides
-    ]  # fmt: skip
-    return (*columns, relation, "clip" if clip else "raise")
-
-
-quick = settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
-
-
-def note(name, worst):
-    if path := os.environ.get("DPML_WORST"):
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(f'"{name}",{EXAMPLES},{worst:.12g}\n')
+    sides = two_sides(pick, relation, pick.among(range(8)), record)
+    columns = [dict(zip("ystwp", zip(*side, strict=True) if side else [[]] * 5, strict=True)) for side in sides]
+    arrays = [{k: list(v) if k in "yp" else np.array(v, dtype=float) for k, v in side.items()} for side in columns]
+    return (*arrays, relation, "clip" if clip else "raise")
 
 
 @pytest.mark.parametrize("name", SCORED)
 def test_no_neighbours_cost_a_function_of_scores_more_than_it_charged(name):
-    worst = [0.0]
-
-    @quick
-    @given(scored_records(), st.sampled_from((1.0, 0.1, 4.0)), st.integers(0, 7))
-    def check(case, epsilon, mode):
-        data, neighbour, relation, on_invalid = case
-        shared = {"relation": relation, "on_invalid": on_invalid, "release": name in RELEASED and mode == 0}
+    def ratio_of(pick):
+        data, neighbour, relation, on_invalid = scored_records(pick)
+        epsilon, release = pick.among(EPSILONS), name in RELEASED and pick.among(range(8)) == 7
+        shared = {"relation": relation, "on_invalid": on_invalid, "release": release}
         budgets = []
 
         def call(data):
             budgets.append(Budget(1e6, relation=relation))
             return SCORED[name](data, epsilon, {**shared, "budget": budgets[-1]})
 
-        ratio = recorded_cost(call, data, neighbour, pasts=1) / epsilon
+        cost = recorded_cost(call, data, neighbour, pasts=1)
         assert budgets[0].spent == pytest.approx(epsilon, rel=1e-12)
-        worst[0] = max(worst[0], ratio)
-        target(min(ratio, 1.0))
-        assert ratio <= 1 + 1e-9
+        return cost / epsilon
 
-    check()
+    worst = worst_ratio(name, ratio_of)
     if name in RELEASED - {"release_multiclass_evaluation"} or name.startswith("private"):
-        assert worst[0] >= 0.999
-    note(name, worst[0])
+        assert worst >= 0.999
 
 
 # ---- mechanisms alone, on statistics of neighbours -------------------------------------------------------------------
 
-NUMBERS = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
 SHIFTS = {
     "l1": lambda v: np.divide(v, max(np.abs(v).sum(), 1)),
     "l2": lambda v: np.divide(v, max(np.linalg.norm(v), 1)),
@@ -218,22 +188,15 @@ LOOSE = {"Staircase", "SparseVector", "ReportNoisyMax[laplace]", "Gaussian", "Ex
 @pytest.mark.parametrize("name", FOUR)
 def test_no_neighbours_cost_a_mechanism_more_than_its_claim(name):
     how, call = FOUR[name]
-    worst = [0.0]
+    delta = DELTA if name == "Gaussian" else 0.0
 
-    @quick
-    @given(NUMBERS, NUMBERS, st.sampled_from((1.0, 0.1, 4.0)))
-    def check(values, shift, epsilon):
-        data = np.array(values, dtype=float)
-        delta = DELTA if name == "Gaussian" else 0.0
-        sides = data, data + SHIFTS[how](shift)
-        ratio = recorded_cost(lambda v: call(v, epsilon), *sides, delta=delta, pasts=1) / epsilon
-        worst[0] = max(worst[0], ratio)
-        target(min(ratio, 1.0))
-        assert ratio <= 1 + 1e-9
+    def ratio_of(pick):
+        values, shift = (np.array([pick.among(range(-3, 4)) for _ in range(4)], dtype=float) for _ in range(2))
+        epsilon = pick.among(EPSILONS)
+        sides = values, values + SHIFTS[how](shift)
+        return recorded_cost(lambda v: call(v, epsilon), *sides, delta=delta, pasts=1) / epsilon
 
-    check()
-    assert worst[0] >= (0.5 if name in LOOSE else 0.999)
-    note(name, worst[0])
+    assert worst_ratio(name, ratio_of) >= (0.5 if name in LOOSE else 0.999)
 
 
 def smooth(kind, noise):
@@ -263,21 +226,13 @@ RECORDS = {
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_no_neighbours_cost_a_mechanism_of_records_more_than_its_claim(name):
-    worst = [0.0]
-    relations = ("add-remove",) if "median" in name else RELATIONS
-    record = st.tuples(st.sampled_from((0.0, 1.0, 4.0, np.nan, 9.0)), st.sampled_from((0.0, 1.0)))
-    if "median" in name:
-        record = st.tuples(st.sampled_from((0.0, 1.0, 2.5, 4.0)), st.just(0.0))
+    smooth_one = "median" in name
+    values = (0.0, 1.0, 2.5, 4.0) if smooth_one else (0.0, 1.0, 4.0, np.nan, 9.0)
 
-    @quick
-    @given(st.lists(record, max_size=6), record, record, st.sampled_from(relations), st.sampled_from((1.0, 0.1, 4.0)))
-    def check(common, before, after, relation, epsilon):
-        sides = common + ([before] if relation == "replace-one" else []), [*common, after]
-        ratio = recorded_cost(lambda data: RECORDS[name](data, epsilon, relation), *sides, pasts=1) / epsilon
-        worst[0] = max(worst[0], ratio)
-        target(min(ratio, 1.0))
-        assert ratio <= 1 + 1e-9
+    def ratio_of(pick):
+        relation = "add-remove" if smooth_one else pick.among(RELATIONS)
+        sides = two_sides(pick, relation, pick.among(range(7)), lambda: (pick.among(values), pick.among((0.0, 1.0))))
+        epsilon = pick.among(EPSILONS)
+        return recorded_cost(lambda data: RECORDS[name](data, epsilon, relation), *sides, pasts=1) / epsilon
 
-    check()
-    assert worst[0] >= 0.3
-    note(name, worst[0])
+    assert worst_ratio(name, ratio_of) >= 0.3
