@@ -23,11 +23,14 @@ class Case:
     Attributes
     ----------
     data, neighbour : object
-        Two data sets that differ by one record.
+        Two data sets that differ by one record, the last one where the method has coins for each record.
+    call : callable
+        ``call(data)``: one run of the public object, with all that it does to records before it releases.
     sample : callable
-        ``sample(data, draws=..., rng=...)``: outputs of the method's own code.
+        ``sample(data, draws=..., rng=...)``: outputs of many runs, by the batch path of the same release where one has
+        such a path. One draw of it releases what `call` releases (a test compares the two at the door).
     exact : object, optional
-        Knows the method's probabilities or its largest log ratio (see `dpml.auditing`).
+        Knows what `call` costs, from what it handed to the door: see `dpml.catalogue._recorded`.
     score : callable, optional
         The attacker's score for these neighbours.
     draws : int
@@ -38,6 +41,7 @@ class Case:
 
     data: Any
     neighbour: Any
+    call: Callable[[Any], Any]
     sample: Callable[..., Any]
     exact: Any = None
     score: Callable[[Any], Any] | None = None
