@@ -281,8 +281,20 @@ class Schema:
         distinct, where = np.unique(labels, return_inverse=True)
         return plain_labels(distinct.tolist(), self.classes)[where.ravel()]
 
+    def public_count(self, X: Any, relation: str) -> int | None:
+        """Return the number of records where it is public: as stated, or under replace-one as given.
+
+        A record that is dropped later is one of them: it becomes a null record, which counts here and adds nothing.
+        """
+        if self.n_rows is not None or relation != "replace-one":
+            return self.n_rows
+        return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
     def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
-        """Check records and labels together; a record whose label is no class is dropped when clipping."""
+        """Check records and labels together; a record whose label is no class is dropped when clipping.
+
+        What is left is no public number of records, under replace-one either: `public_count` is.
+        """
         X, schema = self.check_features(X, on_invalid)
         codes = self.check_labels(y, on_invalid)
         if X.shape[0] != len(codes):

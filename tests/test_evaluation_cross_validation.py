@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB as ExactNB
 
-from dpml.budget import Budget
+from dpml.budget import Budget, charge
 from dpml.classifiers import BernoulliNB
 from dpml.evaluation import private_cross_val_score, roc_histogram
 from dpml.exceptions import (
@@ -42,6 +42,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
         self.relation = relation
 
     def fit(self, X, y):
+        charge(self.budget, self.relation, self.epsilon, label="nothing that is noisy")
         self.classes_ = np.array([0, 1])
         self.trained_ = np.asarray(X)[:, 0].astype(int)
         return self
@@ -169,8 +170,8 @@ def test_public_facts_of_the_training_sets_are_smaller_than_the_tables():
 class Scorer(Recorder):
     """A selector's parameter on a classifier."""
 
-    def __init__(self, epsilon=1.0, schema=None, score="mutual_information"):
-        super().__init__(epsilon, schema=schema)
+    def __init__(self, epsilon=1.0, budget=None, schema=None, score="mutual_information"):
+        super().__init__(epsilon, budget=budget, schema=schema)
         self.score = score
 
 
@@ -184,7 +185,7 @@ def test_mutual_information_may_count_on_no_fold_size():
 def test_what_is_not_private_is_refused():
     X, y = table(200)
     rng = np.random.default_rng(0)
-    with pytest.raises(NotPrivate, match="BernoulliNB states no ε"):
+    with pytest.raises(NotPrivate, match="BernoulliNB takes no ε"):
         private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng)
     study = private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng, epsilon_training=math.inf)
     assert study.epsilon == math.inf

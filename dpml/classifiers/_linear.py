@@ -148,6 +148,7 @@ class LinearEstimator(LinearDecisions):
             self._descent_noise(schema, options)  # what can fail fails before anything is charged
         named = isinstance(X, pd.DataFrame)
         invalid = "clip" if self.release else self.on_invalid
+        count = schema.public_count(X, options["relation"])
         X, codes, schema = schema.check_table(X, y, invalid)
         bound = squared_norm_bound(schema, self.row_bound)
         if invalid == "raise":
@@ -163,7 +164,7 @@ class LinearEstimator(LinearDecisions):
         if self.release:
             theta = _release_securely(table, codes, schema, bound, intercept, options)
         else:
-            facts: dict[str, Any] = {"n_nonzero": bound + intercept, "n_records": schema.n_rows, "loss": self._loss()}
+            facts: dict[str, Any] = {"n_nonzero": bound + intercept, "n_records": count, "loss": self._loss()}
             records = unit_scale(table, bound, intercept=intercept)
             if options["norm"] == "l1":
                 records = records / math.sqrt(bound + intercept)

@@ -324,7 +324,7 @@ def release_descent(
     draws, rng = check_integer(draws, "draws", 1), check_rng(rng)
     reg_lambda, n_classes = check_lambda(reg_lambda), check_integer(n_classes, "n_classes", 2)
     steps = default_iterations(epsilon) if n_iterations is None else check_integer(n_iterations, "n_iterations", 1)
-    n_public = None if n_records is None else check_integer(n_records, "n_records", 1)
+    n_public = None if n_records is None else check_integer(n_records, "n_records")
     codes = np.asarray(codes)
     X, _ = check_records(X, np.ones(len(codes)))
     n, D = X.shape

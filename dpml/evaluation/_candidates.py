@@ -13,12 +13,13 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from dpml._validate import check_epsilon
-from dpml.exceptions import InvalidParameter, NotPrivate
+from dpml.evaluation._purse import spending_steps
+from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["Records", "candidate_list", "check_private", "correct_predictions", "spending_steps", "with_names"]
+__all__ = ["Records", "candidate_list", "check_private", "correct_predictions", "with_names"]
 
+NEEDED = ("epsilon", "relation", "budget", "random_state")
 # set by the search, so no candidate may set them
 OWN = ("epsilon", "relation", "schema", "budget", "on_invalid", "release", "random_state")
 
@@ -56,15 +57,8 @@ def candidate_list(candidates: Any) -> list[dict[str, Any]]:
     return listed
 
 
-def spending_steps(model: Any) -> list[Any]:
-    """Return what spends ε in an estimator: itself, or the steps of a pipeline."""
-    if not isinstance(model, Pipeline):
-        return [model]
-    return [step for _, step in model.steps if step not in (None, "passthrough")]
-
-
 def check_private(estimator: Any, candidates: list[dict[str, Any]]) -> None:
-    _check_steps(estimator)
+    spending_steps(estimator, NEEDED)
     for candidate in candidates:
         for name in candidate:
             last = str(name).rpartition("__")[2]
@@ -74,15 +68,4 @@ def check_private(estimator: Any, candidates: list[dict[str, Any]]) -> None:
             model = clone(estimator).set_params(**candidate)
         except (TypeError, ValueError) as error:
             raise InvalidParameter("candidates", candidate, f"parameters of {type(estimator).__name__}") from error
-        _check_steps(model)
-
-
-def _check_steps(model: Any) -> None:
-    for step in spending_steps(model):
-        known = step.get_params(deep=False) if hasattr(step, "get_params") else {}
-        if not {"epsilon", "relation", "budget", "random_state"} <= set(known):
-            allowed = "private in every step, with parameters epsilon, relation, budget and random_state"
-            raise InvalidParameter("estimator", type(step).__name__, allowed)
-        if not getattr(step, "private", True):
-            raise NotPrivate(f"{type(step).__name__} does not hold the ε that it states")
-        check_epsilon(step.epsilon)
+        spending_steps(model, NEEDED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon
 from dpml.budget import Budget, charge
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.encoding import columns_of
+from dpml.evaluation._purse import fit_held, rehearse, spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -34,22 +36,23 @@ class BestSelector(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     Released: the decision whether few features are enough, the set of features, and the classifier.
 
-    Privacy: ε per fit, for `relation`, by composition of three releases: the look and the choice of
-    `dpml.selection.choose_features`, each with its part from `dpml.selection.plan`, and the classifier with what is
-    left, which is all of ε where nothing was asked or chosen.
+    Privacy: ε per fit, and the δ that the classifier charges, for `relation`, by composition of three releases: the
+    look and the choice of `dpml.selection.choose_features`, each with its part from `dpml.selection.plan`, and the
+    classifier with what is left, which is all of ε where nothing was asked or chosen.
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
     classifier : estimator, optional
-        A private classifier with parameters `epsilon`, `schema`, `relation`, `on_invalid`, `release` and
-        `random_state`, which are set here. None: `BernoulliNB`, which then is what it does by itself.
+        A private classifier with parameters `epsilon`, `schema`, `relation`, `budget`, `on_invalid`, `release` and
+        `random_state`, which are set here. It is fitted with a purse of its own, which it must charge and cannot
+        overspend. None: `BernoulliNB`, which then is what it does by itself.
     relation : {"add-remove", "replace-one"}
     schema : Schema, optional
         Public facts, among them `n_lower`. None: the canonical binary schema, with which all features are kept.
     budget : Budget, optional
-        Charged ε before anything is drawn.
+        Charged ε, and the δ of the classifier, before anything is drawn.
     on_invalid : {"raise", "clip"}
     release : bool
         Use secure noise throughout (the extra ``release``); the classifier must offer it. Forbids `random_state`.
@@ -69,7 +72,11 @@ class BestSelector(ClassifierMixin, SelectorMixin, BaseEstimator):
 
     Raises
     ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
+    InvalidParameter, InvalidData, RelationMismatch, NoSecureSampler, MissingExtra
+    BudgetExceeded
+        The budget cannot pay, or the classifier costs more than it is given.
+    NotPrivate
+        The classifier has no ε, does not hold it, or charges nothing for its fit.
 
     Examples
     --------
@@ -114,24 +121,25 @@ class BestSelector(ClassifierMixin, SelectorMixin, BaseEstimator):
             raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
         rng = None if self.release else as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
+        count = schema.public_count(X, relation)
         X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
-        charge(self.budget, relation, epsilon, label="BestSelector")
+        held = keep_columns(BernoulliNB(1.0) if self.classifier is None else self.classifier)
+        spending_steps(held, ("epsilon", "budget", "schema", "relation", "on_invalid", "release", "random_state"))
+        facts = {"schema": schema, "relation": relation, "on_invalid": self.on_invalid, "release": self.release}
+        held.set_params(epsilon=epsilon, **facts)
+        [delta] = rehearse(held, [epsilon], relation, (X[:0], np.asarray(schema.classes)[:0]), "BestSelector")
+        charge(self.budget, relation, epsilon, delta, label="BestSelector")
         choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=rng)
         self.plan_, self.few_, self._mask, self._schema = choice.plan, choice.few, choice.mask, schema
+        if count:  # the classifier sees the records that are left, and may count on those that were given
+            schema = replace(schema, n_rows=count, n_lower=min(schema.n_lower, count))
         self.classes_ = np.asarray(schema.classes)
         self.n_features_in_ = schema.n_features
         if named:
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        classifier = keep_columns(BernoulliNB(1.0) if self.classifier is None else self.classifier)
-        self.classifier_ = classifier.set_params(
-            epsilon=choice.epsilon_left,
-            schema=schema.subset(choice.mask),
-            relation=relation,
-            on_invalid=self.on_invalid,
-            release=self.release,
-            random_state=rng,
-        )
-        self.classifier_.fit(columns_of(X, choice.mask), self.classes_[codes])
+        purse = Budget(choice.epsilon_left, delta, relation)
+        held.set_params(epsilon=choice.epsilon_left, schema=schema.subset(choice.mask), random_state=rng, budget=purse)
+        self.classifier_ = fit_held(held, [held], columns_of(X, choice.mask), self.classes_[codes], "BestSelector")
         # the generator that was passed on is not a parameter that the caller gave
         self.classifier_.set_params(random_state=None)
         return self

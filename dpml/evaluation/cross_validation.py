@@ -17,6 +17,7 @@ from sklearn.base import clone
 from dpml._plain import plain_rows
 from dpml._validate import check_choice, check_epsilon, check_integer
 from dpml.budget import Budget, charge
+from dpml.evaluation._purse import fit_held, rehearse, spending_steps
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.figures import PrivateEvaluation
 from dpml.evaluation.histogram import N_BINS, check_start
@@ -27,6 +28,7 @@ from dpml.schema import Schema
 
 __all__ = ["PrivateCrossValidation", "private_cross_val_score"]
 
+HOLDER = "private_cross_val_score"
 FIGURES = ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss")
 
 
@@ -108,8 +110,10 @@ def private_cross_val_score(
     Parameters
     ----------
     estimator : estimator
-        A private classifier with `predict_proba`; cloned. Its `relation`, if it has one, must be `relation`; `budget`,
-        `random_state`, `on_invalid` and `release` are set here, and so are `n_lower` and `n_rows` of its schema.
+        A private classifier with `predict_proba` and the parameters `epsilon` and `budget`, or a Pipeline of such
+        steps; cloned. Every fit gets a purse of its own, which it must charge and cannot overspend. Its `relation`, if
+        it has one, must be `relation`; `budget`, `random_state`, `on_invalid` and `release` are set here, and so are
+        `n_lower` and `n_rows` of its schema.
     X : array, sparse matrix or DataFrame of shape (n, D)
     y : array-like of shape (n,)
     epsilon_evaluation : float
@@ -127,7 +131,7 @@ def private_cross_val_score(
     per_fold : bool
         Release a histogram for each fold.
     epsilon_training : float, optional
-        What one fit costs. None: the estimator's `epsilon`. Needed for a Pipeline. ``math.inf`` declares a classifier
+        What one fit may cost. None: what the estimator's steps state as `epsilon`. ``math.inf`` declares a classifier
         that is not private: for study, with neither budget nor release.
     n_lower : int, optional
         A public lower bound on the size of every training set. None: the schema's, times (K - 1)/K; 1 where a step
@@ -142,10 +146,13 @@ def private_cross_val_score(
     Raises
     ------
     NotPrivate
-        If the estimator has no ε: exact models give their training records away, whatever the evaluation adds.
+        If what learns from the records takes no ε and no budget, does not hold its ε, or charges nothing for its fit:
+        exact models give their training records away, whatever the evaluation adds.
     NoSecureSampler
         If ``release=True`` and the estimator has no `release`.
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
+    BudgetExceeded
+        If the budget cannot pay, or a fit costs more than it is given.
+    InvalidData, InvalidParameter, RelationMismatch, MissingExtra
         As `release_evaluation` does.
 
     Examples
@@ -167,15 +174,20 @@ def private_cross_val_score(
     classes = check_two_classes(classes, pos_label)
     # folds are no secret: the proof holds given them
     rng, noise = (np.random.default_rng() if rng is None else rng), rng
-    one, delta = _training_cost(estimator, epsilon_training, relation, release, budget)
-    total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * delta
+    steps, shares = _spenders(estimator, epsilon_training, relation, release, budget)
+    one = math.fsum(shares) if steps else math.inf
 
     labels = y.to_numpy() if hasattr(y, "to_numpy") else _cells(y)
     X = X if hasattr(X, "shape") else plain_rows(X)
     if X.shape[0] != len(labels):
         raise InvalidData("X and y have different lengths: they must have one entry for each record")
     where = _check_folds(folds, n_folds, len(labels), rng)
-    if not math.isinf(one):
+    deltas: list[float] = []
+    if steps:
+        trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
+        deltas = rehearse(trial, shares, relation, (_rows(X, where < 0), labels[:0]), HOLDER)
+    total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * math.fsum(deltas)
+    if steps:
         charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
 
     models, tables = [], []
@@ -183,7 +195,10 @@ def private_cross_val_score(
         test = where == fold
         size = int((~test).sum()) if relation == "replace-one" else None
         model = _prepared(estimator, n_folds, n_lower, size, release, on_invalid, rng)
-        model.fit(_rows(X, ~test), labels[~test])
+        held = spending_steps(model) if steps else []
+        for step, share, delta in zip(held, shares, deltas, strict=True):
+            step.set_params(budget=Budget(share, delta, relation))
+        fit_held(model, held, _rows(X, ~test), labels[~test], HOLDER)
         scores = _scores(model, _rows(X, test), pos_label, score_scale) if test.any() else np.empty(0)
         tables.append(
             count_scores(
@@ -209,29 +224,26 @@ def private_cross_val_score(
     )
 
 
-def _training_cost(
+def _spenders(
     estimator: Any, epsilon_training: float | None, relation: str, release: bool, budget: Budget | None
-) -> tuple[float, float]:
-    """Return (ε, δ) of one fit, or refuse."""
-    parameters = estimator.get_params(deep=True)
-    for name, value in parameters.items():
-        if name.rsplit("__", 1)[-1] == "relation" and value != relation:
-            raise InvalidParameter(name, value, f"{relation!r}, the relation of the cross-validation")
-    if release and "release" not in parameters:
-        raise NoSecureSampler(f"{type(estimator).__name__} has no release mode")
-    delta = parameters.get("delta") or 0.0
-    if epsilon_training is None:
-        if "epsilon" not in parameters or getattr(estimator, "private", True) is False:
-            raise NotPrivate(
-                f"{type(estimator).__name__} states no ε for its training: its models give records away, whatever "
-                "noise their evaluation has; state epsilon_training, or epsilon_training=math.inf for study"
-            )
-        return check_epsilon(parameters["epsilon"]), delta
+) -> tuple[list[Any], list[float]]:
+    """Return what spends ε in the estimator and the share of each, or refuse; nothing spends in a study."""
     if epsilon_training == math.inf:
         if release or budget is not None:
             raise NotPrivate("epsilon_training = inf is for study: no budget can pay for it, nothing can be released")
-        return math.inf, delta
-    return check_epsilon(epsilon_training, "epsilon_training"), delta
+        return [], []
+    for name, value in estimator.get_params(deep=True).items():
+        if name.rsplit("__", 1)[-1] == "relation" and value != relation:
+            raise InvalidParameter(name, value, f"{relation!r}, the relation of the cross-validation")
+    steps = spending_steps(estimator)
+    for step in steps:
+        if release and "release" not in step.get_params(deep=False):
+            raise NoSecureSampler(f"{type(step).__name__} has no release mode")
+    stated = math.fsum(step.epsilon for step in steps)
+    whole = stated if epsilon_training is None else check_epsilon(epsilon_training, "epsilon_training")
+    if len(steps) == 1 or whole == stated:
+        return steps, [whole if len(steps) == 1 else step.epsilon for step in steps]
+    return steps, [whole * (step.epsilon / stated) * (1 - 2.0**-50) for step in steps]
 
 
 def _check_folds(folds: Any, n_folds: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:

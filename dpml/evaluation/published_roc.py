@@ -164,7 +164,8 @@ def published_roc_curve(
     if budget is not None and not published_roc_is_private(method, n_thresholds, relation):
         raise NotPrivate(f"published_roc_curve(method={method!r}) is kept as it was published: no charge covers it")
 
-    count, second = _plan(method, len(scores), epsilon, split, k, n_thresholds, alpha)
+    # under replace-one the number of records is public as given: one that was dropped counts and adds nothing
+    count, second = _plan(method, len(y_true), epsilon, split, k, n_thresholds, alpha)
     _check_noise(epsilon - second, second, count, relation)
     charge(budget, relation, rows * epsilon, label=f"published ROC curve, {method}")
     if method == "recursive-medians":

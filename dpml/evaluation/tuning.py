@@ -31,9 +31,9 @@ from dpml.evaluation._candidates import (
     candidate_list,
     check_private,
     correct_predictions,
-    spending_steps,
     with_names,
 )
+from dpml.evaluation._purse import fit_held, rehearse, spending_steps
 from dpml.evaluation.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
 from dpml.evaluation.stopping import expected_runs, random_stopping, stopping_gamma
 from dpml.evaluation.tuning_plan import METHODS, RUNS, VALIDATION, choice_range, search_costs, split_records
@@ -78,7 +78,8 @@ class PrivateSearch(PrivateClassifier):
     ----------
     estimator : estimator
         A private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, which are set here, as
-        are `schema`, `on_invalid` and `release`. What it charges is held to the ε it is given, without δ. Or a
+        are `schema`, `on_invalid` and `release`. It is fitted with a purse of its own, which it must charge, cannot
+        overspend and which has no δ. Or a
         scikit-learn Pipeline of such steps, which divide ε in proportion to their own `epsilon`: so candidates can
         choose how ε is split.
     candidates : list of dict, or dict of str to sequence
@@ -189,10 +190,15 @@ class PrivateSearch(PrivateClassifier):
             self._check_stability(candidates, schema)
         named = isinstance(X, pd.DataFrame)
         X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        pipeline = isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame)
+        nothing = with_names(X[:0], schema) if pipeline else X[:0], np.asarray(schema.classes)[:0]
+        for candidate in candidates:
+            model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
+            rehearse(model, shares, self.relation, nothing, "PrivateSearch")
         charge(self.budget, self.relation, costs["total"], label=f"PrivateSearch, {self.method}")
         # coins hide nothing (`split_records`): a release draws them here too, from the system's entropy
         rng = as_generator(self.random_state)
-        if isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame):
+        if pipeline:
             X = with_names(X, schema)
         if self.method == "stability":
             # before the noise is fixed: cutting draws as many numbers as records need, the noise must not depend on it
@@ -261,30 +267,37 @@ class PrivateSearch(PrivateClassifier):
 
     def _trained(self, candidate: dict[str, Any], epsilon: float, records: Records, rng: np.random.Generator) -> Any:
         """Return the estimator with these parameters, fitted to some records with its ε."""
+        model, shares = self._prepared(candidate, epsilon, records.schema)
+        steps = spending_steps(model)
+        for step, share in zip(steps, shares, strict=True):
+            # a purse with no more in it: what would pay more than it was given, or a δ, raises
+            purse = Budget(share, relation=self.relation)
+            step.set_params(budget=purse, random_state=None if self.release else rng)
+        fit_held(model, steps, records.X, records.labels, "PrivateSearch")
+        for step in steps:
+            # the generator is not a parameter that the caller gave
+            step.set_params(random_state=None)
+        return model
+
+    def _prepared(self, candidate: dict[str, Any], epsilon: float, schema: Schema) -> tuple[Any, list[float]]:
+        """Return a clone with these parameters and the share of ε of each of its steps."""
         model = clone(self.estimator).set_params(**candidate)
         steps = spending_steps(model)
         whole = math.fsum(step.epsilon for step in steps)
-        for step in steps:
-            share = epsilon if len(steps) == 1 else epsilon * (step.epsilon / whole) * (1 - 2.0**-50)
+        shares = [epsilon if len(steps) == 1 else epsilon * (s.epsilon / whole) * (1 - 2.0**-50) for s in steps]
+        for step, share in zip(steps, shares, strict=True):
             facts = {
                 "epsilon": share,
-                "schema": records.schema,
+                "schema": schema,
                 "relation": self.relation,
                 "on_invalid": self.on_invalid,
                 "release": self.release,
-                "random_state": None if self.release else rng,
-                # a purse with no more in it: what would pay more than it was given, or a δ, raises
-                "budget": Budget(share, relation=self.relation),
             }
             known = step.get_params(deep=False)
             step.set_params(**{name: value for name, value in facts.items() if name in known})
         for step in steps[:-1]:
             step.set_output(transform="pandas")
-        model.fit(records.X, records.labels)
-        for step in steps:
-            # neither the purse nor the generator is a parameter that the caller gave
-            step.set_params(budget=None, random_state=None)
-        return model
+        return model, shares
 
     # ---- the choice ---------------------------------------------------------------------------------------------
 

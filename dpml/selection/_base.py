@@ -28,7 +28,14 @@ from dpml.encoding import cut_rows
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
-from dpml.selection.scores import KINDS, l1_sensitivity, mask_change_range, mask_weight, sensitivity
+from dpml.selection.scores import (
+    KINDS,
+    l1_sensitivity,
+    mask_change_range,
+    mask_weight,
+    scores_from_counts,
+    sensitivity,
+)
 
 __all__ = ["PrivateSelector", "PublicFacts", "public_n_rows"]
 
@@ -69,6 +76,10 @@ class PublicFacts:
         assert most is not None
         r = most if row_bound is None else min(check_integer(row_bound, "row_bound", 1), most)
         return cls(schema.n_features, schema.n_classes, r, check_relation(relation), public_n_rows(schema, relation))
+
+    def scores(self, counts: Contingency, kind: str) -> FloatArray:
+        """Return the exact scores of a table, which has `n_rows` records or more whatever was dropped from it."""
+        return scores_from_counts(counts, kind, self.n_rows)
 
     def sensitivity(self, kind: str) -> float:
         """Return the sensitivity of one feature's score."""

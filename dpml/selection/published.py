@@ -19,7 +19,6 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.mechanisms import Laplace, door
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector
-from dpml.selection.scores import scores_from_counts
 
 __all__ = [
     "PublishedSelector",
@@ -330,7 +329,7 @@ class PublishedSelector(PrivateSelector):
             check_choice(self.score, "score", ("total_count",))
 
     def _masks(self, counts, facts, draws, rng):
-        values = scores_from_counts(counts, self.score)
+        values = facts.scores(counts, self.score)
         options: Any = {"draws": draws, "rng": rng}
         step = facts.sensitivity(self.score)
         if self.method == "iterative":

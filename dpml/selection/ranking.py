@@ -18,7 +18,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
-from dpml.selection.scores import scores_from_counts, scores_from_tables
+from dpml.selection.scores import scores_from_tables
 
 __all__ = ["NoisyClusterSelector", "NoisyCountSelector", "NoisyScoreSelector"]
 
@@ -139,7 +139,7 @@ class NoisyScoreSelector(PrivateSelector):
     def _masks(self, counts, facts, draws, rng):
         if self.n_features == facts.n_features:
             return np.ones((draws, facts.n_features), dtype=bool)
-        noisy = self._noise(facts).release(scores_from_counts(counts, self.score), draws=draws, rng=rng)
+        noisy = self._noise(facts).release(facts.scores(counts, self.score), draws=draws, rng=rng)
         return apply_rule(noisy, self.n_features, self.threshold)
 
 

@@ -55,14 +55,19 @@ def _entropy_terms(counts: FloatArray) -> FloatArray:
     return counts * np.log2(np.where(counts > 0, counts, 1.0))
 
 
-def _mutual_information(on: FloatArray, off: FloatArray) -> FloatArray:
-    """Return I of tables with C rows (classes) and two columns (on, off), which may differ in their totals."""
+def _mutual_information(on: FloatArray, off: FloatArray, least: int = 1) -> FloatArray:
+    """Return I of tables with C rows (classes) and two columns (on, off), which may differ in their totals.
+
+    With fewer than `least` records the rest are null records: they count in N and add nothing to N·I. A record that
+    comes changes N·I by amounts that are at most h(N) = g(N+1) - g(N) from each other and from 0; h rises, so that
+    dividing by `least` leaves at most h(least - 1)/least, which is the step of `sensitivity` at that number.
+    """
     classes, feature_on, feature_off = on + off, on.sum(axis=-2), off.sum(axis=-2)
     total = feature_on + feature_off
     # N·I = Σ g(n_cv) - Σ g(n_c) - Σ g(n_v) + g(N) with g(k) = k log2 k; rounding may leave -1e-16
     cells = (_entropy_terms(on) + _entropy_terms(off) - _entropy_terms(classes)).sum(axis=-2)
     gain = cells - _entropy_terms(feature_on) - _entropy_terms(feature_off) + _entropy_terms(total)
-    return np.maximum(gain / np.where(total > 0, total, 1.0), 0.0)
+    return np.maximum(gain / np.maximum(total, least), 0.0)
 
 
 _SCORES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
@@ -78,8 +83,14 @@ def scores_from_tables(on: FloatArray, off: FloatArray, kind: str) -> FloatArray
     return _SCORES[check_choice(kind, "kind", KINDS)](on, off)
 
 
-def scores_from_counts(counts: Contingency, kind: str) -> FloatArray:
-    """Return the score of each feature from exact counts, shape (D,) (or (S, D) for S subsamples)."""
+def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None) -> FloatArray:
+    """Return the score of each feature from exact counts, shape (D,) (or (S, D) for S subsamples).
+
+    `n_rows` is what `sensitivity` was told: where fewer records are counted, because the others were dropped or the
+    schema states too many, mutual information takes the rest as null records, which count and say nothing.
+    """
+    if kind == "mutual_information" and n_rows is not None:
+        return _mutual_information(counts.on, counts.off, check_integer(n_rows, "n_rows", 1))
     return scores_from_tables(counts.on, counts.off, kind)
 
 

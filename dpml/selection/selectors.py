@@ -9,7 +9,7 @@ from dpml.budget import Budget
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.masks import sample_masks
-from dpml.selection.scores import scores_from_counts, sensitivity
+from dpml.selection.scores import sensitivity
 
 __all__ = ["CALIBRATIONS", "MaskSelector", "published_mask_weight"]
 
@@ -132,5 +132,5 @@ class MaskSelector(PrivateSelector):
         return published_mask_weight(self.score, facts.relation, self.epsilon, features, n_rows=facts.n_rows)
 
     def _masks(self, counts, facts, draws, rng):
-        weights = self._weight(facts) * scores_from_counts(counts, self.score)
+        weights = self._weight(facts) * facts.scores(counts, self.score)
         return sample_masks(weights, self.n_features, draws, rng=rng)

@@ -15,7 +15,6 @@ from dpml.mechanisms import door
 from dpml.mechanisms.threshold import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
-from dpml.selection.scores import scores_from_counts
 
 __all__ = ["SparseVectorSelector"]
 
@@ -102,7 +101,7 @@ class SparseVectorSelector(PrivateSelector):
         return SparseVector(self.epsilon, self.cutoff, facts.sensitivity(self.score), monotone)
 
     def _masks(self, counts, facts, draws, rng):
-        values = scores_from_counts(counts, self.score)
+        values = facts.scores(counts, self.score)
         technique = self._technique(facts)
         masks = np.zeros((draws, facts.n_features), dtype=bool)
         for mask in masks:

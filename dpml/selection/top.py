@@ -19,7 +19,6 @@ from dpml.mechanisms.choice import range_of_change
 from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, top_masks
-from dpml.selection.scores import scores_from_counts
 
 __all__ = ["TopSelector", "joint_gaps", "one_shot", "peel", "sample_joint"]
 
@@ -361,7 +360,7 @@ class TopSelector(PrivateSelector):
         T, D = self.n_features, facts.n_features
         if T == D:
             return np.ones((draws, D), dtype=bool)
-        values, span = scores_from_counts(counts, self.score), facts.change_range(self.score)
+        values, span = facts.scores(counts, self.score), facts.change_range(self.score)
         if self.method == "joint":
             return sample_joint(values, self.epsilon, T, span, draws=draws, rng=rng)
         # keeping the T best is dropping the D - T worst: fewer choices cost less
