@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpml.catalogue._method import Case, Method, table_from_rows
-from dpml.catalogue._recorded import Enumerated, of_choice, recorded
+from dpml.catalogue._recorded import Enumerated, EvenlyDivided, of_choice, recorded
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB
 from dpml.classifiers.binned import cell_counts
 from dpml.classifiers.design import Design
@@ -54,13 +54,13 @@ def _flat(moments: Any) -> Any:
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 
-def _fitted(neighbours: tuple[Any, Any], sample: Any, words: str, audited_at: float = 0.0, **options: Any) -> Case:
+def _fitted(neighbours: tuple[Any, Any], sample: Any, words: str, **options: Any) -> Case:
     """Return a case of one fit of `MixedNB`."""
 
     def call(data):
         return MixedNB(random_state=0, **options).fit(*data)
 
-    return Case(*neighbours, call, sample, recorded(call, audited_at), draws=4_000, words=words)
+    return Case(*neighbours, call, sample, recorded(call), draws=4_000, words=words)
 
 
 def _binned(epsilon: float, relation: str) -> Case:
@@ -87,9 +87,12 @@ def _moments(kind: str, noise: str, trim: int = 0):
         def sample(data, draws, rng):
             return _flat(release_moments(_of(NUMBERS, data), NUMBERS, epsilon, kind, draws=draws, rng=rng, **options))
 
-        audited = DELTA if noise in APPROXIMATE + CONCENTRATED else 0.0
         more: dict[str, Any] = {"method": kind, "epsilon": epsilon, "schema": SCHEMA, **options}
-        return _fitted(_tables(relation), sample, WORDS, audited, **more)
+        case = _fitted(_tables(relation), sample, WORDS, **more)
+        if noise in APPROXIMATE:
+            return replace(case, exact=EvenlyDivided(case.call, DELTA))
+        # ρ adds up where (ε, δ) of each release would not: from draws only
+        return replace(case, exact=None) if noise in CONCENTRATED else case
 
     return case
 
