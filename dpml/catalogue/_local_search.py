@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dpml.auditing import recorded_cost
 from dpml.catalogue._method import Case, Method
+from dpml.classifiers import PrivGene, PrivLocal
 from dpml.classifiers._objectives import loss_value
 from dpml.classifiers._search import epsilon_share
 from dpml.classifiers.local_search import (
@@ -20,6 +22,7 @@ from dpml.classifiers.local_search import (
     release_local_search,
 )
 from dpml.mechanisms.choice import ReportNoisyMax
+from dpml.schema import Schema
 
 LOSS = "logistic"
 LOCAL: dict[str, Any] = {"n_iterations": 2, "step": 1.0, "decay": 0.5, "loss": LOSS, "stay": False}
@@ -37,6 +40,29 @@ def _records(epsilon: float, relation: str) -> tuple[Records, Records]:
         before[-1] = -1.0
     sides = [Records(np.ones((len(s), 1)), np.array(s), n_ones=1, intercept=False) for s in (before, after)]
     return sides[0], sides[1]
+
+
+def _fit(estimator: Any, **options: Any) -> Any:
+    """Return a call that fits to `Records` of one column that is always 1."""
+
+    def call(data):
+        facts: dict[str, Any] = {"schema": Schema.binary(1), "fit_intercept": False, "random_state": SEED}
+        return estimator(**facts, **options).fit(np.ones((data.n, 1)), (data.signs > 0).astype(int))
+
+    return call
+
+
+class _Recorded:
+    """The recorder's cost of a fit, beside the paths that it could have taken.
+
+    A choice costs all that it can on the path that the records want, which is the path that is taken: the recorder
+    finds what the enumeration of all paths finds (a test compares them), and with the noise that was drawn.
+    """
+
+    call: Any
+
+    def privacy_loss(self, data: Records, neighbour: Records) -> float:
+        return recorded_cost(self.call, data, neighbour)
 
 
 class _LocalPaths:
@@ -74,9 +100,15 @@ def _local(calibration: str):
         def sample(data, draws, rng):
             return release_local_search(data, epsilon, draws=draws, rng=rng, **options)
 
-        exact = _LocalPaths(epsilon, relation, calibration)
+        call = _fit(PrivLocal, epsilon=epsilon, **options)
+
+        class Exact(_LocalPaths, _Recorded):
+            pass
+
+        exact = Exact(epsilon, relation, calibration)
+        exact.call = call
         words = "many records of one kind, and one more, or one that changes its label"
-        return Case(*_records(epsilon, relation), sample, exact, draws=4_000, words=words)
+        return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case
 
@@ -125,9 +157,15 @@ def _gene(calibration: str):
         def sample(data, draws, rng):
             return release_genetic_search(data, epsilon, draws=draws, rng=rng, **options)
 
-        exact = _GenePaths(epsilon, relation, calibration)
+        call = _fit(PrivGene, epsilon=epsilon, **options)
+
+        class Exact(_GenePaths, _Recorded):
+            pass
+
+        exact = Exact(epsilon, relation, calibration)
+        exact.call = call
         words = "many records of one kind, and one more, or one that changes its label"
-        return Case(*_records(epsilon, relation), sample, exact, draws=4_000, words=words)
+        return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case
 

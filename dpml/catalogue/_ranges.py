@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import cauchy
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import drawn, recorded
 from dpml.evaluation.published_roc import published_roc_curve
 from dpml.evaluation.thresholds import alpha_fixed_space, quantile_thresholds, recursive_medians
-from dpml.mechanisms.admissible import cauchy_scale
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 
@@ -31,12 +31,17 @@ def _ranges(make: Any):
             others = [counts + unit for unit in units]
         else:
             others = [counts - units[0] + unit for unit in units[1:]] + [counts - units[4] + units[5]]
+
+        def call(data):
+            return ranges.release(data, rng=np.random.default_rng(0))
+
         change = [np.abs(ranges.measure(other) - ranges.measure(counts)).sum() for other in others]
         return Case(
             counts,
             others[int(np.argmax(change))],
+            call,
             lambda data, draws, rng: ranges.release(data, draws=draws, rng=rng),
-            IndependentLaplace(lambda data: [(ranges.measure(data), ranges.scale)]),
+            recorded(call, pasts=1),
             words="one record more in the count that most answers hold, or one that moves",
         )
 
@@ -56,9 +61,14 @@ def _inside(x: np.ndarray, left: float, right: float) -> np.ndarray:
     return x[((x > left) | (left == 0.0)) & ((x < right) | (right == 1.0))]
 
 
-def _median_node(level: float, calibration: str) -> Node:
+def _median_node(level: float, call: Any, data: Any) -> Node:
+    """Return the densities of noisy medians; how much noise there is for a smooth sensitivity of 1 is measured.
+
+    The least that any node of a call gets, as it passed the door.
+    """
     beta = level / 2
-    noise = cauchy_scale(level, beta) if calibration == "exact" else 8 / level
+    x = np.asarray(data[0] if isinstance(data, tuple) else data, dtype=float)
+    noise = float(np.ravel(drawn(call, data)[0][1][1])[0]) / smooth_sensitivity("median", x, 0.0, 1.0, beta, "add-remove")
 
     def node(x: np.ndarray, left: float, right: float):
         centre = float(np.sort(x)[(len(x) + 1) // 2 - 1]) if len(x) else left
@@ -70,11 +80,10 @@ def _median_node(level: float, calibration: str) -> Node:
     return node
 
 
-def _medians_at(calibration: str) -> Callable[[float], Node]:
-    return lambda level: _median_node(level, calibration)
+def _quantile_node(level: float, call: Any, data: Any) -> Node:
+    """Return the densities of cuts by the exponential mechanism, with the weight that passed the door."""
+    level = float(np.max(drawn(call, data)[0][1][-1]))
 
-
-def _quantile_node(level: float) -> Node:
     def node(x: np.ndarray, left: float, right: float):
         x = np.sort(x)
         edges = np.concatenate([[left], x, [right]])
@@ -87,12 +96,16 @@ def _quantile_node(level: float) -> Node:
 
 
 class _Cuts:
-    """The largest log ratio of all cuts together, over a grid of them: each level adds what its node adds."""
+    """The largest log ratio of all cuts together, over a grid of them: each level adds what its node adds.
 
-    def __init__(self, node: Node, levels: int, after: Callable[[Any, Any, float], float] | None = None):
-        self.node, self.levels, self.after = node, levels, after
+    The recorder looks at the cuts that it happens to draw; the dearest are rare.
+    """
+
+    def __init__(self, node: Callable[[], Node], levels: int, after: Callable[[Any, Any, float], float] | None = None):
+        self.make_node, self.levels, self.after = node, levels, after
 
     def privacy_loss(self, data: Any, neighbour: Any) -> float:
+        self.node = self.make_node()
         return max(self._largest(a, b, 0.0, 1.0, self.levels) for a, b in ((data, neighbour), (neighbour, data)))
 
     def _largest(self, data: Any, neighbour: Any, left: float, right: float, levels: int) -> float:
@@ -137,16 +150,20 @@ def _for_quantiles(level: float, relation: str) -> tuple[np.ndarray, np.ndarray]
     return np.append(base[1:], 0.01), np.append(base[1:], 0.99)
 
 
-def _thresholds(release: Any, node: Callable[[float], Node], scores: Any):
+def _thresholds(release: Any, node: Callable[..., Node], scores: Any):
     def case(epsilon: float, relation: str) -> Case:
         level = epsilon / (2 if relation == "add-remove" else 4)
 
         def sample(data, draws, rng):
             return release(data, epsilon, rng=rng, relation=relation, draws=draws)[:, 1:-1]
 
+        def call(data):
+            return release(data, epsilon, rng=np.random.default_rng(0), relation=relation)
+
         data, neighbour = scores(level, relation)
         words = "one score more beyond a gap, or moved there"
-        return Case(data, neighbour, sample, _Cuts(node(level), 2), draws=4_000, words=words)
+        exact = _Cuts(lambda: node(level, call, data), 2)
+        return Case(data, neighbour, call, sample, exact, draws=4_000, words=words)
 
     return case
 
@@ -161,9 +178,6 @@ def _table(relation: str) -> tuple[Any, Any]:
     return (scores, labels), (scores, np.array([1, 1, 0, 0]))
 
 
-EVEN = np.array([np.inf, 0.75, 0.5, 0.25, 0.0])
-
-
 def _above(data: Any, thresholds: np.ndarray) -> np.ndarray:
     scores, labels = data
     return np.array([[np.sum(scores[labels == c] >= t) for t in thresholds[1:]] for c in (0, 1)])
@@ -173,9 +187,25 @@ def _cells(data: Any, thresholds: np.ndarray) -> np.ndarray:
     return np.diff(_above(data, thresholds), axis=1, prepend=0)
 
 
+class _Sums:
+    """What the sums cost after a cut, with the noise that passed the door."""
+
+    def __init__(self, call: Any, ranges: Privelet):
+        self.call, self.ranges = call, ranges
+        self._scale: float | None = None
+
+    def __call__(self, data: Any, neighbour: Any, cut: float) -> float:
+        if self._scale is None:
+            self._scale = drawn(self.call, data)[1][0].scale
+        edges = np.array([np.inf, cut, 0.0])
+        first, second = (self.ranges.measure(_cells(side, edges)) for side in (data, neighbour))
+        return float(np.abs(first - second).sum() / self._scale)
+
+
 def _curve(method: str, **options: Any):
     """Return a case of one curve; its exact cost is that of the cut, if one is drawn, and the sums together."""
-    drawn = method in ("recursive-medians", "quantiles")
+    cut = method in ("recursive-medians", "quantiles")
+    words = "a positive comes, or a negative becomes one"
 
     def case(epsilon: float, relation: str) -> Case:
         def sample(data, draws, rng):
@@ -185,31 +215,28 @@ def _curve(method: str, **options: Any):
             )
             return np.concatenate([fpr, tpr, thresholds[:, 1:-1]], axis=1)
 
+        def call(data):
+            scores, labels = data
+            rng = np.random.default_rng(0)
+            return published_roc_curve(labels, scores, epsilon, rng=rng, method=method, relation=relation, **options)
+
         data, neighbour = _table(relation)
-        first = SPLIT * epsilon if drawn else 0.0
-        label = (epsilon - first) / (2 if options.get("halves", True) else 1)
-        ranges = Privelet(label, 2 if drawn else 4, relation, 2)
+        if not cut:
+            return Case(data, neighbour, call, sample, recorded(call, pasts=1), draws=2_000, words=words)
+        first = SPLIT * epsilon
+        level = first / (1 if relation == "add-remove" else 2)
+        medians = method == "recursive-medians"
+        ranges = Privelet(1.0, 2, relation, 2)
 
-        def sums(data, neighbour, cut):
-            first, second = (ranges.measure(_cells(side, np.array([np.inf, cut, 0.0]))) for side in (data, neighbour))
-            return float(np.abs(first - second).sum() / ranges.scale)
-
-        if drawn:
-            level = first / (1 if relation == "add-remove" else 2)
-            medians = method == "recursive-medians"
-            node = _median_node(level, options["calibration"]) if medians else _quantile_node(level)
-            exact: Any = _Cuts(node, 1, sums)
-            sides = (_for_medians if medians else _for_quantiles)(level, relation)
-            # the record that comes is a positive; the one that moves changes its label too
-            labels = np.zeros(len(sides[0]), dtype=int)
-            data = sides[0], labels
-            neighbour = sides[1], np.append(labels if relation == "add-remove" else labels[1:], 1)
-        elif method == "fixed-space":
-            exact = IndependentLaplace(lambda data: [(ranges.measure(_cells(data, EVEN)), ranges.scale)])
-        else:
-            scale = (4 if relation == "add-remove" else 8) / epsilon
-            exact = IndependentLaplace(lambda data: [(_above(data, EVEN), scale)])
-        return Case(data, neighbour, sample, exact, draws=2_000, words="a positive comes, or a negative becomes one")
+        sums = _Sums(call, Privelet(1.0, 2, relation, 2))
+        node = _median_node if medians else _quantile_node
+        sides = (_for_medians if medians else _for_quantiles)(level, relation)
+        # the record that comes is a positive; the one that moves changes its label too
+        labels = np.zeros(len(sides[0]), dtype=int)
+        data = sides[0], labels
+        neighbour = sides[1], np.append(labels if relation == "add-remove" else labels[1:], 1)
+        exact = _Cuts(lambda: node(level, call, data), 1, sums)
+        return Case(data, neighbour, call, sample, exact, draws=2_000, words=words)
 
     return case
 
@@ -236,21 +263,22 @@ def _laplace_published(epsilon: float, relation: str) -> Case:
     if relation == "replace-one":
         neighbour = np.array([0.05, 0.7, 0.2, 0.4]), np.array([0, 1, 0, 0])
     words = "a record comes, or moves, and the thresholds are other scores"
-    return Case(whole.data, neighbour, whole.sample, _Tells(_data_thresholds), draws=whole.draws, words=words)
+    return Case(whole.data, neighbour, whole.call, whole.sample, _Tells(_data_thresholds), draws=whole.draws, words=words)
 
 
 def _alpha_n(epsilon: float, relation: str) -> Case:
     data, neighbour = _table(relation)
-
-    def thresholds(data):
-        return (float(len(alpha_fixed_space(len(data[0])))),)
 
     def sample(data, draws, rng):
         scores, labels = data
         curve = published_roc_curve(labels, scores, epsilon, rng=rng, method="fixed-space", draws=draws)
         return np.full((draws, 1), curve[2].shape[1])
 
-    return Case(data, neighbour, sample, _Tells(thresholds), draws=2_000, words="the number of thresholds is α·n")
+    def call(data):
+        scores, labels = data
+        return published_roc_curve(labels, scores, epsilon, rng=np.random.default_rng(0), method="fixed-space")
+
+    return Case(data, neighbour, call, sample, recorded(call), draws=2_000, words="the number of thresholds is α·n")
 
 
 def _method(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
@@ -288,7 +316,7 @@ METHODS = (
                 lambda data, epsilon, calibration=calibration, **more: recursive_medians(
                     data, epsilon, 2, calibration=calibration, **more
                 ),
-                _medians_at(calibration),
+                _median_node,
                 _for_medians,
             ),
             cost=cost,
