@@ -76,7 +76,7 @@ def _published(epsilon: float, relation: str) -> Case:
 WIDE, SIGNAL = 400, list(range(20))
 
 
-def _few_of_many(relation: str) -> tuple[Any, Any]:
+def few_of_many(relation: str) -> tuple[Any, Any]:
     """Return tables so wide that a few features are chosen first: 20 that class 1 has; a record of class 0 has them.
 
     Whichever of the 20 is chosen, the record is counted in it.
@@ -86,7 +86,7 @@ def _few_of_many(relation: str) -> tuple[Any, Any]:
     return table_from_rows(before, WIDE), table_from_rows([*rows, (SIGNAL, 0)], WIDE)
 
 
-def _selecting(make: Any, delta: float = 0.0, shown: Any = None):
+def _selecting(make: Any, shown: Any):
     """Return a case of an estimator that chooses features first; ``make(epsilon, relation, seed)`` makes it."""
 
     def case(epsilon: float, relation: str) -> Case:
@@ -98,7 +98,7 @@ def _selecting(make: Any, delta: float = 0.0, shown: Any = None):
             return np.array([shown(fit.fit(*data)) for fit in fits])
 
         words = "a record comes, or turns, against the features that are chosen first"
-        return Case(*_few_of_many(relation), call, sample, recorded(call, delta), draws=100, words=words)
+        return Case(*few_of_many(relation), call, sample, recorded(call), draws=100, words=words)
 
     return case
 
@@ -106,7 +106,7 @@ def _selecting(make: Any, delta: float = 0.0, shown: Any = None):
 WIDE_SCHEMA = Schema.binary(WIDE, n_lower=100)
 
 
-def _counts_of(model: Any) -> Any:
+def counts_of(model: Any) -> Any:
     return np.append(np.ravel(model.feature_log_prob_), model.class_log_prior_)
 
 
@@ -195,7 +195,7 @@ METHODS = (
         "derived here: choice and counts share ε",
         "ε",
         True,
-        _selecting(_nb, shown=_counts_of),
+        _selecting(_nb, shown=counts_of),
     ),
     Method(
         "nb-published",

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dpml.auditing import recorded_cost
+from dpml.auditing import exact_epsilon, recorded_cost
 from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import first_drawn
 from dpml.classifiers import PrivGene, PrivLocal
 from dpml.classifiers._objectives import loss_value
 from dpml.classifiers._search import epsilon_share
@@ -52,17 +53,21 @@ def _fit(estimator: Any, **options: Any) -> Any:
     return call
 
 
-class _Recorded:
-    """The recorder's cost of a fit, beside the paths that it could have taken.
+class _AsDrawn:
+    """The cost of a fit: of its dearest path, with the ε that its choices had at the door, or what was recorded if more.
 
-    A choice costs all that it can on the path that the records want, which is the path that is taken: the recorder
-    finds what the enumeration of all paths finds (a test compares them), and with the noise that was drawn.
+    The recorder takes the dearest outcome of each choice on the paths that it draws. The dearest path is rare, so that
+    only an enumeration finds it; that one trusts the range of the scores, which the recorder does not.
     """
 
-    call: Any
+    def __init__(self, call: Any, paths: Any):
+        self.call, self.paths = call, paths
+        self.log_probabilities = paths.log_probabilities  # the outputs one by one, for those who draw them
 
     def privacy_loss(self, data: Records, neighbour: Records) -> float:
-        return recorded_cost(self.call, data, neighbour)
+        self.paths.epsilon = first_drawn(self.call, data)[0].epsilon
+        sides = [self.paths.log_probabilities(side) for side in (data, neighbour)]
+        return max(exact_epsilon(*sides)[0], recorded_cost(self.call, data, neighbour, pasts=2))
 
 
 class _LocalPaths:
@@ -102,11 +107,7 @@ def _local(calibration: str):
 
         call = _fit(PrivLocal, epsilon=epsilon, **options)
 
-        class Exact(_LocalPaths, _Recorded):
-            pass
-
-        exact = Exact(epsilon, relation, calibration)
-        exact.call = call
+        exact = _AsDrawn(call, _LocalPaths(epsilon, relation, calibration))
         words = "many records of one kind, and one more, or one that changes its label"
         return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
@@ -159,11 +160,7 @@ def _gene(calibration: str):
 
         call = _fit(PrivGene, epsilon=epsilon, **options)
 
-        class Exact(_GenePaths, _Recorded):
-            pass
-
-        exact = Exact(epsilon, relation, calibration)
-        exact.call = call
+        exact = _AsDrawn(call, _GenePaths(epsilon, relation, calibration))
         words = "many records of one kind, and one more, or one that changes its label"
         return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
