@@ -24,6 +24,7 @@ from dpml.mechanisms.gaussian import gaussian_delta
 from dpml.schema import Feature, Schema
 
 LAMBDA = 0.5
+STRONG = 50.0  # so strong that the curvature of the losses does not hold the minimiser back
 DELTA = 1e-5
 STEPS = 5
 LOSSES = {"logistic": LOGISTIC, "svc": HuberHinge(0.5)}
@@ -57,10 +58,10 @@ def _output(calibration: str, kind: str):
         options: dict[str, Any] = {"relation": relation, "calibration": calibration}
 
         def sample(data, draws, rng):
-            theta = minimiser(*data, LAMBDA, loss=LOSSES[kind])
-            return release_output(theta, epsilon, LAMBDA, draws=draws, rng=rng, **options)
+            theta = minimiser(*data, STRONG, loss=LOSSES[kind])
+            return release_output(theta, epsilon, STRONG, draws=draws, rng=rng, **options)
 
-        call = _fit(kind, epsilon, relation, method="output", calibration=calibration)
+        call = _fit(kind, epsilon, relation, method="output", calibration=calibration, reg_lambda=STRONG)
         return Case(*_records(relation), call, sample, recorded(call, pasts=1), words="one record against two")
 
     return case
@@ -290,7 +291,7 @@ def _leader(method: str):
 
         def sample(data, draws, rng):
             fits = [make(int(seed)).fit(*data) for seed in rng.integers(2**31, size=draws)]
-            return np.array([np.append(fit.coef_, fit.intercept_) for fit in fits])
+            return np.array([fit.decision_function(np.eye(3)) for fit in fits])
 
         return Case(data, neighbour, call, sample, recorded(call), draws=200, words="a record of all ones comes")
 

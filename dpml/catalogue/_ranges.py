@@ -12,7 +12,7 @@ from scipy.stats import cauchy
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import drawn, recorded
 from dpml.evaluation.published_roc import published_roc_curve
-from dpml.evaluation.thresholds import alpha_fixed_space, quantile_thresholds, recursive_medians
+from dpml.evaluation.thresholds import alpha_fixed_space, noisy_n, quantile_thresholds, recursive_medians
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 
@@ -281,6 +281,16 @@ def _alpha_n(epsilon: float, relation: str) -> Case:
     return Case(data, neighbour, call, sample, recorded(call), draws=2_000, words="the number of thresholds is α·n")
 
 
+def _number(epsilon: float, relation: str) -> Case:
+    def call(data):
+        return noisy_n(data, epsilon, rng=np.random.default_rng(0))
+
+    def sample(data, draws, rng):
+        return noisy_n(data, epsilon, draws=draws, rng=rng)
+
+    return Case(558, 559, call, sample, recorded(call, pasts=1), words="one record more")
+
+
 def _method(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
     family = "mechanism" if covers[0].startswith("dpml.mechanisms") else "evaluation"
     return Method(name, title, family, covers, source, claim, more.pop("private", True), case, **more)
@@ -342,6 +352,15 @@ METHODS = (
             _quantile_node,
             _for_quantiles,
         ),
+    ),
+    _method(
+        "noisy-n",
+        "Number of records",
+        ("dpml.evaluation.noisy_n",),
+        "002 sec. 4.2.2, which takes n for public",
+        "ε under add/remove",
+        _number,
+        relations=("add-remove",),
     ),
     *(
         _method(

@@ -15,13 +15,15 @@ from dpml.mechanisms import PermuteAndFlip, SparseVector
 from dpml.schema import Schema
 from dpml.selection import (
     MaskSelector,
+    NoisyClusterSelector,
+    NoisyCountSelector,
     NoisyScoreSelector,
     SparseVectorSelector,
     TopSelector,
     mask_log_probability,
 )
 
-D, T = 4, 2
+D, T, R = 4, 2, 2
 SCHEMA = Schema.binary(D)
 SETS = list(itertools.combinations(range(D), T))
 SEQUENCES = list(itertools.permutations(range(D), T))
@@ -158,6 +160,20 @@ class _UpToAShift:
         return float(np.abs(change - np.median(change)).sum() / mechanism.scale)
 
 
+def _from_counts(kind: Any, **options: Any):
+    """Return a case of a selector that ranks features by released counts."""
+
+    def case(epsilon: float, relation: str) -> Case:
+        def make(seed):
+            more: dict[str, Any] = {"relation": relation, "schema": SCHEMA, "random_state": seed, **options}
+            return kind(epsilon, n_features=T, score="total_count", **more)
+
+        data, neighbour = neighbouring_tables("total_count", relation, 1.0)
+        return Case(data, neighbour, *fitted(make), words="a record of r ones comes, or moves")
+
+    return case
+
+
 def _perturbed_threshold(epsilon: float, relation: str) -> Case:
     options: dict[str, Any] = {"threshold": 60.0, "row_bound": 2, "relation": relation, "schema": SCHEMA}
 
@@ -202,6 +218,8 @@ _TOP = {
     "permute-and-flip": ("Peeling by permute-and-flip", "peel", "McKenna and Sheldon 2020"),
 }
 
+ROWS = "derived here (docs/errata.md), with 002's row sampling"
+
 METHODS = (
     *(
         Method(
@@ -227,6 +245,30 @@ METHODS = (
         _per_feature,
         cost="up to min(T, D - T)·ε for the set; half of it with the count heuristic: 2ε for 4 of 8",
         true_epsilon=lambda epsilon: 2 * epsilon,
+    ),
+    *(
+        Method(
+            f"{name}-selection{suffix}",
+            title,
+            "selection",
+            (f"dpml.selection.{kind.__name__}", *(f"dpml.selection.{kind.__name__}[{m}]" for m in options.values())),
+            source,
+            "ε for the counts, and for the set of features that they give",
+            True,
+            _from_counts(kind, row_bound=R, **options),
+        )
+        for name, suffix, title, kind, source, options in (
+            ("noisy-counts", "", "Features by row-bounded counts", NoisyCountSelector, ROWS, {"method": "row-bounded"}),
+            (
+                "noisy-counts",
+                "-published",
+                "Features by the counts of Algorithm 1",
+                NoisyCountSelector,
+                "000 Algorithm 1",
+                {"method": "published"},
+            ),
+            ("noisy-clusters", "", "Clusters of row-bounded counts", NoisyClusterSelector, ROWS, {}),
+        )
     ),
     Method(
         "score-perturbation",
