@@ -5,6 +5,7 @@ import inspect
 import itertools
 import pkgutil
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import dpml
-from dpml.auditing import audit, recorded_cost, recorded_releases
+from dpml.auditing import recorded_cost, recorded_releases
 from dpml.catalogue import CATALOGUE, as_table, method
-from dpml.catalogue._method import IndependentLaplace
 from dpml.catalogue._recorded import EvenlyDivided
-from dpml.counts import contingency, row_bounded_scales
+from dpml.classifiers import BernoulliNB
 from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema
 from dpml.selection.published import threshold_testing_log_probabilities
 
 PAIRS = [(name, relation) for name, entry in CATALOGUE.items() for relation in entry.relations]
@@ -124,7 +125,9 @@ def at_the_door(call, case):
 
     def flat(statistic):
         parts = statistic if isinstance(statistic, (tuple, list)) else [statistic]
-        return np.concatenate([np.asarray(part.toarray() if sparse.issparse(part) else part, float).ravel() for part in parts])
+        return np.concatenate(
+            [np.asarray(part.toarray() if sparse.issparse(part) else part, float).ravel() for part in parts]
+        )
 
     found = recorded_releases(call, case.data, case.data)
     return [(plain(r.mechanism), flat(r.statistic)) for r in found if r.mechanism is not None]
@@ -189,6 +192,13 @@ def test_exact_audits(name, relation, epsilon):
         *itertools.product(("top-one-shot", "top-peeling"), ("add-remove", "replace-one")),
         *itertools.product(("score-perturbation", "score-perturbation-threshold"), ("add-remove", "replace-one")),
         *itertools.product(("nb-row-bounded", "nb-published", "roc-histogram"), ("add-remove", "replace-one")),
+        *itertools.product(("private-roc-curve", "private-roc-auc", "evaluation"), ("add-remove", "replace-one")),
+        *itertools.product(("search-permute-and-flip", "search-exponential"), ("add-remove", "replace-one")),
+        *itertools.product(("search-disjoint", "search-random-stopping"), ("add-remove", "replace-one")),
+        *itertools.product(("search-release", "cross-validation"), ("add-remove", "replace-one")),
+        *itertools.product(("best-selector", "best-selector-release", "nb-selecting"), ("add-remove",)),
+        *itertools.product(("functional-fit", "linear-classifier-auto"), ("add-remove",)),
+        *itertools.product(("evaluation-release", "cross-validation-release"), ("add-remove",)),
     ],
 )
 def test_these_claims_are_tight(name, relation):
@@ -196,15 +206,16 @@ def test_these_claims_are_tight(name, relation):
     assert CATALOGUE[name].audit(1.0, relation).epsilon_lower == pytest.approx(1.0, abs=1e-9)
 
 
+def fitted_counts(data, *, relation="add-remove", row_bound=1):
+    options = {"relation": relation, "row_bound": row_bound, "selection": "none", "schema": Schema.binary(3)}
+    return BernoulliNB(1.0, random_state=0, **options).fit(*data)
+
+
 def test_row_bounded_noise_for_add_remove_costs_twice_when_a_record_is_replaced():
-    on, n = row_bounded_scales(1.0, 1, relation="add-remove")
-    exact = IndependentLaplace(lambda d: [(contingency(*d, 2).on, on), (contingency(*d, 2).n, n)])
-    X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    replaced = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-    result = audit(exact, (X, np.array([0, 1])), (replaced, np.array([1, 1])), epsilon=2.0)
-    assert result.epsilon_lower == pytest.approx(2.0, abs=1e-9)
-    fewer = audit(exact, (X, np.array([0, 1])), (X[1:], np.array([1])), epsilon=1.0)
-    assert fewer.epsilon_lower == pytest.approx(1.0, abs=1e-9)
+    X, y = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]), np.array([1, 0])
+    replaced = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.array([1, 1])
+    assert recorded_cost(fitted_counts, (X, y), replaced) == pytest.approx(2.0, abs=1e-9)
+    assert recorded_cost(fitted_counts, (X[:1], y[:1]), (X, y)) == pytest.approx(1.0, abs=1e-9)
 
 
 # ---- changes of the library that the exact audits must see ----------------------------------------------------------
@@ -423,11 +434,14 @@ def test_no_small_neighbours_break_the_mask(kind, relation, data):
 
 @given(st.data())
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_no_small_neighbours_break_the_row_bounded_release(relation, data):
-    rows, others = (as_table_of(r) for r in data.draw(neighbours(relation)))
-    on, n = row_bounded_scales(1.0, 3, relation=relation)
-    exact = IndependentLaplace(lambda d: [(contingency(*d, 2).on, on), (contingency(*d, 2).n, n)])
-    assert exact.privacy_loss(rows, others) <= 1 + 1e-9
+def test_no_small_neighbours_break_the_row_bounded_fit(relation, data):
+    rows, others = data.draw(neighbours(relation))
+    if relation == "replace-one":  # the last record is the one that differs
+        rows, others = [*rows[1:], rows[0]], [*rows[1:], others[-1]]
+    first, second = as_table_of(rows), as_table_of(others)
+    for row_bound in (1, 3):
+        call = partial(fitted_counts, relation=relation, row_bound=row_bound)
+        assert recorded_cost(call, first, second, pasts=1) <= 1 + 1e-9
 
 
 def test_the_search_finds_what_is_wrong_with_threshold_testing():

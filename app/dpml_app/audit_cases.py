@@ -171,8 +171,10 @@ def _clusters(epsilon: float, _relation: str, _n: int):
     def sample(data, draws, rng):
         return cluster_selection(_totals(data), epsilon, THRESHOLD, draws=draws, rng=rng, **options) @ POWERS
 
-    return _once(sample), sample, _Probabilities(
-        lambda data: cluster_selection_log_probabilities(_totals(data), epsilon, THRESHOLD, **options)
+    return (
+        _once(sample),
+        sample,
+        _Probabilities(lambda data: cluster_selection_log_probabilities(_totals(data), epsilon, THRESHOLD, **options)),
     )
 
 

@@ -56,7 +56,8 @@ def _row_bounded(neighbours: Any = _tables, words: str = "a record of r ones com
             return np.concatenate([noisy.on.reshape(draws, -1), noisy.n], axis=1)
 
         draws = 2_000 if options.get("release") else 20_000
-        return Case(*neighbours(relation), call, sample, recorded(call), draws=draws, words=words)
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, recorded(call), draws=draws, words=words)
 
     return case
 

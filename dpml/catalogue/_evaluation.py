@@ -36,7 +36,8 @@ def _case(release: Any, shown: Any, neighbours: Any, words: str):
         def sample(data, draws, rng):
             return shown(release(data, epsilon, relation, draws, rng))
 
-        return Case(*neighbours(relation), call, sample, recorded(call, pasts=1), words=words)
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, recorded(call, pasts=1), words=words)
 
     return case
 

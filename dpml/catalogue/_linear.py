@@ -222,7 +222,8 @@ def _descent(kind: str, neighbours: Any = _records, **fitted: Any):
 
         call = _fit(kind, epsilon, relation, method="noisy-descent", delta=DELTA, n_iterations=STEPS, **fitted)
         words = "one record against two; the ratio is that of all steps together"
-        return Case(*neighbours(relation), call, sample, _StepsOfDescent(call, relation), draws=4_000, words=words)
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, _StepsOfDescent(call, relation), draws=4_000, words=words)
 
     return case
 

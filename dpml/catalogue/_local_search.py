@@ -54,7 +54,7 @@ def _fit(estimator: Any, **options: Any) -> Any:
 
 
 class _AsDrawn:
-    """The cost of a fit: of its dearest path, with the ε that its choices had at the door, or what was recorded if more.
+    """The cost of a fit: of its dearest path, with the ε that choices had at the door, or what was recorded if more.
 
     The recorder takes the dearest outcome of each choice on the paths that it draws. The dearest path is rare, so that
     only an enumeration finds it; that one trusts the range of the scores, which the recorder does not.

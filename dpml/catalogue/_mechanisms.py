@@ -219,7 +219,7 @@ METHODS = (
             source,
             "ε for scores whose changes span at most the stated range",
             True,
-            _choice(lambda e, noise=noise: ReportNoisyMax(e, 1.0, noise), 30.0),  # type: ignore[misc]
+            _choice(lambda e, noise=noise: ReportNoisyMax(e, 1.0, noise), 30.0),
         )
         for noise, title, source in (
             ("exponential", "exponential", "Ding et al. 2021"),

@@ -13,7 +13,7 @@ from dpml._validate import check_choice, check_epsilon
 from dpml.auditing import AuditResult, audit
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Case", "IndependentLaplace", "Method", "neighbouring_tables", "table_from_rows"]
+__all__ = ["Case", "Method", "neighbouring_tables", "table_from_rows"]
 
 
 @dataclass(frozen=True)
@@ -142,24 +142,6 @@ class Method:
             score=case.score,
             confidence=confidence,
         )
-
-
-@dataclass(frozen=True)
-class IndependentLaplace:
-    """The exact cost of statistics that get independent Laplace noise of stated scales.
-
-    Parameters
-    ----------
-    statistics : callable
-        ``statistics(data)`` returns a list of (array, scale).
-    """
-
-    statistics: Callable[[Any], list[tuple[NDArray[np.float64], float]]]
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        """Return the largest log density ratio: the sum of |difference| / scale, reached in a corner."""
-        pairs = zip(self.statistics(data), self.statistics(neighbour), strict=True)
-        return float(sum(np.abs(np.asarray(a) - np.asarray(b)).sum() / scale for (a, scale), (b, _) in pairs))
 
 
 def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -12,7 +12,7 @@ from scipy.stats import cauchy
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import drawn, recorded
 from dpml.evaluation.published_roc import published_roc_curve
-from dpml.evaluation.thresholds import alpha_fixed_space, noisy_n, quantile_thresholds, recursive_medians
+from dpml.evaluation.thresholds import noisy_n, quantile_thresholds, recursive_medians
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 
@@ -68,7 +68,9 @@ def _median_node(level: float, call: Any, data: Any) -> Node:
     """
     beta = level / 2
     x = np.asarray(data[0] if isinstance(data, tuple) else data, dtype=float)
-    noise = float(np.ravel(drawn(call, data)[0][1][1])[0]) / smooth_sensitivity("median", x, 0.0, 1.0, beta, "add-remove")
+    noise = float(np.ravel(drawn(call, data)[0][1][1])[0]) / smooth_sensitivity(
+        "median", x, 0.0, 1.0, beta, "add-remove"
+    )
 
     def node(x: np.ndarray, left: float, right: float):
         centre = float(np.sort(x)[(len(x) + 1) // 2 - 1]) if len(x) else left
@@ -226,8 +228,6 @@ def _curve(method: str, **options: Any):
         first = SPLIT * epsilon
         level = first / (1 if relation == "add-remove" else 2)
         medians = method == "recursive-medians"
-        ranges = Privelet(1.0, 2, relation, 2)
-
         sums = _Sums(call, Privelet(1.0, 2, relation, 2))
         node = _median_node if medians else _quantile_node
         sides = (_for_medians if medians else _for_quantiles)(level, relation)
@@ -263,7 +263,9 @@ def _laplace_published(epsilon: float, relation: str) -> Case:
     if relation == "replace-one":
         neighbour = np.array([0.05, 0.7, 0.2, 0.4]), np.array([0, 1, 0, 0])
     words = "a record comes, or moves, and the thresholds are other scores"
-    return Case(whole.data, neighbour, whole.call, whole.sample, _Tells(_data_thresholds), draws=whole.draws, words=words)
+    return Case(
+        whole.data, neighbour, whole.call, whole.sample, _Tells(_data_thresholds), draws=whole.draws, words=words
+    )
 
 
 def _alpha_n(epsilon: float, relation: str) -> Case:

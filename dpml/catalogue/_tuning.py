@@ -42,7 +42,8 @@ def _fits(make: Any, shown: Any, words: str, delta: float = 0.0, pasts: int = 3,
             return np.array([shown(make(epsilon, relation, int(seed))(*data)) for seed in seeds])
 
         exact = recorded(call, delta, pasts)
-        return Case(*neighbours(relation), call, sample, exact, draws=60, words=words)
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, exact, draws=60, words=words)
 
     return case
 
@@ -97,7 +98,9 @@ def _cross_validation(clip: bool = False, release: bool = False):
         return released
 
     words = "a record comes, or turns; each is in two training sets and one test set"
-    return _fits(make, lambda found: np.ravel(found[1].counts), words, neighbours=_no_class if clip or release else _tables)
+    return _fits(
+        make, lambda found: np.ravel(found[1].counts), words, neighbours=_no_class if clip or release else _tables
+    )
 
 
 def _no_class(relation: str) -> tuple[Any, Any]:
@@ -164,7 +167,12 @@ METHODS = (
         for name, method, title, options in (
             ("permute-and-flip", "permute-and-flip", "permute-and-flip", {}),
             ("exponential", "exponential", "the exponential mechanism", {}),
-            ("disjoint", "permute-and-flip", "permute-and-flip, each trained on its own part", {"training": "disjoint"}),
+            (
+                "disjoint",
+                "permute-and-flip",
+                "permute-and-flip, each trained on its own part",
+                {"training": "disjoint"},
+            ),
             ("release", "permute-and-flip", "permute-and-flip, release", {"release": True}),
             ("random-stopping", "random-stopping", "random stopping", {"retrain_share": 0.0}),
         )
@@ -223,9 +231,7 @@ METHODS = (
             f"random-stopping-{name}",
             f"Best of a random number of runs, {name}",
             "evaluation",
-            (
-                "dpml.evaluation.stopping.random_stopping",
-            ),
+            ("dpml.evaluation.stopping.random_stopping",),
             source,
             f"{2 + eta:g} times the ε of one run",
             True,
