@@ -264,7 +264,7 @@ METHODS = (
                 "-published",
                 "Features by the counts of Algorithm 1",
                 NoisyCountSelector,
-                "000 Algorithm 1",
+                "the thesis, Algorithm 1",
                 {"method": "published"},
             ),
             ("noisy-clusters", "", "Clusters of row-bounded counts", NoisyClusterSelector, ROWS, {}),
