@@ -47,7 +47,8 @@ def fit(kind: str, epsilon: float, relation: str, columns: int = 1, **options: A
 
     def call(data):
         X, signs = data
-        return ESTIMATORS[kind](epsilon, **{"reg_lambda": LAMBDA, **facts, **options}).fit(X, (signs > 0).astype(int))
+        codes = np.where(np.isnan(signs), 7, signs > 0).astype(int)  # without a sign: a label that is no class
+        return ESTIMATORS[kind](epsilon, **{"reg_lambda": LAMBDA, **facts, **options}).fit(X, codes)
 
     return call
 
@@ -210,14 +211,23 @@ class _StepsOfDescent:
         return gaussian_delta(epsilon, 1 / self._mu)
 
 
+def _no_class(relation: str) -> tuple[Any, Any]:
+    """Return tables of which the last record of one has a label that is no class."""
+    X, signs = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    return (X, np.array([1.0, np.nan])), (X, signs)
+
+
 def _descent(kind: str, neighbours: Any = _records, **fitted: Any):
     def case(epsilon: float, relation: str) -> Case:
         options: dict[str, Any] = {"relation": relation, "loss": LOSSES[kind], "n_iterations": STEPS}
 
         def sample(data, draws, rng):
             X, signs = data
-            codes = (signs > 0).astype(int)
-            return release_descent(X, codes, 2, epsilon, DELTA, LAMBDA, draws=draws, rng=rng, **options)[:, 0]
+            known = ~np.isnan(signs)
+            codes = (signs[known] > 0).astype(int)
+            # a record whose label is no class is dropped, and still counts where their number is public
+            more = {**options, "n_records": len(signs) if relation == "replace-one" else None, "draws": draws}
+            return release_descent(X[known], codes, 2, epsilon, DELTA, LAMBDA, rng=rng, **more)[:, 0]
 
         call = fit(kind, epsilon, relation, method="noisy-descent", delta=DELTA, n_iterations=STEPS, **fitted)
         words = "one record against two; the ratio is that of all steps together"
@@ -285,5 +295,17 @@ METHODS = (
             delta=DELTA,
         )
         for kind in LOSSES
+    ),
+    Method(
+        "svc-noisy-descent-clip",
+        "Linear support vector machine by noisy gradient descent, what is not allowed is clipped",
+        "classifier",
+        (f"{CLASSES['svc']}[noisy-descent]",),
+        "derived here: a record whose label is no class adds nothing, and counts where their number is public",
+        "(ε, δ); audited at δ = 1e-5",
+        True,
+        _descent("svc", _no_class, on_invalid="clip"),
+        relations=("replace-one",),
+        delta=DELTA,
     ),
 )
