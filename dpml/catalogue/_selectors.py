@@ -169,7 +169,8 @@ def _from_counts(kind: Any, **options: Any):
             return kind(epsilon, n_features=T, score="total_count", **more)
 
         data, neighbour = neighbouring_tables("total_count", relation, 1.0)
-        return Case(data, neighbour, *fitted(make), words="a record of r ones comes, or moves")
+        draws = 300 if kind is NoisyClusterSelector else 20_000  # clusters are found anew for each draw
+        return Case(data, neighbour, *fitted(make), draws=draws, words="a record of r ones comes, or moves")
 
     return case
 
