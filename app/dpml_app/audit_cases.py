@@ -13,17 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.catalogue import Case, method
-from dpml.catalogue._method import IndependentLaplace
-from dpml.counts import (
-    Contingency,
-    contingency,
-    published_scale,
-    release_published,
-    release_row_bounded,
-    row_bounded_scales,
-)
+from dpml.catalogue._recorded import recorded
+from dpml.catalogue._selectors import fitted
+from dpml.classifiers import BernoulliNB
+from dpml.counts import Contingency, contingency, release_published, release_row_bounded
+from dpml.encoding import SHARE_GRID
 from dpml.mechanisms import Geometric, Laplace
-from dpml.selection import mask_log_probability, mask_weight, published_mask_weight, sample_masks, scores, sensitivity
+from dpml.schema import Schema
+from dpml.selection import MaskSelector, mask_log_probability, scores, sensitivity
 from dpml.selection.published import (
     cluster_selection,
     cluster_selection_log_probabilities,
@@ -89,45 +86,48 @@ def _histogram(noise: str):
     def build(epsilon: float, relation: str, _n: int):
         factor = 1 if relation == "add-remove" else 2
         mechanism = Laplace(epsilon, factor) if noise == "laplace" else Geometric(epsilon, factor)
-        exact = IndependentLaplace(lambda data: [(_cells(data), factor / epsilon)])
+
+        def call(data):
+            return mechanism.release(_cells(data), rng=np.random.default_rng(0))
 
         def sample(data, draws, rng):
-            cells = _cells(data) if noise == "laplace" else _cells(data).astype(int)
-            return mechanism.release(cells, draws=draws, rng=rng)
+            return mechanism.release(_cells(data), draws=draws, rng=rng)
 
-        return sample, exact
+        return call, sample, recorded(call, pasts=1)
 
     return build
 
 
+def _fit(epsilon: float, relation: str, **options: Any) -> Callable[[Table], Any]:
+    facts: dict[str, Any] = {"relation": relation, "schema": Schema.binary(D), "random_state": 0, **options}
+
+    def call(data):
+        return BernoulliNB(epsilon, **facts).fit(*data)
+
+    return call
+
+
 def _row_bounded(epsilon: float, relation: str, _n: int):
     # a record may have all features, so none has to be cut
-    on, n = row_bounded_scales(epsilon, D, relation=relation)
-
-    def statistics(data):
-        counts = _counts(data)
-        return [(counts.on, on), (counts.n, n)]
+    share = 0.1
 
     def sample(data, draws, rng):
-        noisy = release_row_bounded(_counts(data), epsilon, D, relation=relation, draws=draws, rng=rng)
+        facts: dict[str, Any] = {"relation": relation, "class_share": share, "grid": SHARE_GRID}
+        noisy = release_row_bounded(_counts(data), epsilon, D, draws=draws, rng=rng, **facts)
         return np.concatenate([noisy.on.reshape(draws, -1), noisy.n], axis=1)
 
-    return sample, IndependentLaplace(statistics)
+    call = _fit(epsilon, relation, row_bound=D, class_share=share, selection="none")
+    return call, sample, recorded(call, pasts=1)
 
 
 def _published(epsilon: float, relation: str, _n: int):
-    scale = published_scale(epsilon, D, relation=relation)
-
-    def statistics(data):
-        counts = _counts(data)
-        return [(counts.on, scale), (counts.off, scale)]
-
     def sample(data, draws, rng):
         noisy = release_published(_counts(data), epsilon, relation=relation, draws=draws, rng=rng)
         assert noisy.off is not None
         return np.concatenate([noisy.on.reshape(draws, -1), noisy.off.reshape(draws, -1)], axis=1)
 
-    return sample, IndependentLaplace(statistics)
+    call = _fit(epsilon, relation, method="published")
+    return call, sample, recorded(call, pasts=1)
 
 
 class _Probabilities:
@@ -137,18 +137,20 @@ class _Probabilities:
 
 def _masks(kind: str, calibration: str = "range"):
     def build(epsilon: float, relation: str, n: int):
-        n_rows = n if kind == "mutual_information" else None
-        if calibration == "published":
-            weight = published_mask_weight(kind, relation, epsilon, T, n_rows=n_rows)
-        else:
-            weight = mask_weight(kind, relation, epsilon, T, D, n_rows=n_rows)
+        schema = Schema.binary(D, n_lower=n)
+        options: dict[str, Any] = {"calibration": calibration, "relation": relation, "schema": schema}
 
-        def sample(data, draws, rng):
-            return sample_masks(weight * _score(data, kind), T, draws, rng=rng) @ POWERS
+        def make(seed):
+            return MaskSelector(epsilon, T, kind, random_state=seed, **options)
 
-        return sample, _Probabilities(lambda data: mask_log_probability(weight * _score(data, kind), MASKS))
+        return fitted(make, schema, lambda _, weights: mask_log_probability(weights, MASKS))
 
     return build
+
+
+def _once(sample: Callable[..., Any]) -> Callable[[Table], Any]:
+    """Return one run of a function that has no other path than draws."""
+    return lambda data: sample(data, 1, np.random.default_rng(0))
 
 
 def _totals(data: Table) -> NDArray[np.float64]:
@@ -160,7 +162,7 @@ def _threshold_testing(epsilon: float, _relation: str, _n: int):
         return private_threshold_testing(_totals(data), epsilon, THRESHOLD, draws=draws, rng=rng) @ POWERS
 
     exact = _Probabilities(lambda data: threshold_testing_log_probabilities(_totals(data), epsilon, THRESHOLD))
-    return sample, exact
+    return _once(sample), sample, exact
 
 
 def _clusters(epsilon: float, _relation: str, _n: int):
@@ -169,8 +171,10 @@ def _clusters(epsilon: float, _relation: str, _n: int):
     def sample(data, draws, rng):
         return cluster_selection(_totals(data), epsilon, THRESHOLD, draws=draws, rng=rng, **options) @ POWERS
 
-    return sample, _Probabilities(
-        lambda data: cluster_selection_log_probabilities(_totals(data), epsilon, THRESHOLD, **options)
+    return (
+        _once(sample),
+        sample,
+        _Probabilities(lambda data: cluster_selection_log_probabilities(_totals(data), epsilon, THRESHOLD, **options)),
     )
 
 
@@ -178,7 +182,7 @@ def _noisy_cut(epsilon: float, _relation: str, _n: int):
     def sample(data, draws, rng):
         return noisy_cut(_totals(data), epsilon, THRESHOLD, draws=draws, rng=rng) @ POWERS
 
-    return sample, None
+    return _once(sample), sample, None
 
 
 def _iterative(epsilon: float, _relation: str, n: int):
@@ -188,7 +192,7 @@ def _iterative(epsilon: float, _relation: str, n: int):
         gains = _score(data, "mutual_information")
         return iterative_sampling(gains, epsilon, T, sensitivity=step, draws=draws, rng=rng) @ POWERS
 
-    return sample, None
+    return _once(sample), sample, None
 
 
 # name: how it is set up, and what the attacker sees, in words
@@ -215,5 +219,5 @@ def case_of(name: str, epsilon: float, relation: str, edited: tuple[str, str, in
         return method(name).case(epsilon, relation)
     data, neighbour = tables(relation, *edited)
     # what is public besides the relation: that there are at least as many records as the smaller table has
-    sample, exact = EDITABLE[name][0](epsilon, relation, len(data[1]))
-    return Case(data, neighbour, sample, exact, words="edited by hand")
+    call, sample, exact = EDITABLE[name][0](epsilon, relation, len(data[1]))
+    return Case(data, neighbour, call, sample, exact, words="edited by hand")

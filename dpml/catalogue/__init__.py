@@ -12,6 +12,7 @@ from dpml._validate import check_choice
 from dpml.catalogue import (
     _classifiers,
     _evaluation,
+    _functional,
     _linear,
     _local_search,
     _mechanisms,
@@ -21,6 +22,7 @@ from dpml.catalogue import (
     _selection,
     _selectors,
     _smooth,
+    _thresholds,
     _tuning,
 )
 from dpml.catalogue._method import Case, Method
@@ -35,11 +37,13 @@ ROOMS = (
     _selectors,
     _classifiers,
     _linear,
+    _functional,
     _local_search,
     _mixed,
     _evaluation,
     _tuning,
     _ranges,
+    _thresholds,
 )
 CATALOGUE: dict[str, Method] = {entry.name: entry for room in ROOMS for entry in room.METHODS}
 

@@ -6,15 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method, table_from_rows
+from dpml.catalogue._method import Case, Method, table_from_rows
+from dpml.catalogue._recorded import recorded
+from dpml.classifiers import BernoulliNB
 from dpml.classifiers.published import (
     class_sums_by_width,
     resampled_count,
     resampled_count_loss,
 )
-from dpml.counts import contingency, published_scale, release_published, release_row_bounded, row_bounded_scales
+from dpml.counts import contingency, release_published, release_row_bounded
+from dpml.encoding import SHARE_GRID, share_rows
+from dpml.schema import Schema
 
 D, R = 3, 2
+SCHEMA = Schema.binary(D)
+CLASS_SHARE = 0.1
 BASE = [([0, 1], 0), ([1], 0), ([2], 1), ([0, 2], 1)]
 
 
@@ -23,34 +29,90 @@ def _tables(relation: str) -> tuple[Any, Any]:
     return table_from_rows(BASE + before, D), table_from_rows([*BASE, ([1, 2], 1)], D)
 
 
-def _row_bounded(epsilon: float, relation: str) -> Case:
-    on, n = row_bounded_scales(epsilon, R, relation=relation)
+def _many_ones(relation: str) -> tuple[Any, Any]:
+    """Return tables with a record of more ones than are kept; it comes, or it was one whose label is no class."""
+    X, codes = table_from_rows([*BASE, ([0, 1, 2], 1)], D)
+    if relation == "add-remove":
+        return (X[:-1], codes[:-1]), (X, codes)
+    return (X, np.append(codes[:-1], 7)), (X, codes)
 
-    def statistics(data):
-        counts = contingency(*data, 2)
-        return [(counts.on, on), (counts.n, n)]
 
-    def sample(data, draws, rng):
-        noisy = release_row_bounded(contingency(*data, 2), epsilon, R, relation=relation, draws=draws, rng=rng)
-        return np.concatenate([noisy.on.reshape(draws, -1), noisy.n], axis=1)
+def _row_bounded(neighbours: Any = _tables, words: str = "a record of r ones comes, or moves", **options: Any):
+    def case(epsilon: float, relation: str) -> Case:
+        more: dict[str, Any] = {"row_bound": R, "relation": relation, "class_share": CLASS_SHARE, "selection": "none"}
+        if not options.get("release"):
+            more["random_state"] = 0
 
-    data, neighbour = _tables(relation)
-    return Case(data, neighbour, sample, IndependentLaplace(statistics), words="a record of r ones comes, or moves")
+        def call(data):
+            return BernoulliNB(epsilon, schema=SCHEMA, **more, **options).fit(*data)
+
+        def sample(data, draws, rng):
+            X, codes = data
+            known = codes < 2  # a record whose label is no class is dropped
+            exact = contingency(share_rows(X[known], R), codes[known], 2)
+            facts: dict[str, Any] = {"relation": relation, "grid": SHARE_GRID, "class_share": CLASS_SHARE}
+            noise: dict[str, Any] = {"secure": True} if options.get("release") else {"rng": rng}
+            noisy = release_row_bounded(exact, epsilon, R, draws=draws, **facts, **noise)
+            return np.concatenate([noisy.on.reshape(draws, -1), noisy.n], axis=1)
+
+        draws = 2_000 if options.get("release") else 20_000
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, recorded(call), draws=draws, words=words)
+
+    return case
 
 
 def _published(epsilon: float, relation: str) -> Case:
-    scale = published_scale(epsilon, D, relation=relation)
-
-    def statistics(data):
-        counts = contingency(*data, 2)
-        return [(counts.on, scale), (counts.off, scale)]
+    def call(data):
+        model = BernoulliNB(epsilon, method="published", relation=relation, schema=SCHEMA, random_state=0)
+        return model.fit(*data)
 
     def sample(data, draws, rng):
         noisy = release_published(contingency(*data, 2), epsilon, relation=relation, draws=draws, rng=rng)
         return np.concatenate([noisy.on.reshape(draws, -1), noisy.off.reshape(draws, -1)], axis=1)
 
-    data, neighbour = _tables(relation)
-    return Case(data, neighbour, sample, IndependentLaplace(statistics), words="a record comes, or moves")
+    return Case(*_tables(relation), call, sample, recorded(call), words="a record comes, or moves")
+
+
+WIDE, SIGNAL = 400, list(range(20))
+
+
+def few_of_many(relation: str) -> tuple[Any, Any]:
+    """Return tables so wide that a few features are chosen first: 20 that class 1 has; a record of class 0 has them.
+
+    Whichever of the 20 is chosen, the record is counted in it.
+    """
+    rows = [(SIGNAL, 1), ([], 0)] * 50
+    before = rows if relation == "add-remove" else [*rows, (SIGNAL, 1)]
+    return table_from_rows(before, WIDE), table_from_rows([*rows, (SIGNAL, 0)], WIDE)
+
+
+def _selecting(make: Any, shown: Any):
+    """Return a case of an estimator that chooses features first; ``make(epsilon, relation, seed)`` makes it."""
+
+    def case(epsilon: float, relation: str) -> Case:
+        def call(data):
+            return make(epsilon, relation, 0).fit(*data)
+
+        def sample(data, draws, rng):
+            fits = [make(epsilon, relation, np.random.default_rng(rng.integers(2**63))) for _ in range(draws)]
+            return np.array([shown(fit.fit(*data)) for fit in fits])
+
+        words = "a record comes, or turns, against the features that are chosen first"
+        return Case(*few_of_many(relation), call, sample, recorded(call), draws=100, words=words)
+
+    return case
+
+
+WIDE_SCHEMA = Schema.binary(WIDE, n_lower=100)
+
+
+def counts_of(model: Any) -> Any:
+    return np.append(np.ravel(model.feature_log_prob_), model.class_log_prior_)
+
+
+def _nb(epsilon: float, relation: str, seed: Any) -> BernoulliNB:
+    return BernoulliNB(epsilon, relation=relation, schema=WIDE_SCHEMA, random_state=seed)
 
 
 def _resampled(epsilon: float, relation: str) -> Case:
@@ -58,9 +120,13 @@ def _resampled(epsilon: float, relation: str) -> Case:
         def privacy_loss(self, data, neighbour):
             return resampled_count_loss(data, neighbour, epsilon)
 
+    def call(data):
+        return resampled_count(data, epsilon, rng=np.random.default_rng(0))
+
     return Case(
         0,
         1,
+        call,
         lambda data, draws, rng: resampled_count(data, epsilon, draws=draws, rng=rng),
         Exact(),
         score=lambda outputs: -outputs,
@@ -74,16 +140,15 @@ def _width(epsilon: float, relation: str) -> Case:
     moved = codes.copy()
     moved[0] = 1
 
-    def statistics(data):
-        values, codes = data
-        return [(np.bincount(codes, weights=values, minlength=2), 1.0 / epsilon)]
-
     def sample(data, draws, rng):
         values, codes = data
         return class_sums_by_width(values, codes, 100.0, 101.0, epsilon, draws=draws, rng=rng)
 
+    def call(data):
+        return sample(data, 1, np.random.default_rng(0))
+
     words = "100 records in [100, 101], one label moves"
-    return Case((values, codes), (values, moved), sample, IndependentLaplace(statistics), words=words)
+    return Case((values, codes), (values, moved), call, sample, recorded(call), words=words)
 
 
 METHODS = (
@@ -91,23 +156,47 @@ METHODS = (
         "nb-row-bounded",
         "Row-bounded naive Bayes",
         "classifier",
-        (
-            "dpml.classifiers.BernoulliNB",
-            "dpml.classifiers.BernoulliNB[row-bounded]",
-            "dpml.selection.NoisyCountSelector",
-            "dpml.selection.NoisyCountSelector[row-bounded]",
-            "dpml.selection.NoisyClusterSelector",
-        ),
+        ("dpml.classifiers.BernoulliNB", "dpml.classifiers.BernoulliNB[row-bounded]"),
         "derived here (docs/errata.md), with 002's row sampling",
         "ε",
         True,
-        _row_bounded,
+        _row_bounded(),
+    ),
+    Method(
+        "nb-row-bounded-clip",
+        "Row-bounded naive Bayes, what is not allowed is clipped",
+        "classifier",
+        ("dpml.classifiers.BernoulliNB[row-bounded]",),
+        "derived here (docs/errata.md): more ones share the bound, a record whose label is no class is dropped",
+        "ε",
+        True,
+        _row_bounded(_many_ones, "a record of too many ones comes, or had a label that is no class", on_invalid="clip"),
+    ),
+    Method(
+        "nb-row-bounded-release",
+        "Row-bounded naive Bayes, release",
+        "classifier",
+        ("dpml.classifiers.BernoulliNB[row-bounded]",),
+        "the same with integer noise (OpenDP)",
+        "ε",
+        True,
+        _row_bounded(_many_ones, "a record of too many ones comes, or had a label that is no class", release=True),
+    ),
+    Method(
+        "nb-selecting",
+        "Row-bounded naive Bayes that chooses features first",
+        "classifier",
+        ("dpml.classifiers.BernoulliNB[row-bounded]", "dpml.selection.choose_features"),
+        "derived here: choice and counts share ε",
+        "ε",
+        True,
+        _selecting(_nb, shown=counts_of),
     ),
     Method(
         "nb-published",
         "Naive Bayes by Algorithm 1",
         "classifier",
-        ("dpml.classifiers.BernoulliNB[published]", "dpml.selection.NoisyCountSelector[published]"),
+        ("dpml.classifiers.BernoulliNB[published]",),
         "000 Algorithm 1",
         "ε under add/remove",
         True,

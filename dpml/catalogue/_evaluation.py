@@ -2,43 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import recorded
 from dpml.evaluation import (
     compare_classifiers,
     private_confusion_matrix,
+    private_roc_auc,
+    private_roc_curve,
     release_evaluation,
     release_histogram,
     release_multiclass_evaluation,
     roc_histogram,
     roc_thresholds,
 )
-from dpml.evaluation.comparison import paired_counts
-from dpml.evaluation.histogram import SENSITIVITY, noise_scale
 
 # Few bins, so that audits from draws are quick; what a record costs does not depend on their number.
 BINS = roc_thresholds(2)
+COMES = "a scored record comes, or changes label and bin"
 
 
-def _roc(epsilon: float, relation: str) -> Case:
-    scale = (1.0 if relation == "add-remove" else 2.0) / epsilon
+def _case(release: Any, shown: Any, neighbours: Any, words: str):
+    """Return a case of an evaluation: ``release(data, epsilon, relation, draws, rng)``, and its outputs as an array."""
 
-    def statistics(data):
-        return [(roc_histogram(*data).astype(float), scale)]
+    def case(epsilon: float, relation: str) -> Case:
+        def call(data):
+            return release(data, epsilon, relation, None, np.random.default_rng(0))
 
-    def sample(data, draws, rng):
-        noisy = release_histogram(roc_histogram(*data), epsilon, relation=relation, draws=draws, rng=rng)
-        return noisy.reshape(draws, -1)
+        def sample(data, draws, rng):
+            return shown(release(data, epsilon, relation, draws, rng))
 
-    labels, values = np.array([0, 1, 1, 0]), np.array([0.2, 0.9, 0.6, 0.4])
-    if relation == "add-remove":
-        other = np.append(labels, 1), np.append(values, 0.05)
-    else:
-        other = np.array([0, 1, 1, 1]), np.array([0.2, 0.9, 0.6, 0.95])
-    return Case(
-        (labels, values), other, sample, IndependentLaplace(statistics), words="a scored record comes, or moves"
-    )
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, recorded(call, pasts=1), words=words)
+
+    return case
+
+
+def _secure(case: Any):
+    """Return the same case where draws take long."""
+    return lambda epsilon, relation: replace(case(epsilon, relation), draws=2_000)
+
+
+def _options(epsilon: float, relation: str, draws: Any, rng: Any) -> dict[str, Any]:
+    return {"epsilon": epsilon, "relation": relation, "draws": draws, "rng": rng}
+
+
+def _rows(counts: Any) -> Any:
+    return counts.reshape(len(counts), -1)
+
+
+# ---- records of two classes ----
+
+
+def _labelled(relation: str) -> tuple[tuple, tuple]:
+    """Return neighbours with labels and scores: a record comes, or changes cell."""
+    return tuple(side[:2] for side in _scored(relation))  # type: ignore[return-value]
 
 
 def _scored(relation: str) -> tuple[tuple, tuple]:
@@ -50,111 +72,92 @@ def _scored(relation: str) -> tuple[tuple, tuple]:
     return (labels, scores, weights), other
 
 
-def _evaluation(epsilon: float, relation: str) -> Case:
-    def statistics(data):
-        return [(roc_histogram(*data[:2], BINS).astype(float), noise_scale(epsilon, relation))]
-
-    def sample(data, draws, rng):
-        noisy = release_evaluation(*data[:2], epsilon, thresholds=BINS, relation=relation, draws=draws, rng=rng)
-        return noisy.counts.reshape(draws, -1)
-
-    words = "a scored record comes, or changes label and bin"
-    return Case(*_scored(relation), sample, IndependentLaplace(statistics), words=words)
+def _clipped(relation: str) -> tuple[tuple, tuple]:
+    """Return neighbours with labels and scores where a score is too large, and a label no class before."""
+    labels, scores = np.array([0, 1, 1, 0]), np.array([0.2, 0.9, 0.6, 7.0])
+    if relation == "add-remove":
+        return (labels[:3], scores[:3]), (labels, scores)
+    return (np.array([0, 1, 1, 5]), scores), (labels, scores)
 
 
-def _weighted(epsilon: float, relation: str) -> Case:
-    bound = 2.0
-
-    def statistics(data):
-        labels, scores, weights = data
-        counts = roc_histogram(labels, scores, BINS, sample_weight=weights, weight_bound=bound)
-        return [(counts, noise_scale(epsilon, relation, weight_bound=bound))]
-
-    def sample(data, draws, rng):
-        labels, scores, weights = data
-        options = {"sample_weight": weights, "weight_bound": bound, "relation": relation, "thresholds": BINS}
-        return release_evaluation(labels, scores, epsilon, draws=draws, rng=rng, **options).counts.reshape(draws, -1)
-
-    words = "a record of the largest weight comes, or changes label and bin"
-    return Case(*_scored(relation), sample, IndependentLaplace(statistics), words=words)
+def _histogram(data, epsilon, relation, draws, rng):
+    return release_histogram(roc_histogram(*data), **_options(epsilon, relation, draws, rng))
 
 
-def _several(epsilon: float, relation: str) -> Case:
-    classes = (0, 1, 2)
+def _curve(data, epsilon, relation, draws, rng):
+    return private_roc_curve(*data, thresholds=BINS, **_options(epsilon, relation, draws, rng))
+
+
+def _area(data, epsilon, relation, draws, rng):
+    return private_roc_auc(*data, thresholds=BINS, **_options(epsilon, relation, draws, rng))
+
+
+def _evaluation(**more: Any):
+    def release(data, epsilon, relation, draws, rng):
+        options = _options(epsilon, relation, draws, None if more.get("release") else rng)
+        return release_evaluation(*data, thresholds=BINS, **options, **more)
+
+    return release
+
+
+def _weighted(data, epsilon, relation, draws, rng):
+    labels, scores, weights = data
+    options: dict[str, Any] = {"sample_weight": weights, "weight_bound": 2.0, "thresholds": BINS}
+    return release_evaluation(labels, scores, **options, **_options(epsilon, relation, draws, rng))
+
+
+# ---- several classes ----
+
+
+def _several_scores(relation: str) -> tuple[tuple, tuple]:
     labels = np.array([0, 1, 2])
     scores = np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
     if relation == "add-remove":
-        other = np.append(labels, 0), np.vstack([scores, [0.01, 0.98, 0.01]])
-    else:
-        other = np.array([0, 1, 1]), np.vstack([scores[:2], [0.98, 0.005, 0.015]])
-
-    def statistics(data):
-        y, table = data
-        scale = noise_scale(epsilon / 3, relation)
-        return [(roc_histogram((y == c).astype(int), table[:, c], BINS).astype(float), scale) for c in classes]
-
-    def sample(data, draws, rng):
-        options = {"classes": classes, "relation": relation, "draws": draws, "rng": rng, "thresholds": BINS}
-        several = release_multiclass_evaluation(*data, epsilon, **options)
-        return np.concatenate([one.counts.reshape(draws, -1) for one in several.evaluations], axis=1)
-
-    words = "a record comes that all three histograms count, or changes its cell in all"
-    return Case((labels, scores), other, sample, IndependentLaplace(statistics), words=words)
+        return (labels, scores), (np.append(labels, 0), np.vstack([scores, [0.01, 0.98, 0.01]]))
+    return (labels, scores), (np.array([0, 1, 1]), np.vstack([scores[:2], [0.98, 0.005, 0.015]]))
 
 
-def _confusion(epsilon: float, relation: str) -> Case:
-    def statistics(data):
-        true, predicted = data
-        counts = np.bincount(3 * true + predicted, minlength=9)
-        return [(counts.astype(float), SENSITIVITY[relation] / epsilon)]
+def _several(data, epsilon, relation, draws, rng):
+    options = _options(epsilon, relation, draws, rng)
+    return release_multiclass_evaluation(*data, classes=(0, 1, 2), thresholds=BINS, **options)
 
-    def sample(data, draws, rng):
-        options = {"classes": (0, 1, 2), "relation": relation, "draws": draws, "rng": rng}
-        return private_confusion_matrix(*data, epsilon, **options).counts.reshape(draws, -1)
 
+def _each_count(several: Any) -> Any:
+    return np.concatenate([_rows(one.counts) for one in several.evaluations], axis=1)
+
+
+def _predicted(relation: str) -> tuple[tuple, tuple]:
     true, predicted = np.array([0, 1, 2, 2]), np.array([0, 1, 2, 0])
     if relation == "add-remove":
-        other = np.append(true, 0), np.append(predicted, 2)
-    else:
-        other = np.array([0, 1, 2, 1]), np.array([0, 1, 2, 2])
-    return Case((true, predicted), other, sample, IndependentLaplace(statistics), words="a record comes, or changes")
+        return (true, predicted), (np.append(true, 0), np.append(predicted, 2))
+    return (true, predicted), (np.array([0, 1, 2, 1]), np.array([0, 1, 2, 2]))
 
 
-def _paired(epsilon: float, relation: str) -> Case:
-    def statistics(data):
-        return [(paired_counts(*data, 0.5).astype(float), SENSITIVITY[relation] / epsilon)]
-
-    def sample(data, draws, rng):
-        return compare_classifiers(*data, epsilon, relation=relation, draws=draws, rng=rng).counts
-
-    labels, a, b = np.array([0, 1, 1]), np.array([0.2, 0.9, 0.4]), np.array([0.6, 0.8, 0.7])
-    if relation == "add-remove":
-        other = np.append(labels, 1), np.append(a, 0.9), np.append(b, 0.1)
-    else:
-        other = labels, np.array([0.2, 0.9, 0.9]), np.array([0.6, 0.8, 0.1])
-    return Case(
-        (labels, a, b), other, sample, IndependentLaplace(statistics), words="a record that only A gets right comes"
-    )
+def _confusion(data, epsilon, relation, draws, rng):
+    return private_confusion_matrix(*data, classes=(0, 1, 2), **_options(epsilon, relation, draws, rng))
 
 
-def _paired_areas(epsilon: float, relation: str) -> Case:
-    def statistics(data):
-        labels, a, b = data
-        scale = noise_scale(epsilon / 2, relation)
-        return [(roc_histogram(labels, scores, BINS).astype(float), scale) for scores in (a, b)]
+# ---- two classifiers ----
 
-    def sample(data, draws, rng):
-        options = {"metric": "roc_auc", "relation": relation, "draws": draws, "rng": rng, "thresholds": BINS}
-        compared = compare_classifiers(*data, epsilon, **options)
-        return np.concatenate([one.counts.reshape(draws, -1) for one in compared.evaluations], axis=1)
 
-    labels, a, b = np.array([0, 1, 1]), np.array([0.2, 0.9, 0.4]), np.array([0.6, 0.8, 0.7])
-    if relation == "add-remove":
-        other = np.append(labels, 1), np.append(a, 0.9), np.append(b, 0.1)
-    else:
-        other = labels, np.array([0.2, 0.9, 0.99]), np.array([0.6, 0.8, 0.01])
-    words = "a record comes that both histograms count, or changes its cell in both"
-    return Case((labels, a, b), other, sample, IndependentLaplace(statistics), words=words)
+def _two_scores(worst: float, best: float):
+    """Return neighbours that score the same records twice: one comes, or its two scores move to these."""
+
+    def neighbours(relation: str) -> tuple[tuple, tuple]:
+        labels, a, b = np.array([0, 1, 1]), np.array([0.2, 0.9, 0.4]), np.array([0.6, 0.8, 0.7])
+        if relation == "add-remove":
+            return (labels, a, b), (np.append(labels, 1), np.append(a, 0.9), np.append(b, 0.1))
+        return (labels, a, b), (labels, np.array([0.2, 0.9, best]), np.array([0.6, 0.8, worst]))
+
+    return neighbours
+
+
+def _paired(data, epsilon, relation, draws, rng):
+    return compare_classifiers(*data, **_options(epsilon, relation, draws, rng))
+
+
+def _paired_areas(data, epsilon, relation, draws, rng):
+    return compare_classifiers(*data, metric="roc_auc", thresholds=BINS, **_options(epsilon, relation, draws, rng))
 
 
 METHODS = (
@@ -162,11 +165,63 @@ METHODS = (
         "roc-histogram",
         "ROC curve of a noisy two-class histogram",
         "evaluation",
-        ("dpml.evaluation.private_roc_curve", "dpml.evaluation.private_roc_auc", "dpml.evaluation.release_histogram"),
+        ("dpml.evaluation.release_histogram",),
         "derived here (docs/errata.md, on 002 section 4)",
         "ε, for scores of a model that was not trained on these records",
         True,
-        _roc,
+        _case(_histogram, _rows, _labelled, "a scored record comes, or moves"),
+    ),
+    Method(
+        "private-roc-curve",
+        "ROC curve from scores and labels",
+        "evaluation",
+        ("dpml.evaluation.private_roc_curve",),
+        "derived here (docs/errata.md, on 002 section 4)",
+        "ε, for scores of a model that was not trained on these records",
+        True,
+        _case(_curve, lambda found: np.concatenate(found[:2], axis=1), _labelled, COMES),
+    ),
+    Method(
+        "private-roc-auc",
+        "Area under the ROC curve from scores and labels",
+        "evaluation",
+        ("dpml.evaluation.private_roc_auc",),
+        "derived here (docs/errata.md, on 002 section 4)",
+        "ε, for scores of a model that was not trained on these records",
+        True,
+        _case(_area, lambda found: found[:, None], _labelled, COMES),
+    ),
+    Method(
+        "evaluation-clip",
+        "All figures, what is not allowed is clipped",
+        "evaluation",
+        ("dpml.evaluation.release_evaluation",),
+        "derived here: scores are moved into their scale, a record whose label is no class is dropped",
+        "ε, for scores of a model that was not trained on these records",
+        True,
+        _case(
+            _evaluation(on_invalid="clip"),
+            lambda found: _rows(found.counts),
+            _clipped,
+            "a record whose score is too large comes, or had a label that is no class",
+        ),
+    ),
+    Method(
+        "evaluation-release",
+        "All figures, release",
+        "evaluation",
+        ("dpml.evaluation.release_evaluation",),
+        "the same with integer noise (OpenDP)",
+        "ε, for scores of a model that was not trained on these records",
+        True,
+        _secure(
+            _case(
+                _evaluation(release=True),
+                lambda found: _rows(found.counts),
+                _clipped,
+                "a record whose score is too large comes, or had a label that is no class",
+            )
+        ),
     ),
     Method(
         "evaluation",
@@ -176,7 +231,7 @@ METHODS = (
         "derived here (docs/errata.md, on 002 section 4)",
         "ε, for scores of a model that was not trained on these records",
         True,
-        _evaluation,
+        _case(_evaluation(), lambda found: _rows(found.counts), _labelled, COMES),
     ),
     Method(
         "evaluation-weighted",
@@ -186,7 +241,12 @@ METHODS = (
         "derived here",
         "ε, for weights that depend on their own record only",
         True,
-        _weighted,
+        _case(
+            _weighted,
+            lambda found: _rows(found.counts),
+            _scored,
+            "a record of the largest weight comes, or changes label and bin",
+        ),
     ),
     Method(
         "evaluation-multiclass",
@@ -196,7 +256,12 @@ METHODS = (
         "derived here",
         "ε for all, ε/C each",
         True,
-        _several,
+        _case(
+            _several,
+            _each_count,
+            _several_scores,
+            "a record comes that all three histograms count, or changes its cell in all",
+        ),
     ),
     Method(
         "confusion-matrix",
@@ -206,7 +271,7 @@ METHODS = (
         "derived here",
         "ε, for predictions of a model that was not trained on these records",
         True,
-        _confusion,
+        _case(_confusion, lambda found: _rows(found.counts), _predicted, "a record comes, or changes"),
     ),
     Method(
         "comparison",
@@ -216,7 +281,7 @@ METHODS = (
         "derived here",
         "ε, for models that were not trained on these records",
         True,
-        _paired,
+        _case(_paired, lambda found: found.counts, _two_scores(0.1, 0.9), "a record that only A gets right comes"),
     ),
     Method(
         "comparison-auc",
@@ -226,6 +291,11 @@ METHODS = (
         "derived here",
         "ε for both, ε/2 each",
         True,
-        _paired_areas,
+        _case(
+            _paired_areas,
+            _each_count,
+            _two_scores(0.01, 0.99),
+            "a record comes that both histograms count, or changes its cell in both",
+        ),
     ),
 )

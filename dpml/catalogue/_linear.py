@@ -7,34 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method
-from dpml.classifiers.descent import (
-    descent_noise,
-    gaussian_objective_noise,
-    release_approximate_minima,
-    release_descent,
-)
-from dpml.classifiers.functional import (
-    SENSITIVITIES,
-    functional_sensitivity,
-    release_coefficients,
-    taylor_coefficients,
-)
+from dpml.auditing import recorded_releases
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import first_drawn, recorded
+from dpml.classifiers import LinearSVC, LogisticRegression
+from dpml.classifiers.descent import release_approximate_minima, release_descent
 from dpml.classifiers.linear import (
     LOGISTIC,
     HuberHinge,
     minimiser,
-    objective_noise,
     release_objective,
     release_output,
 )
 from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.schema import Feature, Schema
 
 LAMBDA = 0.5
+STRONG = 50.0  # so strong that the curvature of the losses does not hold the minimiser back
 DELTA = 1e-5
 STEPS = 5
 LOSSES = {"logistic": LOGISTIC, "svc": HuberHinge(0.5)}
 NAMES = {"logistic": "Logistic regression", "svc": "Linear support vector machine"}
+ESTIMATORS: dict[str, Any] = {"logistic": LogisticRegression, "svc": LinearSVC}
 CLASSES = {"logistic": "dpml.classifiers.LogisticRegression", "svc": "dpml.classifiers.LinearSVC"}
 
 
@@ -46,41 +40,76 @@ def _records(relation: str) -> tuple[Any, Any]:
     return (X, signs), (np.array([[1.0], [1.0]]), np.array([1.0, -1.0]))
 
 
+def fit(kind: str, epsilon: float, relation: str, columns: int = 1, **options: Any) -> Any:
+    """Return a call that fits to (X, signs) with X in [-1, 1]; one column is its own unit ball."""
+    schema = Schema(tuple(Feature(f"x{i}", "numeric", lower=-1, upper=1) for i in range(columns)))
+    facts: dict[str, Any] = {"relation": relation, "schema": schema, "fit_intercept": False, "random_state": 0}
+
+    def call(data):
+        X, signs = data
+        codes = np.where(np.isnan(signs), 7, signs > 0).astype(int)  # without a sign: a label that is no class
+        return ESTIMATORS[kind](epsilon, **{"reg_lambda": LAMBDA, **facts, **options}).fit(X, codes)
+
+    return call
+
+
 def _output(calibration: str, kind: str):
     def case(epsilon: float, relation: str) -> Case:
         options: dict[str, Any] = {"relation": relation, "calibration": calibration}
 
         def sample(data, draws, rng):
-            theta = minimiser(*data, LAMBDA, loss=LOSSES[kind])
-            return release_output(theta, epsilon, LAMBDA, draws=draws, rng=rng, **options)
+            theta = minimiser(*data, STRONG, loss=LOSSES[kind])
+            return release_output(theta, epsilon, STRONG, draws=draws, rng=rng, **options)
 
-        return Case(*_records(relation), sample, words="one record against two")
+        call = fit(kind, epsilon, relation, method="output", calibration=calibration, reg_lambda=STRONG)
+        return Case(*_records(relation), call, sample, recorded(call, pasts=1), words="one record against two")
 
     return case
 
 
-def _noise_and_hessian(data: Any, theta: np.ndarray, kind: str, reg_lambda: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the noise b that leads to each θ of one weight, and the second derivative there."""
-    X, signs = data
-    residual = LOSSES[kind].residual(X @ theta[None], (signs + 1) / 2)
-    b = -(X.T @ residual)[0] - reg_lambda * theta
-    return b, (X**2).T[0] @ LOSSES[kind].weights(residual) + reg_lambda
+# ---- perturbed objectives: densities of the exact minimiser, for the noise and the records at the door --------------
 
 
-class _ObjectiveInOneDimension:
-    """The exact privacy loss of objective perturbation of one weight, on a fine grid of outputs."""
+class _PerturbedMinimum:
+    """The density of the minimiser of a perturbed objective; the fit says with which noise and λ.
 
-    def __init__(self, epsilon: float, relation: str, calibration: str, kind: str):
-        options: dict[str, Any] = {"relation": relation, "calibration": calibration, "loss": LOSSES[kind]}
-        self.kind, (self.rate, self.reg_lambda) = kind, objective_noise(epsilon, LAMBDA, **options)
+    The recorder has a bound here, which pays for the solver too; this is what the exact minimiser costs.
+    """
+
+    def __init__(self, call: Any):
+        self.call = call
 
     def _log_density(self, data: Any, theta: np.ndarray) -> np.ndarray:
-        b, hessian = _noise_and_hessian(data, theta, self.kind, self.reg_lambda)
-        return -self.rate * np.abs(b) + np.log(hessian)
+        mechanism, (X, signs) = first_drawn(self.call, data)
+        residual = mechanism.loss.residual(X @ theta, (signs + 1) / 2)
+        b = -(X.T @ residual) - mechanism.reg_lambda * theta
+        w = mechanism.loss.weights(residual)
+        own = ((X**2).T @ w) + mechanism.reg_lambda
+        if len(theta) == 1:
+            return self._log_noise(mechanism.noise, b) + np.log(own[0])
+        off = (X[:, 0] * X[:, 1]) @ w
+        return self._log_noise(mechanism.noise, b) + np.log(own[0] * own[1] - off**2)
+
+    @staticmethod
+    def _log_noise(noise: Any, b: np.ndarray) -> np.ndarray:
+        # of one weight NormGamma noise is Laplace noise
+        return -np.abs(b).sum(axis=0) / noise.scale
+
+
+class _LargestRatio(_PerturbedMinimum):
+    """The exact privacy loss, on a grid of outputs."""
+
+    def __init__(self, call: Any, grid: Any):
+        super().__init__(call)
+        self.grid = grid
 
     def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        theta = np.linspace(-60, 60, 240_001)
-        return float(np.abs(self._log_density(data, theta) - self._log_density(neighbour, theta)).max())
+        first, second = (self._log_density(side, self.grid) for side in (data, neighbour))
+        return float(np.abs(first - second).max())
+
+
+LINE = np.linspace(-60, 60, 240_001)[None]
+PLANE = np.stack(np.meshgrid(*2 * [np.linspace(-80, 80, 641)])).reshape(2, -1)
 
 
 def _objective(calibration: str, kind: str):
@@ -90,32 +119,11 @@ def _objective(calibration: str, kind: str):
         def sample(data, draws, rng):
             return release_objective(*data, epsilon, LAMBDA, draws=draws, rng=rng, **options)
 
-        exact = _ObjectiveInOneDimension(epsilon, relation, calibration, kind)
-        return Case(*_records(relation), sample, exact, draws=4_000, words="one record against two")
+        call = fit(kind, epsilon, relation, method="objective", calibration=calibration)
+        exact = _LargestRatio(call, LINE)
+        return Case(*_records(relation), call, sample, exact, draws=4_000, words="one record against two")
 
     return case
-
-
-class _LaplaceObjectiveInTwoDimensions:
-    """The exact privacy loss of objective perturbation of two weights with Laplace noise, on a grid of outputs."""
-
-    def __init__(self, epsilon: float, relation: str, kind: str):
-        options: dict[str, Any] = {"relation": relation, "loss": LOSSES[kind]}
-        rate, reg_lambda = objective_noise(epsilon, LAMBDA / SQUARED, **options)
-        self.kind, self.rate, self.reg_lambda = kind, rate, reg_lambda * SQUARED
-
-    def _log_density(self, data: Any, theta: np.ndarray) -> np.ndarray:
-        X, signs = data
-        residual = LOSSES[self.kind].residual(X @ theta, (signs + 1) / 2)
-        b = -(X.T @ residual) - self.reg_lambda * theta
-        w = LOSSES[self.kind].weights(residual)
-        (a, c), off = ((X**2).T @ w) + self.reg_lambda, (X[:, 0] * X[:, 1]) @ w
-        return -self.rate * np.abs(b).sum(axis=0) + np.log(a * c - off**2)
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        grid = np.linspace(-80, 80, 641)
-        theta = np.stack(np.meshgrid(grid, grid)).reshape(2, -1)
-        return float(np.abs(self._log_density(data, theta) - self._log_density(neighbour, theta)).max())
 
 
 SQUARED = 0.5  # ‖x‖₂² of a record that shares 1 between two columns
@@ -123,40 +131,45 @@ SQUARED = 0.5  # ‖x‖₂² of a record that shares 1 between two columns
 
 def _laplace_objective(kind: str):
     def case(epsilon: float, relation: str) -> Case:
-        X, signs = np.array([[0.5, 0.5], [0.0, 0.5]]), np.array([1.0, -1.0])
+        X, signs = np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([1.0, -1.0])
         data: Any = (X, signs)
         if relation == "replace-one":
-            data = (np.vstack([X, [[0.5, 0.5]]]), np.append(signs, 1.0))
-        neighbour = (np.vstack([X, [[0.5, 0.5]]]), np.append(signs, -1.0))
+            data = (np.vstack([X, [[1.0, 1.0]]]), np.append(signs, 1.0))
+        neighbour = (np.vstack([X, [[1.0, 1.0]]]), np.append(signs, -1.0))
         options: dict[str, Any] = {"relation": relation, "loss": LOSSES[kind], "norm": "l1", "squared_norm": SQUARED}
 
         def sample(data, draws, rng):
-            return release_objective(*data, epsilon, LAMBDA, draws=draws, rng=rng, **options)
+            X, signs = data
+            return release_objective(X / 2, signs, epsilon, LAMBDA, draws=draws, rng=rng, **options)
 
-        exact = _LaplaceObjectiveInTwoDimensions(epsilon, relation, kind)
-        return Case(data, neighbour, sample, exact, draws=4_000, words="a record comes, or its label turns")
+        call = fit(kind, epsilon, relation, columns=2, method="objective", norm="l1")
+        exact = _LargestRatio(call, PLANE)
+        return Case(data, neighbour, call, sample, exact, draws=4_000, words="a record comes, or its label turns")
 
     return case
 
 
-class _MinimaInOneDimension:
+class _GaussianMinimum(_PerturbedMinimum):
     """The exact δ of Gaussian objective perturbation of one weight, by summation over a fine grid of outputs."""
 
-    def __init__(self, epsilon: float, relation: str, kind: str):
-        options: dict[str, Any] = {"relation": relation, "loss": LOSSES[kind]}
-        self.kind, (self.sigma, self.reg_lambda) = kind, gaussian_objective_noise(epsilon, DELTA, LAMBDA, **options)
+    def __init__(self, call: Any):
+        super().__init__(call)
+        self._known: dict[int, Any] = {}
 
-    def _log_density(self, data: Any, theta: np.ndarray) -> np.ndarray:
-        b, hessian = _noise_and_hessian(data, theta, self.kind, self.reg_lambda)
-        return -0.5 * (b / self.sigma) ** 2 - math.log(self.sigma * math.sqrt(2 * math.pi)) + np.log(hessian)
+    @staticmethod
+    def _log_noise(noise: Any, b: np.ndarray) -> np.ndarray:
+        return -0.5 * (b[0] / noise.scale) ** 2 - math.log(noise.scale * math.sqrt(2 * math.pi))
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        end = (10 * self.sigma + 5) / self.reg_lambda
-        theta = np.linspace(-end, end, 100_001)
-        first, second = self._log_density(data, theta), self._log_density(neighbour, theta)
-        step = theta[1] - theta[0]
+        if not self._known:  # the densities are computed once, not at every ε of a search
+            mechanism, _ = first_drawn(self.call, data)
+            end = (10 * mechanism.noise.scale + 5) / mechanism.reg_lambda
+            theta = np.linspace(-end, end, 100_001)
+            self._known = {id(side): self._log_density(side, theta[None]) for side in (data, neighbour)}
+            self._step = theta[1] - theta[0]
+        first, second = self._known[id(data)], self._known[id(neighbour)]
         ways = [(first, second), (second, first)]
-        return max(float(np.clip(np.exp(p) - np.exp(epsilon + q), 0, None).sum() * step) for p, q in ways)
+        return max(float(np.clip(np.exp(p) - np.exp(epsilon + q), 0, None).sum() * self._step) for p, q in ways)
 
 
 def _approximate_minima(kind: str):
@@ -166,73 +179,63 @@ def _approximate_minima(kind: str):
         def sample(data, draws, rng):
             return release_approximate_minima(*data, epsilon, DELTA, LAMBDA, draws=draws, rng=rng, **options)
 
-        exact = _MinimaInOneDimension(epsilon, relation, kind)
-        return Case(*_records(relation), sample, exact, draws=4_000, words="one record against two")
+        call = fit(kind, epsilon, relation, method="approximate-minima", delta=DELTA)
+        exact = _GaussianMinimum(call)
+        return Case(*_records(relation), call, sample, exact, draws=4_000, words="one record against two")
 
     return case
 
 
-class _StepsOfDescent:
-    """The δ of all noisy steps and the noisy count, where every gradient differs by as much as it can."""
+# ---- descent --------------------------------------------------------------------------------------------------------
 
-    def __init__(self, epsilon: float, relation: str):
-        counted = relation == "add-remove"
-        sigma, count = descent_noise(epsilon, DELTA, STEPS, relation=relation, count=counted)
-        reach = 1 if counted else 2
-        self.mu = math.sqrt(STEPS * (reach / sigma) ** 2 + (1 / count**2 if counted else 0.0))
+
+class _StepsOfDescent:
+    """The δ of all noisy releases of a fit, each gradient charged what a record can add at most, or more if it did.
+
+    How many there are and with what noise is what passed the door. On one path gradients differ by less than they can,
+    so this is larger than what the recorder finds.
+    """
+
+    def __init__(self, call: Any, relation: str):
+        self.call, self.reach = call, 1 if relation == "add-remove" else 2
+        self._mu: float | None = None
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        return gaussian_delta(epsilon, 1 / self.mu)
+        if self._mu is None:
+            found = recorded_releases(self.call, data, neighbour)
+            if any(math.isinf(release.loss.pure) for release in found):
+                return 1.0
+            # a count, where there is one, changes by 1, as a gradient does at most under add/remove
+            each = [max(r.loss.gaussian, (self.reach / r.mechanism.scale) ** 2) for r in found]
+            self._mu = math.sqrt(math.fsum(each))
+        return gaussian_delta(epsilon, 1 / self._mu)
 
 
-def _descent(kind: str):
+def _no_class(relation: str) -> tuple[Any, Any]:
+    """Return tables of which the last record of one has a label that is no class."""
+    X, signs = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    return (X, np.array([1.0, np.nan])), (X, signs)
+
+
+def _descent(kind: str, neighbours: Any = _records, **fitted: Any):
     def case(epsilon: float, relation: str) -> Case:
         options: dict[str, Any] = {"relation": relation, "loss": LOSSES[kind], "n_iterations": STEPS}
 
         def sample(data, draws, rng):
             X, signs = data
-            codes = (signs > 0).astype(int)
-            return release_descent(X, codes, 2, epsilon, DELTA, LAMBDA, draws=draws, rng=rng, **options)[:, 0]
+            known = ~np.isnan(signs)
+            codes = (signs[known] > 0).astype(int)
+            # a record whose label is no class is dropped, and still counts where their number is public
+            more = {**options, "n_records": len(signs) if relation == "replace-one" else None, "draws": draws}
+            return release_descent(X[known], codes, 2, epsilon, DELTA, LAMBDA, rng=rng, **more)[:, 0]
 
+        call = fit(kind, epsilon, relation, method="noisy-descent", delta=DELTA, n_iterations=STEPS, **fitted)
         words = "one record against two; the ratio is that of all steps together"
-        return Case(*_records(relation), sample, _StepsOfDescent(epsilon, relation), draws=4_000, words=words)
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, _StepsOfDescent(call, relation), draws=4_000, words=words)
 
     return case
 
-
-def _functional(sensitivity: str):
-    def case(epsilon: float, relation: str) -> Case:
-        D = 4
-        options: dict[str, Any] = {"relation": relation, "sensitivity": sensitivity}
-        scale = functional_sensitivity(D, **options) / epsilon
-        X, codes = np.array([[0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]), np.array([0, 1])
-        flat = np.full((1, D), 0.5)
-        more = (np.vstack([X, flat]), np.append(codes, 1))
-        if relation == "add-remove":
-            pair = (X, codes), more
-        else:
-            # nearly orthogonal, with all products of coordinates far apart: the best pair of a numerical search
-            a = np.array([[0.653, 0.653, -0.271, -0.271]])
-            b = np.array([[0.271, 0.271, 0.653, 0.653]])
-            pair = (np.vstack([X, a]), np.append(codes, 1)), (np.vstack([X, b]), np.append(codes, 1))
-
-        def statistics(data):
-            return [(taylor_coefficients(*data).packed(), scale)]
-
-        def sample(data, draws, rng):
-            exact = taylor_coefficients(*data)
-            return release_coefficients(exact, epsilon, draws=draws, rng=rng, **options).packed()
-
-        words = "a record of equal coordinates comes, or one that is orthogonal takes its place"
-        return Case(*pair, sample, IndependentLaplace(statistics), words=words)
-
-    return case
-
-
-# naive Bayes, its other method, has an entry of its own
-OURS = "dpml.classifiers.LinearClassifier"
-LEADER = (OURS, f"{OURS}[auto]", f"{OURS}[naive-bayes]", f"{OURS}[objective]")
-FUNCTIONAL = {"exact": "", "improved": "-improved", "original": "-original"}
 
 METHODS = (
     *(
@@ -257,35 +260,13 @@ METHODS = (
             f"{kind}-objective-laplace",
             f"{NAMES[kind]} by objective perturbation with Laplace noise",
             "classifier",
-            (CLASSES[kind], *(LEADER if kind == "svc" else ())),
+            (CLASSES[kind],),
             "000 Algorithm 7 with a K-norm noise (Awan and Slavković 2021); derived here",
             "ε for records of L1 norm at most 1",
             True,
             _laplace_objective(kind),
         )
         for kind in LOSSES
-    ),
-    *(
-        Method(
-            f"functional{FUNCTIONAL[sensitivity]}",
-            "Functional mechanism" + ("" if sensitivity == "exact" else f", {sensitivity} sensitivity"),
-            "classifier",
-            (
-                "dpml.classifiers.functional.release_coefficients",
-                "dpml.classifiers.functional.release_integer_coefficients",
-                "dpml.classifiers.LogisticRegression[functional]",
-            ),
-            source,
-            "ε for records in the unit ball",
-            True,
-            _functional(sensitivity),
-            cost="as claimed" if sensitivity == "exact" else "less than ε: a third or less, for many columns",
-        )
-        for sensitivity, source in zip(
-            SENSITIVITIES,
-            ("000 Appendix B.1; constants derived here", "000 eq. B.7 (FMsens2)", "Zhang et al. 2012; 000 eq. B.2"),
-            strict=True,
-        )
     ),
     *(
         Method(
@@ -314,5 +295,17 @@ METHODS = (
             delta=DELTA,
         )
         for kind in LOSSES
+    ),
+    Method(
+        "svc-noisy-descent-clip",
+        "Linear support vector machine by noisy gradient descent, what is not allowed is clipped",
+        "classifier",
+        (f"{CLASSES['svc']}[noisy-descent]",),
+        "derived here: a record whose label is no class adds nothing, and counts where their number is public",
+        "(ε, δ); audited at δ = 1e-5",
+        True,
+        _descent("svc", _no_class, on_invalid="clip"),
+        relations=("replace-one",),
+        delta=DELTA,
     ),
 )

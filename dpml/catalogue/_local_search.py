@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dpml.auditing import exact_epsilon, recorded_cost
 from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import first_drawn
+from dpml.classifiers import PrivGene, PrivLocal
 from dpml.classifiers._objectives import loss_value
 from dpml.classifiers._search import epsilon_share
 from dpml.classifiers.local_search import (
@@ -20,6 +23,7 @@ from dpml.classifiers.local_search import (
     release_local_search,
 )
 from dpml.mechanisms.choice import ReportNoisyMax
+from dpml.schema import Schema
 
 LOSS = "logistic"
 LOCAL: dict[str, Any] = {"n_iterations": 2, "step": 1.0, "decay": 0.5, "loss": LOSS, "stay": False}
@@ -37,6 +41,33 @@ def _records(epsilon: float, relation: str) -> tuple[Records, Records]:
         before[-1] = -1.0
     sides = [Records(np.ones((len(s), 1)), np.array(s), n_ones=1, intercept=False) for s in (before, after)]
     return sides[0], sides[1]
+
+
+def _fit(estimator: Any, **options: Any) -> Any:
+    """Return a call that fits to `Records` of one column that is always 1."""
+
+    def call(data):
+        facts: dict[str, Any] = {"schema": Schema.binary(1), "fit_intercept": False, "random_state": SEED}
+        return estimator(**facts, **options).fit(np.ones((data.n, 1)), (data.signs > 0).astype(int))
+
+    return call
+
+
+class _AsDrawn:
+    """The cost of a fit: of its dearest path, with the ε that choices had at the door, or what was recorded if more.
+
+    The recorder takes the dearest outcome of each choice on the paths that it draws. The dearest path is rare, so that
+    only an enumeration finds it; that one trusts the range of the scores, which the recorder does not.
+    """
+
+    def __init__(self, call: Any, paths: Any):
+        self.call, self.paths = call, paths
+        self.log_probabilities = paths.log_probabilities  # the outputs one by one, for those who draw them
+
+    def privacy_loss(self, data: Records, neighbour: Records) -> float:
+        self.paths.epsilon = first_drawn(self.call, data)[0].epsilon
+        sides = [self.paths.log_probabilities(side) for side in (data, neighbour)]
+        return max(exact_epsilon(*sides)[0], recorded_cost(self.call, data, neighbour, pasts=2))
 
 
 class _LocalPaths:
@@ -74,9 +105,11 @@ def _local(calibration: str):
         def sample(data, draws, rng):
             return release_local_search(data, epsilon, draws=draws, rng=rng, **options)
 
-        exact = _LocalPaths(epsilon, relation, calibration)
+        call = _fit(PrivLocal, epsilon=epsilon, **options)
+
+        exact = _AsDrawn(call, _LocalPaths(epsilon, relation, calibration))
         words = "many records of one kind, and one more, or one that changes its label"
-        return Case(*_records(epsilon, relation), sample, exact, draws=4_000, words=words)
+        return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case
 
@@ -125,9 +158,11 @@ def _gene(calibration: str):
         def sample(data, draws, rng):
             return release_genetic_search(data, epsilon, draws=draws, rng=rng, **options)
 
-        exact = _GenePaths(epsilon, relation, calibration)
+        call = _fit(PrivGene, epsilon=epsilon, **options)
+
+        exact = _AsDrawn(call, _GenePaths(epsilon, relation, calibration))
         words = "many records of one kind, and one more, or one that changes its label"
-        return Case(*_records(epsilon, relation), sample, exact, draws=4_000, words=words)
+        return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import Enumerated, of_choice, recorded
 from dpml.mechanisms import (
     ClampedLikelihood,
     ExponentialMechanism,
@@ -21,10 +22,10 @@ from dpml.mechanisms import (
     SparseVector,
     Staircase,
     above_threshold,
-    gaussian_delta,
 )
 
 ADDITIVE = (0.0, 0.0, 5.0)
+RNG = np.random.default_rng(0)  # of calls that are recorded: the recorder draws from a source of its own
 
 
 def _moved(relation: str) -> np.ndarray:
@@ -32,188 +33,119 @@ def _moved(relation: str) -> np.ndarray:
     return np.array([1.0, 0.0, 5.0] if relation == "add-remove" else [1.0, 0.0, 4.0])
 
 
-def _laplace(epsilon: float, relation: str) -> Case:
-    mechanism = Laplace(epsilon, 1.0 if relation == "add-remove" else 2.0)
+def _case(mechanism: Any, data: Any, neighbour: Any, words: str, delta: float = 0.0, choice: bool = False) -> Case:
+    """Return a case of a mechanism's own `release`: densities from the recorder, the outputs of a choice one by one."""
+
+    def call(data):
+        return mechanism.release(data, rng=RNG)
+
     return Case(
-        np.array(ADDITIVE),
-        _moved(relation),
+        data,
+        neighbour,
+        call,
         lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        IndependentLaplace(lambda data: [(data, mechanism.scale)]),
-        words="a histogram, one record more or moved",
+        Enumerated(call, of_choice) if choice else recorded(call, delta, pasts=1),
+        words=words,
     )
 
 
-class _Choice:
-    def __init__(self, mechanism: Any):
-        self.mechanism = mechanism
+def _histogram(make: Any):
+    def case(epsilon: float, relation: str) -> Case:
+        mechanism = make(epsilon, 1 if relation == "add-remove" else 2)
+        return _case(mechanism, np.array(ADDITIVE), _moved(relation), "a histogram, one record more or moved")
 
-    def log_probabilities(self, data: Any) -> Any:
-        with np.errstate(divide="ignore"):
-            return np.log(self.mechanism.probabilities(data))
-
-
-def _exponential(epsilon: float, relation: str) -> Case:
-    mechanism = ExponentialMechanism(epsilon, change_range=1.0)
-    high = 60.0 / epsilon
-    return Case(
-        np.array([0.0, high]),
-        np.array([1.0, high]),
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        _Choice(mechanism),
-        words="two candidates, the poor one gains 1 while the good one keeps its score",
-    )
+    return case
 
 
-class _NormGammaLoss:
-    def __init__(self, mechanism: NormGamma):
-        self.mechanism = mechanism
+def _points(make: Any, delta: float = 0.0):
+    def case(epsilon: float, relation: str) -> Case:
+        return _case(make(epsilon), np.zeros(2), np.array([0.6, 0.8]), "two points at distance 1", delta)
 
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        # by the triangle inequality, reached on the ray from one centre through the other
-        return float(np.linalg.norm(np.subtract(data, neighbour)) / self.mechanism.scale)
-
-
-def _norm_gamma(epsilon: float, relation: str) -> Case:
-    mechanism = NormGamma(epsilon, 1.0, 2)
-    return Case(
-        np.zeros(2),
-        np.array([0.6, 0.8]),
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        _NormGammaLoss(mechanism),
-        words="two points at distance 1",
-    )
-
-
-def _geometric(epsilon: float, relation: str) -> Case:
-    mechanism = Geometric(epsilon, 1 if relation == "add-remove" else 2)
-    return Case(
-        np.array(ADDITIVE),
-        _moved(relation),
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        IndependentLaplace(lambda data: [(data, mechanism.sensitivity / mechanism.epsilon)]),
-        words="a histogram, one record more or moved",
-    )
-
-
-class _ShiftedDensity:
-    """The largest log ratio of one number's noise density between two locations, on a fine grid."""
-
-    def __init__(self, mechanism: Any):
-        self.mechanism = mechanism
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        x = np.linspace(-30, 30, 60_001) + 1e-9
-        return float(np.abs(self.mechanism.log_density(x, data) - self.mechanism.log_density(x, neighbour)).max())
+    return case
 
 
 def _staircase(epsilon: float, relation: str) -> Case:
-    mechanism = Staircase(epsilon)
-    return Case(
-        0.0,
-        1.0,
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        _ShiftedDensity(mechanism),
-        words="a count, one record more",
-    )
+    return _case(Staircase(epsilon), 0.0, 1.0, "a count, one record more")
 
 
 DELTA = 1e-5
 
 
-class _GaussianProfile:
-    def __init__(self, mechanism: Gaussian):
-        self.mechanism = mechanism
-
-    def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        return gaussian_delta(epsilon, self.mechanism.scale, float(np.linalg.norm(np.subtract(data, neighbour))))
-
-
-def _gaussian(epsilon: float, relation: str) -> Case:
-    mechanism = Gaussian(epsilon, DELTA)
-    return Case(
-        np.zeros(2),
-        np.array([0.6, 0.8]),
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        _GaussianProfile(mechanism),
-        words="two points at distance 1",
-    )
-
-
-def _noisy_max(noise: str):
+def _choice(make: Any, lead: float):
     def case(epsilon: float, relation: str) -> Case:
-        mechanism = PermuteAndFlip(epsilon, 1.0) if noise == "flip" else ReportNoisyMax(epsilon, 1.0, noise)
-        high = 30.0 / epsilon
-        return Case(
-            np.array([0.0, high]),
-            np.array([1.0, high]),
-            lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-            _Choice(mechanism),
-            words="two candidates, the poor one gains 1 while the good one keeps its score",
-        )
+        high = lead / epsilon
+        words = "two candidates, the poor one gains 1 while the good one keeps its score"
+        return _case(make(epsilon), np.array([0.0, high]), np.array([1.0, high]), words, choice=True)
 
     return case
 
 
-class _Answers:
-    def __init__(self, technique: SparseVector):
-        self.technique = technique
+def of_answers(technique: SparseVector, excess: Any) -> dict[tuple[int, ...], float]:
+    """Return the log probability of each row of answers, by integrals over the noisy threshold."""
+    values = np.asarray(excess, dtype=float).reshape(-1)
+    answers = {}
+    for pattern in itertools.product((0, 1), repeat=len(values)):
+        done = np.cumsum(pattern) - pattern >= technique.cutoff
+        if not np.any(done & np.array(pattern, dtype=bool)):
+            row = tuple(int(a) for a in np.where(done, -1, pattern))
+            answers[row] = technique.log_probability(np.array(row), values, 0.0)
+    return answers
 
-    def log_probabilities(self, data: Any) -> dict[tuple[int, ...], float]:
-        answers = {}
-        for pattern in itertools.product((0, 1), repeat=len(data)):
-            done = np.cumsum(pattern) - pattern >= self.technique.cutoff
-            if not np.any(done & np.array(pattern, dtype=bool)):
-                row = tuple(int(a) for a in np.where(done, -1, pattern))
-                answers[row] = self.technique.log_probability(np.array(row), data, 0.0)
-        return answers
+
+QUERIES = (
+    np.array([0.0, 0.0, 0.0, -8.0]),
+    np.array([1.0, 1.0, 1.0, -9.0]),
+    "three queries rise by 1, the one that passes the threshold falls by 1",
+)
 
 
 def _sparse_vector(epsilon: float, relation: str) -> Case:
     technique = SparseVector(epsilon, 1)
-    return Case(
-        np.array([0.0, 0.0, 0.0, -8.0]),
-        np.array([1.0, 1.0, 1.0, -9.0]),
-        lambda data, draws, rng: technique.release(data, 0.0, draws=draws, rng=rng),
-        _Answers(technique),
-        words="three queries rise by 1, the one that passes the threshold falls by 1",
-    )
+    data, neighbour, words = QUERIES
+
+    def call(data):
+        return technique.release(data, 0.0, rng=RNG)
+
+    def sample(data, draws, rng):
+        return technique.release(data, 0.0, draws=draws, rng=rng)
+
+    return Case(data, neighbour, call, sample, Enumerated(call, of_answers), words=words)
 
 
 def _above_threshold(epsilon: float, relation: str) -> Case:
+    data, neighbour, words = QUERIES
+
     def sample(data, draws, rng):
         found = [above_threshold(data, 0.0, epsilon, rng=rng) for _ in range(draws)]
         return np.array([-1 if k is None else k for k in found])
 
-    whole = _sparse_vector(epsilon, relation)
-    return Case(whole.data, whole.neighbour, sample, whole.exact, draws=4_000, words=whole.words)
+    def call(data):
+        return above_threshold(data, 0.0, epsilon, rng=RNG)
+
+    return Case(data, neighbour, call, sample, Enumerated(call, of_answers), draws=4_000, words=words)
 
 
 def _clamped_likelihood(epsilon: float, relation: str) -> Case:
-    mechanism = ClampedLikelihood(epsilon, -1.0, 1.0, relation)
     many = int(np.ceil(60 / epsilon))
     # one parameter explains all records and not the one that comes; the other the reverse
     base, odd = [[1.0, -1.0]] * many, [-9.0, 9.0]
     before = base if relation == "add-remove" else [*base, [9.0, -9.0]]
-    return Case(
-        np.array(before),
-        np.array([*base, odd]),
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        _Choice(mechanism),
-        words="a record that only the unlikely parameter explains",
-    )
+    mechanism = ClampedLikelihood(epsilon, -1.0, 1.0, relation)
+    words = "a record that only the unlikely parameter explains"
+    return _case(mechanism, np.array(before), np.array([*base, odd]), words, choice=True)
 
 
 def _sample_and_aggregate(epsilon: float, relation: str) -> Case:
     mechanism = SampleAndAggregate(epsilon, 1, 0.0, 1.0, relation)
 
+    def call(data):
+        return mechanism.release(data, np.max, rng=RNG)
+
     def sample(data, draws, rng):
         return mechanism.release(data, np.max, draws=draws, rng=rng)
 
-    exact = IndependentLaplace(
-        lambda data: [(mechanism.block_results(data, np.max, rng=np.random.default_rng(0)), mechanism.scale)]
-    )
     data, neighbour = np.array([0.0, 0.0]), np.array([0.0, 0.0, 1.0] if relation == "add-remove" else [0.0, 1.0])
-    return Case(data, neighbour, sample, exact, words="one block of zeros, and a one comes")
+    return Case(data, neighbour, call, sample, recorded(call), words="one block of zeros, and a one comes")
 
 
 METHODS = (
@@ -225,7 +157,7 @@ METHODS = (
         "000 Theorem 2.2.1",
         "ε for statistics of the stated L1 sensitivity",
         True,
-        _laplace,
+        _histogram(Laplace),
     ),
     Method(
         "exponential",
@@ -235,7 +167,7 @@ METHODS = (
         "000 eq. 2.30; the range instead of 2Δ: docs/errata.md",
         "ε for scores whose changes span at most the stated range",
         True,
-        _exponential,
+        _choice(lambda e: ExponentialMechanism(e, change_range=1.0), 60.0),
     ),
     Method(
         "norm-gamma",
@@ -245,7 +177,7 @@ METHODS = (
         "000 eq. 2.24 with p = 2; Chaudhuri et al. 2011",
         "ε for vectors of the stated L2 sensitivity",
         True,
-        _norm_gamma,
+        _points(lambda e: NormGamma(e, 1.0, 2)),
     ),
     Method(
         "geometric",
@@ -255,7 +187,7 @@ METHODS = (
         "000 section 2.2.1; Ghosh et al. 2012",
         "ε for integer statistics of the stated L1 sensitivity",
         True,
-        _geometric,
+        _histogram(Geometric),
     ),
     Method(
         "staircase",
@@ -275,7 +207,7 @@ METHODS = (
         "Balle and Wang 2018, Algorithm 1",
         "(ε, δ) for vectors of the stated L2 sensitivity; audited at δ = 1e-5",
         True,
-        _gaussian,
+        _points(lambda e: Gaussian(e, DELTA), DELTA),
         delta=DELTA,
     ),
     *(
@@ -287,7 +219,7 @@ METHODS = (
             source,
             "ε for scores whose changes span at most the stated range",
             True,
-            _noisy_max(noise),
+            _choice(lambda e, noise=noise: ReportNoisyMax(e, 1.0, noise), 30.0),
         )
         for noise, title, source in (
             ("exponential", "exponential", "Ding et al. 2021"),
@@ -303,7 +235,7 @@ METHODS = (
         "McKenna and Sheldon 2020, Algorithm 1",
         "ε for scores whose changes span at most the stated range",
         True,
-        _noisy_max("flip"),
+        _choice(lambda e: PermuteAndFlip(e, 1.0), 30.0),
     ),
     Method(
         "sparse-vector",

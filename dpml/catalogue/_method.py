@@ -13,7 +13,7 @@ from dpml._validate import check_choice, check_epsilon
 from dpml.auditing import AuditResult, audit
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Case", "IndependentLaplace", "Method", "neighbouring_tables", "table_from_rows"]
+__all__ = ["Case", "Method", "neighbouring_tables", "table_from_rows"]
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,14 @@ class Case:
     Attributes
     ----------
     data, neighbour : object
-        Two data sets that differ by one record.
+        Two data sets that differ by one record, the last one where the method has coins for each record.
+    call : callable
+        ``call(data)``: one run of the public object, with all that it does to records before it releases.
     sample : callable
-        ``sample(data, draws=..., rng=...)``: outputs of the method's own code.
+        ``sample(data, draws=..., rng=...)``: outputs of many runs, by the batch path of the same release where one has
+        such a path. One draw of it releases what `call` releases (a test compares the two at the door).
     exact : object, optional
-        Knows the method's probabilities or its largest log ratio (see `dpml.auditing`).
+        Knows what `call` costs, from what it handed to the door: see `dpml.catalogue._recorded`.
     score : callable, optional
         The attacker's score for these neighbours.
     draws : int
@@ -38,6 +41,7 @@ class Case:
 
     data: Any
     neighbour: Any
+    call: Callable[[Any], Any]
     sample: Callable[..., Any]
     exact: Any = None
     score: Callable[[Any], Any] | None = None
@@ -138,24 +142,6 @@ class Method:
             score=case.score,
             confidence=confidence,
         )
-
-
-@dataclass(frozen=True)
-class IndependentLaplace:
-    """The exact cost of statistics that get independent Laplace noise of stated scales.
-
-    Parameters
-    ----------
-    statistics : callable
-        ``statistics(data)`` returns a list of (array, scale).
-    """
-
-    statistics: Callable[[Any], list[tuple[NDArray[np.float64], float]]]
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        """Return the largest log density ratio: the sum of |difference| / scale, reached in a corner."""
-        pairs = zip(self.statistics(data), self.statistics(neighbour), strict=True)
-        return float(sum(np.abs(np.asarray(a) - np.asarray(b)).sum() / scale for (a, scale), (b, _) in pairs))
 
 
 def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method, table_from_rows
+from dpml.catalogue._method import Case, Method, table_from_rows
+from dpml.catalogue._recorded import Enumerated, EvenlyDivided, of_choice, recorded
+from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB
 from dpml.classifiers.binned import cell_counts
 from dpml.classifiers.design import Design
-from dpml.classifiers.gaussian import (
-    APPROXIMATE,
-    CONCENTRATED,
-    MOMENTS,
-    class_statistics,
-    release_moments,
-    scaled_statistics,
-    shares,
-    smooth_noise,
-)
+from dpml.classifiers.gaussian import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
 from dpml.classifiers.partition import contingency_of_partition, release_partitioned
 from dpml.classifiers.prediction import label_scores, release_labels, score_range
 from dpml.classifiers.published import published_moments, vaidya_cost, vaidya_moments
-from dpml.counts import FACTOR, release_row_bounded, row_bounded_scales
-from dpml.mechanisms import ExponentialMechanism
+from dpml.counts import release_row_bounded
+from dpml.encoding import SHARE_GRID
 from dpml.schema import Feature, Schema
 
 SCHEMA = Schema(
@@ -60,21 +54,25 @@ def _flat(moments: Any) -> Any:
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 
-def _binned(epsilon: float, relation: str) -> Case:
-    b, s = row_bounded_scales(epsilon, sum(ALL), relation=relation, class_share=0.05)
+def _fitted(neighbours: tuple[Any, Any], sample: Any, words: str, **options: Any) -> Case:
+    """Return a case of one fit of `MixedNB`."""
 
-    def counts(data):
+    def call(data):
+        return MixedNB(random_state=0, **options).fit(*data)
+
+    return Case(*neighbours, call, sample, recorded(call), draws=4_000, words=words)
+
+
+def _binned(epsilon: float, relation: str) -> Case:
+    def sample(data, draws, rng):
         X, codes = data
         table = SCHEMA.check_features(X)[0]
-        return cell_counts(BINNED, table, codes, ALL)
-
-    def sample(data, draws, rng):
-        options = {"relation": relation, "class_share": 0.05, "draws": draws, "rng": rng}
-        noisy = release_row_bounded(counts(data), epsilon, sum(ALL), **options)
+        options = {"relation": relation, "class_share": 0.05, "draws": draws, "rng": rng, "grid": SHARE_GRID}
+        noisy = release_row_bounded(cell_counts(BINNED, table, codes, ALL), epsilon, sum(ALL), **options)
         return np.concatenate([noisy.on.reshape(draws, -1), noisy.n], axis=1)
 
-    exact = IndependentLaplace(lambda data: [(counts(data).on, b), (counts(data).n, s)])
-    return Case(*_tables(relation), sample, exact, words=WORDS)
+    options: dict[str, Any] = {"n_bins": 4, "row_bound": sum(ALL), "relation": relation, "schema": SCHEMA}
+    return _fitted(_tables(relation), sample, WORDS, epsilon=epsilon, **options)
 
 
 def _moments(kind: str, noise: str, trim: int = 0):
@@ -84,68 +82,28 @@ def _moments(kind: str, noise: str, trim: int = 0):
             # ½ε²-CDP is (½ε² + ε·sqrt(2·log(1/δ)), δ): solved for the ε that makes it the claim
             log = math.log(1 / DELTA)
             epsilon = math.sqrt(2) * (math.sqrt(log + claim) - math.sqrt(log))
+        options: dict[str, Any] = {"noise": noise, "delta": delta, "trim": trim, "relation": relation}
 
         def sample(data, draws, rng):
-            options: dict[str, Any] = {"noise": noise, "delta": delta, "trim": trim, "relation": relation}
             return _flat(release_moments(_of(NUMBERS, data), NUMBERS, epsilon, kind, draws=draws, rng=rng, **options))
 
-        exact: Any = None
-        if kind == "global":
-            exact = IndependentLaplace(partial(_sums, epsilon=epsilon, relation=relation))
-        elif noise == "cauchy":
-            exact = _CountsAndCauchy(epsilon, relation, kind, trim)
-        return Case(*_tables(relation), sample, exact, draws=4_000, words=WORDS)
+        more: dict[str, Any] = {"method": kind, "epsilon": epsilon, "schema": SCHEMA, **options}
+        case = _fitted(_tables(relation), sample, WORDS, **more)
+        if noise in APPROXIMATE:
+            return replace(case, exact=EvenlyDivided(case.call, DELTA))
+        # ρ adds up where (ε, δ) of each release would not: from draws only
+        return replace(case, exact=None) if noise in CONCENTRATED else case
 
     return case
-
-
-def _counts(statistics: Any, epsilon: float) -> list:
-    """Return the counts of a release at add/remove ε, with the scales of their noise."""
-    class_share, cell_share, _ = shares(1, 2)
-    return [(statistics.n, 1 / (epsilon * class_share)), (statistics.cells, 1 / (epsilon * cell_share))]
-
-
-def _sums(data: Any, epsilon: float, relation: str) -> list:
-    statistics, inner = _of(NUMBERS, data), epsilon / FACTOR[relation]
-    sums = np.array([z.sum() for [z] in statistics.numbers])
-    squares = np.array([(z**2 - 0.5).sum() for [z] in statistics.numbers])
-    scale = 1 / (inner * shares(1, 2)[2])
-    return [*_counts(statistics, inner), (sums, scale), (squares, scale / 2)]
-
-
-class _CountsAndCauchy:
-    """The exact cost of independent Laplace and Cauchy noise: each coordinate's largest log ratio, added up."""
-
-    def __init__(self, epsilon: float, relation: str, kind: str, trim: int):
-        self.epsilon, self.kind, self.trim = epsilon / FACTOR[relation], kind, trim
-        self.noise = smooth_noise("cauchy", self.epsilon * shares(1, 2)[2])
-
-    def _parts(self, data: Any) -> tuple[Any, list]:
-        statistics = _of(NUMBERS, data)
-        pairs = [
-            scaled_statistics(statistics, what, self.noise.beta, self.trim, squared=squared)
-            for what, squared in MOMENTS[self.kind]
-        ]
-        return _counts(statistics, self.epsilon), pairs
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        (counts, pairs), (other, others) = self._parts(data), self._parts(neighbour)
-        total = sum(np.abs(a - b).sum() / scale for (a, scale), (b, _) in zip(counts, other, strict=True))
-        for (l1, s1), (l2, s2) in zip(pairs, others, strict=True):
-            a, b = self.noise.scale * s1, self.noise.scale * s2
-            total += np.arccosh(1 + ((l1 - l2) ** 2 + (a - b) ** 2) / (2 * a * b)).sum()
-        return float(total)
 
 
 def _vaidya(epsilon: float, relation: str) -> Case:
     def sample(data, draws, rng):
         return _flat(vaidya_moments(_of(CELLS, data), CELLS, epsilon, draws=draws, rng=rng))
 
-    def statistics(data):
-        exact = _of(CELLS, data)
-        return [(exact.n, 1.0), (exact.cells, 1 / epsilon)]
-
-    return Case(*_tables(relation), sample, IndependentLaplace(statistics), words=WORDS)
+    pair = [(X[:, 1:], codes) for X, codes in _tables(relation)]
+    options: dict[str, Any] = {"method": "vaidya", "relation": relation, "schema": DISCRETE}
+    return _fitted((pair[0], pair[1]), sample, WORDS, epsilon=epsilon, **options)
 
 
 WIDE = Schema(tuple(Feature(f"x{i}", "numeric", lower=-1, upper=1) for i in range(4)))
@@ -160,13 +118,9 @@ def _vaidya_numbers(epsilon: float, relation: str) -> Case:
 
     # the first class: the noise of four means and four deviations halves as its only record comes
     before, after = (np.zeros((1, 4)), np.array([1])), (np.vstack([np.zeros(4), np.ones(4)]), np.array([1, 0]))
-    return Case(
-        after,
-        before,
-        sample,
-        score=lambda outputs: outputs[:, 0] + outputs[:, 2:6].sum(axis=1),
-        words="the first record of a class, at the ends of four domains",
-    )
+    words = "the first record of a class, at the ends of four domains"
+    case = _fitted((after, before), sample, words, method="vaidya", epsilon=epsilon, schema=WIDE)
+    return replace(case, draws=20_000, score=lambda outputs: outputs[:, 0] + outputs[:, 2:6].sum(axis=1))
 
 
 def _published(epsilon: float, relation: str) -> Case:
@@ -180,14 +134,11 @@ def _published(epsilon: float, relation: str) -> Case:
     X, codes = np.zeros((20_000, 1)), np.arange(20_000) % 2
     moved = X.copy()
     moved[0] = 1.0
+    options: dict[str, Any] = {"method": "published", "relation": relation, "schema": schema}
+    words = "10,000 equal records in each class, one value moves to the other end"
+    case = _fitted(((moved, codes), (X, codes)), sample, words, epsilon=epsilon, **options)
     # the first class's variance, which is 0 on one side and 4e-4 on the other, in units of half the domain
-    return Case(
-        (moved, codes),
-        (X, codes),
-        sample,
-        score=lambda outputs: -np.abs(np.sqrt(outputs[:, 4]) - 0.02),
-        words="10,000 equal records in each class, one value moves to the other end",
-    )
+    return replace(case, draws=20_000, score=lambda outputs: -np.abs(np.sqrt(outputs[:, 4]) - 0.02))
 
 
 def _partitioned(epsilon: float, relation: str) -> Case:
@@ -195,39 +146,34 @@ def _partitioned(epsilon: float, relation: str) -> Case:
     before = [([0], 0), ([], 1)]
     data = table_from_rows(before + ([([0], 0)] if relation == "replace-one" else []), 1)
 
-    def counts(data, subsamples=1, rng=None):
-        return contingency_of_partition(*data, 2, subsamples=subsamples, rng=rng or np.random.default_rng(0))
-
     def sample(data, draws, rng):
-        noisy = release_partitioned(counts(data, draws, rng), epsilon, relation=relation, draws=draws, rng=rng)
+        counts = contingency_of_partition(*data, 2, subsamples=draws, rng=rng)
+        noisy = release_partitioned(counts, epsilon, relation=relation, draws=draws, rng=rng)
         return np.concatenate([noisy.on.reshape(draws, -1), noisy.off.reshape(draws, -1)], axis=1)
 
-    exact = IndependentLaplace(lambda data: [(counts(data), FACTOR[relation] / epsilon)])
-    return Case(data, table_from_rows([*before, ([0], 1)], 1), sample, exact, words="a record comes, or moves")
+    def call(data):
+        options: dict[str, Any] = {"method": "partitioned", "relation": relation, "schema": Schema.binary(1)}
+        return BernoulliNB(epsilon, random_state=0, **options).fit(*data)
+
+    neighbour = table_from_rows([*before, ([0], 1)], 1)
+    return Case(data, neighbour, call, sample, recorded(call), words="a record comes, or moves")
 
 
 ALPHA = 1.0
 QUERY = np.array([[0, 1.0]])
 
 
-class _Labels:
-    def __init__(self, epsilon: float, relation: str):
-        self.mechanism = ExponentialMechanism(epsilon, score_range(CELLS.sizes, ALPHA, relation))
-
-    def scores(self, data: Any) -> Any:
-        X, codes = data
-        counts = cell_counts(CELLS, DISCRETE.check_features(X)[0], codes, (2, 0))
-        return label_scores(counts, CELLS, DISCRETE.check_features(QUERY)[0], ALPHA)
-
-    def log_probabilities(self, data: Any) -> Any:
-        return np.log(self.mechanism.probabilities(self.scores(data))[0])
-
-
 def _prediction(epsilon: float, relation: str) -> Case:
-    exact = _Labels(epsilon, relation)
+    options: dict[str, Any] = {"pseudocount": ALPHA, "relation": relation, "schema": DISCRETE}
+
+    def call(data):
+        return PrivatePredictionNB(epsilon, random_state=0, **options).fit(*data).predict(QUERY)
 
     def sample(data, draws, rng):
-        return release_labels(exact.scores(data), epsilon, exact.mechanism.change_range, draws=draws, rng=rng)
+        X, codes = data
+        counts = cell_counts(CELLS, DISCRETE.check_features(X)[0], codes, (2, 0))
+        scores = label_scores(counts, CELLS, DISCRETE.check_features(QUERY)[0], ALPHA)
+        return release_labels(scores, epsilon, score_range(CELLS.sizes, ALPHA, relation), draws=draws, rng=rng)
 
     # class 1 is unlikely before and after, so that the ratio of its probabilities is that of its weights
     other, match = np.array([[2, 0.0]]), np.array([[0, 1.0]])
@@ -237,7 +183,8 @@ def _prediction(epsilon: float, relation: str) -> Case:
     )
     data = (X, codes) if relation == "add-remove" else (np.vstack([X, match]), np.append(codes, 0))
     more = (np.vstack([X, match]), np.append(codes, 1))
-    return Case(data, more, sample, exact, words="the first record of class 1 that matches the query comes, or moves")
+    words = "the first record of class 1 that matches the query comes, or moves"
+    return Case(data, more, call, sample, Enumerated(call, of_choice), words=words)
 
 
 def _entry(

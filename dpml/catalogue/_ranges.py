@@ -1,26 +1,16 @@
-"""Claims of range queries, of thresholds drawn from scores, and of ROC curves as 002 publishes them."""
+"""Claims of range queries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import cauchy
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method
-from dpml.evaluation.published_roc import published_roc_curve
-from dpml.evaluation.thresholds import alpha_fixed_space, quantile_thresholds, recursive_medians
-from dpml.mechanisms.admissible import cauchy_scale
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import recorded
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
-from dpml.mechanisms.smooth import smooth_sensitivity
 
 N = 6
-SPLIT = 0.2
-
-
-# ---- range queries ----
 
 
 def _ranges(make: Any):
@@ -31,350 +21,37 @@ def _ranges(make: Any):
             others = [counts + unit for unit in units]
         else:
             others = [counts - units[0] + unit for unit in units[1:]] + [counts - units[4] + units[5]]
+
+        def call(data):
+            return ranges.release(data, rng=np.random.default_rng(0))
+
         change = [np.abs(ranges.measure(other) - ranges.measure(counts)).sum() for other in others]
         return Case(
             counts,
             others[int(np.argmax(change))],
+            call,
             lambda data, draws, rng: ranges.release(data, draws=draws, rng=rng),
-            IndependentLaplace(lambda data: [(ranges.measure(data), ranges.scale)]),
+            recorded(call, pasts=1),
             words="one record more in the count that most answers hold, or one that moves",
         )
 
     return case
 
 
-# ---- thresholds ----
-
-# where the first cut may fall, and the points at which densities are compared
-CUTS = np.linspace(0.0, 1.0, 42)[1:-1]
-GRID = np.linspace(0.0, 1.0, 2_003)[1:-1]
-Node = Callable[[np.ndarray, float, float], Callable[[np.ndarray], np.ndarray]]
-
-
-def _inside(x: np.ndarray, left: float, right: float) -> np.ndarray:
-    """Return the scores of a node; those at 0 and 1 belong to the outermost."""
-    return x[((x > left) | (left == 0.0)) & ((x < right) | (right == 1.0))]
-
-
-def _median_node(level: float, calibration: str) -> Node:
-    beta = level / 2
-    noise = cauchy_scale(level, beta) if calibration == "exact" else 8 / level
-
-    def node(x: np.ndarray, left: float, right: float):
-        centre = float(np.sort(x)[(len(x) + 1) // 2 - 1]) if len(x) else left
-        scale = noise * smooth_sensitivity("median", x, left, right, beta, "add-remove")
-        outside = np.log(cauchy.cdf(left, centre, scale) + cauchy.sf(right, centre, scale))
-        # the middle stands for all that falls outside
-        return lambda at: np.append(cauchy.logpdf(at, centre, scale), outside)
-
-    return node
-
-
-def _medians_at(calibration: str) -> Callable[[float], Node]:
-    return lambda level: _median_node(level, calibration)
-
-
-def _quantile_node(level: float) -> Node:
-    def node(x: np.ndarray, left: float, right: float):
-        x = np.sort(x)
-        edges = np.concatenate([[left], x, [right]])
-        with np.errstate(divide="ignore"):
-            log = np.log(np.diff(edges))
-        total = logsumexp(log - level * np.abs(np.arange(len(x) + 1) - len(x) / 2))
-        return lambda at: -level * np.abs(np.searchsorted(x, at) - len(x) / 2) - total
-
-    return node
-
-
-class _Cuts:
-    """The largest log ratio of all cuts together, over a grid of them: each level adds what its node adds."""
-
-    def __init__(self, node: Node, levels: int, after: Callable[[Any, Any, float], float] | None = None):
-        self.node, self.levels, self.after = node, levels, after
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        return max(self._largest(a, b, 0.0, 1.0, self.levels) for a, b in ((data, neighbour), (neighbour, data)))
-
-    def _largest(self, data: Any, neighbour: Any, left: float, right: float, levels: int) -> float:
-        x, y = (np.asarray(side[0] if self.after else side, dtype=float) for side in (data, neighbour))
-        x, y = _inside(x, left, right), _inside(y, left, right)
-        if not self.after and np.array_equal(np.sort(x), np.sort(y)):
-            return 0.0
-        last = levels == 1 and self.after is None
-        at = left + (right - left) * (GRID if last else CUTS)
-        ratio = self.node(x, left, right)(at) - self.node(y, left, right)(at)
-        if last:
-            return float(ratio.max())
-        if len(ratio) > len(at):  # the middle, where it was drawn from outside
-            at = np.append(at, (left + right) / 2)
-        if self.after is not None:
-            return max(r + self.after(data, neighbour, cut) for r, cut in zip(ratio, at, strict=True))
-        below = [self._largest(data, neighbour, left, cut, levels - 1) for cut in at]
-        above = [self._largest(data, neighbour, cut, right, levels - 1) for cut in at]
-        return float((ratio + below + above).max())
-
-
-def _for_medians(level: float, relation: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return two clusters whose gap the median jumps over, so many that no wider gap counts."""
-    gap = 0.2 * level
-    many = int(np.ceil(np.log(1 / gap) * 2 / level)) + 2
-    low, high = np.full(many, 0.5 - gap / 2), np.full(many, 0.5 + gap / 2)
-    if relation == "add-remove":
-        return np.append(low, high), np.append(low, [*high, 0.5 + gap / 2])
-    return np.append(low, high), np.concatenate([low[1:], high, high[:1]])
-
-
-def _for_quantiles(level: float, relation: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return clusters that hold the cuts nearly surely, and a record beyond them, for a cut that is nearly impossible.
-
-    The utility between the clusters falls while it rises beyond them; the same again above the second cluster.
-    """
-    few = int(np.ceil(12 / level))
-    low, high = np.full(4 * few, 0.3), np.full(2 * few, 0.7)
-    base = np.concatenate([low, high, np.full(few, 0.94), np.full(few, 0.96)])
-    if relation == "add-remove":
-        return base, np.append(base, 0.99)
-    return np.append(base[1:], 0.01), np.append(base[1:], 0.99)
-
-
-def _thresholds(release: Any, node: Callable[[float], Node], scores: Any):
-    def case(epsilon: float, relation: str) -> Case:
-        level = epsilon / (2 if relation == "add-remove" else 4)
-
-        def sample(data, draws, rng):
-            return release(data, epsilon, rng=rng, relation=relation, draws=draws)[:, 1:-1]
-
-        data, neighbour = scores(level, relation)
-        words = "one score more beyond a gap, or moved there"
-        return Case(data, neighbour, sample, _Cuts(node(level), 2), draws=4_000, words=words)
-
-    return case
-
-
-# ---- curves ----
-
-
-def _table(relation: str) -> tuple[Any, Any]:
-    scores, labels = np.array([0.95, 0.7, 0.2, 0.4]), np.array([0, 1, 0, 0])
-    if relation == "add-remove":
-        return (scores, labels), (np.append(scores, 0.95), np.append(labels, 1))
-    return (scores, labels), (scores, np.array([1, 1, 0, 0]))
-
-
-EVEN = np.array([np.inf, 0.75, 0.5, 0.25, 0.0])
-
-
-def _above(data: Any, thresholds: np.ndarray) -> np.ndarray:
-    scores, labels = data
-    return np.array([[np.sum(scores[labels == c] >= t) for t in thresholds[1:]] for c in (0, 1)])
-
-
-def _cells(data: Any, thresholds: np.ndarray) -> np.ndarray:
-    return np.diff(_above(data, thresholds), axis=1, prepend=0)
-
-
-def _curve(method: str, **options: Any):
-    """Return a case of one curve; its exact cost is that of the cut, if one is drawn, and the sums together."""
-    drawn = method in ("recursive-medians", "quantiles")
-
-    def case(epsilon: float, relation: str) -> Case:
-        def sample(data, draws, rng):
-            scores, labels = data
-            fpr, tpr, thresholds = published_roc_curve(
-                labels, scores, epsilon, rng=rng, method=method, relation=relation, draws=draws, **options
-            )
-            return np.concatenate([fpr, tpr, thresholds[:, 1:-1]], axis=1)
-
-        data, neighbour = _table(relation)
-        first = SPLIT * epsilon if drawn else 0.0
-        label = (epsilon - first) / (2 if options.get("halves", True) else 1)
-        ranges = Privelet(label, 2 if drawn else 4, relation, 2)
-
-        def sums(data, neighbour, cut):
-            first, second = (ranges.measure(_cells(side, np.array([np.inf, cut, 0.0]))) for side in (data, neighbour))
-            return float(np.abs(first - second).sum() / ranges.scale)
-
-        if drawn:
-            level = first / (1 if relation == "add-remove" else 2)
-            medians = method == "recursive-medians"
-            node = _median_node(level, options["calibration"]) if medians else _quantile_node(level)
-            exact: Any = _Cuts(node, 1, sums)
-            sides = (_for_medians if medians else _for_quantiles)(level, relation)
-            # the record that comes is a positive; the one that moves changes its label too
-            labels = np.zeros(len(sides[0]), dtype=int)
-            data = sides[0], labels
-            neighbour = sides[1], np.append(labels if relation == "add-remove" else labels[1:], 1)
-        elif method == "fixed-space":
-            exact = IndependentLaplace(lambda data: [(ranges.measure(_cells(data, EVEN)), ranges.scale)])
-        else:
-            scale = (4 if relation == "add-remove" else 8) / epsilon
-            exact = IndependentLaplace(lambda data: [(_above(data, EVEN), scale)])
-        return Case(data, neighbour, sample, exact, draws=2_000, words="a positive comes, or a negative becomes one")
-
-    return case
-
-
-class _Tells:
-    """What is the same in every draw, and differs between neighbours."""
-
-    def __init__(self, tell: Callable[[Any], tuple[float, ...]]):
-        self.tell = tell
-
-    def log_probabilities(self, data: Any) -> dict[tuple[float, ...], float]:
-        return {self.tell(data): 0.0}
-
-
-def _data_thresholds(data: Any) -> tuple[float, ...]:
-    scores, labels = data
-    found = published_roc_curve(labels, scores, 1.0, rng=np.random.default_rng(0), method="laplace", n_thresholds=3)
-    return tuple(found[2])
-
-
-def _laplace_published(epsilon: float, relation: str) -> Case:
-    whole = _curve("laplace", n_thresholds=3)(epsilon, relation)
-    neighbour = whole.neighbour
-    if relation == "replace-one":
-        neighbour = np.array([0.05, 0.7, 0.2, 0.4]), np.array([0, 1, 0, 0])
-    words = "a record comes, or moves, and the thresholds are other scores"
-    return Case(whole.data, neighbour, whole.sample, _Tells(_data_thresholds), draws=whole.draws, words=words)
-
-
-def _alpha_n(epsilon: float, relation: str) -> Case:
-    data, neighbour = _table(relation)
-
-    def thresholds(data):
-        return (float(len(alpha_fixed_space(len(data[0])))),)
-
-    def sample(data, draws, rng):
-        scores, labels = data
-        curve = published_roc_curve(labels, scores, epsilon, rng=rng, method="fixed-space", draws=draws)
-        return np.full((draws, 1), curve[2].shape[1])
-
-    return Case(data, neighbour, sample, _Tells(thresholds), draws=2_000, words="the number of thresholds is α·n")
-
-
-def _method(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
-    family = "mechanism" if covers[0].startswith("dpml.mechanisms") else "evaluation"
-    return Method(name, title, family, covers, source, claim, more.pop("private", True), case, **more)
-
-
-ROC = "dpml.evaluation.published_roc_curve"
-LESS = "less than ε: {} of the part for the thresholds, half of the part for the sums"
-
-METHODS = (
-    *(
-        _method(
-            f"ranges-{name}",
-            title,
-            (f"dpml.mechanisms.{make.__name__}",),
-            source,
-            "ε, under each relation",
-            _ranges(make),
-        )
-        for name, title, make, source in (
-            ("identity", "Prefix sums of noisy counts", IdentityRanges, "002 definition 5"),
-            ("privelet", "Prefix sums from noisy wavelet coefficients", Privelet, "002 sec. 4.2.1; Xiao et al. 2011"),
-            ("hierarchy", "Prefix sums from a tree of noisy sums", Hierarchy, "Hay et al. 2010"),
-        )
-    ),
-    *(
-        _method(
-            f"recursive-medians-{calibration}",
-            f"Recursive medians of scores, {title}",
-            ("dpml.evaluation.recursive_medians", f"dpml.evaluation.recursive_medians[{calibration}]"),
-            source,
-            "ε",
-            _thresholds(
-                lambda data, epsilon, calibration=calibration, **more: recursive_medians(
-                    data, epsilon, 2, calibration=calibration, **more
-                ),
-                _medians_at(calibration),
-                _for_medians,
-            ),
-            cost=cost,
-        )
-        for calibration, title, source, cost in (
-            ("published", "noise 8·S/ε'", "002 Algorithm 4 and Theorem 3", "at most 0.515·ε"),
-            (
-                "exact",
-                "least Cauchy noise",
-                "002 Algorithm 4; scale derived here (docs/errata.md)",
-                "as claimed",
-            ),
-        )
-    ),
-    _method(
-        "quantile-thresholds",
-        "Quantiles of scores by the exponential mechanism, node by node",
-        ("dpml.evaluation.quantile_thresholds",),
-        "Smith 2011; Kaplan, Schnapp and Stemmer 2022; the range is derived here (docs/errata.md)",
-        "ε",
-        _thresholds(
-            lambda data, epsilon, **more: quantile_thresholds(data, epsilon, 4, **more),
-            _quantile_node,
-            _for_quantiles,
-        ),
-    ),
-    *(
-        _method(
-            f"published-roc-medians-{calibration}",
-            f"ROC curve at recursive medians, {title}",
-            (ROC, f"{ROC}[recursive-medians]", f"{ROC}[{calibration}]"),
-            "002 Algorithm 3",
-            "ε, for scores of a model that was not trained on these records",
-            _curve("recursive-medians", k=1, calibration=calibration),
-            cost=LESS.format(part),
-        )
-        for calibration, title, part in (
-            ("published", "as published", "half"),
-            ("exact", "with the least Cauchy noise", "all"),
-        )
-    ),
-    _method(
-        "published-roc-quantiles",
-        "ROC curve at quantiles by the exponential mechanism",
-        (ROC, f"{ROC}[quantiles]"),
-        "002 Algorithm 3 with all of ε2 for each label (docs/errata.md)",
-        "ε, for scores of a model that was not trained on these records",
-        _curve("quantiles", k=1, halves=False),
-    ),
-    _method(
-        "published-roc-fixed-space",
-        "ROC curve at a public number of even thresholds",
-        (ROC, f"{ROC}[fixed-space]"),
-        "002 sec. 4.2.2, α-FixedSpace, all of ε for each label (docs/errata.md)",
-        "ε, for scores of a model that was not trained on these records",
-        _curve("fixed-space", n_thresholds=4, halves=False),
-    ),
-    _method(
-        "published-roc-fixed-space-alpha",
-        "ROC curve at α·n even thresholds, as published",
-        (ROC, f"{ROC}[fixed-space]"),
-        "002 sec. 4.2.2, α-FixedSpace",
-        "ε",
-        _alpha_n,
-        private=False,
-        cost="unbounded under add/remove: the number of thresholds tells n; as claimed where n is public (replace-one)",
-        true_epsilon=lambda epsilon: float("inf"),
-        relations=("add-remove",),
-    ),
-    _method(
-        "published-roc-laplace",
-        "ROC curve by Laplace noise at quantiles of the data, as published",
-        (ROC, f"{ROC}[laplace]"),
-        "002 sec. 5.2, the Laplace baseline",
-        "ε",
-        _laplace_published,
-        private=False,
-        cost="unbounded: the thresholds are scores of records",
-        true_epsilon=lambda epsilon: float("inf"),
-    ),
-    _method(
-        "published-roc-laplace-fixed",
-        "ROC curve by Laplace noise at public thresholds",
-        (ROC, f"{ROC}[laplace-fixed]"),
-        "002 sec. 4.2; |Θ| + 1 instead of 2|Θ| + 1 (docs/errata.md)",
-        "ε, for scores of a model that was not trained on these records",
-        _curve("laplace-fixed", n_thresholds=3, halves=False),
-    ),
+METHODS = tuple(
+    Method(
+        f"ranges-{name}",
+        title,
+        "mechanism",
+        (f"dpml.mechanisms.{make.__name__}",),
+        source,
+        "ε, under each relation",
+        True,
+        _ranges(make),
+    )
+    for name, title, make, source in (
+        ("identity", "Prefix sums of noisy counts", IdentityRanges, "002 definition 5"),
+        ("privelet", "Prefix sums from noisy wavelet coefficients", Privelet, "002 sec. 4.2.1; Xiao et al. 2011"),
+        ("hierarchy", "Prefix sums from a tree of noisy sums", Hierarchy, "Hay et al. 2010"),
+    )
 )

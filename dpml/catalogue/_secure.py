@@ -1,4 +1,7 @@
-"""Claims of the secure samplers that releases draw from (the extra ``release``)."""
+"""Claims of the secure samplers that releases draw from (the extra ``release``).
+
+Their exact audits draw nothing, so that the claims can be checked where the extra is not installed.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpml.auditing import hockey_stick
-from dpml.catalogue._method import Case, IndependentLaplace, Method
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import ComparedLoss, ComparedProfile, Enumerated
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.secure import discrete_gaussian, gaussian_scale, integer_laplace, integer_scale, noisy_max
 
@@ -19,32 +22,34 @@ DELTA = 1e-5
 def _integer_laplace(epsilon: float, relation: str) -> Case:
     moved = np.array([1, 0, 5] if relation == "add-remove" else [1, 0, 4])
     scale = integer_scale(epsilon, 1 if relation == "add-remove" else 2)
-    return Case(
-        BEFORE,
-        moved,
-        lambda data, draws, rng: integer_laplace(data, scale, draws=draws),
-        # probabilities fall by exp(-1/scale) for each unit, as Laplace densities do
-        IndependentLaplace(lambda data: [(data, scale)]),
-        draws=4_000,
-        words="a histogram, one record more or moved",
-    )
+
+    def call(data):
+        return integer_laplace(data, scale)
+
+    def sample(data, draws, rng):
+        return integer_laplace(data, scale, draws=draws)
+
+    words = "a histogram, one record more or moved"
+    return Case(BEFORE, moved, call, sample, ComparedLoss(call), draws=4_000, words=words)
+
+
+def _chances(mechanism: Any, scores: Any) -> Any:
+    """Return the log probabilities of permute-and-flip, which OpenDP's noisy max is."""
+    with np.errstate(divide="ignore"):
+        return np.log(PermuteAndFlip(1.0, 1.0).probabilities(np.reshape(scores, -1) / mechanism.scale))
 
 
 def _noisy_max(epsilon: float, relation: str) -> Case:
-    class Exact:
-        def log_probabilities(self, data):
-            with np.errstate(divide="ignore"):
-                return np.log(PermuteAndFlip(epsilon, 1.0).probabilities(data))
+    def call(data):
+        return noisy_max(data, epsilon, 1)
+
+    def sample(data, draws, rng):
+        return noisy_max(data, epsilon, 1, draws=draws)
 
     high = math.ceil(30 / epsilon)
-    return Case(
-        np.array([0, high]),
-        np.array([1, high]),
-        lambda data, draws, rng: noisy_max(data, epsilon, 1, draws=draws),
-        Exact(),
-        draws=2_000,
-        words="two candidates, the poor one gains 1 while the good one keeps its score",
-    )
+    words = "two candidates, the poor one gains 1 while the good one keeps its score"
+    pair = np.array([0, high]), np.array([1, high])
+    return Case(*pair, call, sample, Enumerated(call, _chances), draws=2_000, words=words)
 
 
 def _discrete_gaussian(epsilon: float, relation: str) -> Case:
@@ -52,21 +57,14 @@ def _discrete_gaussian(epsilon: float, relation: str) -> Case:
     log = math.log(1 / DELTA)
     scale = gaussian_scale((math.sqrt(log + epsilon) - math.sqrt(log)) ** 2)
 
-    class Profile:
-        def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-            reach = math.ceil(40 * scale)
-            k = np.arange(-reach, reach + 2)
-            first, second = (-((k - centre) ** 2) / (2 * scale**2) for centre in (0, 1))
-            return hockey_stick(first - np.log(np.exp(first).sum()), second - np.log(np.exp(second).sum()), epsilon)
+    def call(data):
+        return discrete_gaussian(data, scale)
 
-    return Case(
-        np.array([0]),
-        np.array([1]),
-        lambda data, draws, rng: discrete_gaussian(data, scale, draws=draws),
-        Profile(),
-        draws=4_000,
-        words="a count, one record more",
-    )
+    def sample(data, draws, rng):
+        return discrete_gaussian(data, scale, draws=draws)
+
+    words = "a count, one record more"
+    return Case(np.array([0]), np.array([1]), call, sample, ComparedProfile(call), draws=4_000, words=words)
 
 
 METHODS = (

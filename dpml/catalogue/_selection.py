@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from dpml.catalogue._method import Case, Method, neighbouring_tables, table_from_rows
-from dpml.selection import mask_log_probability, mask_weight, published_mask_weight, sample_masks, scores, sensitivity
+from dpml.catalogue._recorded import first_drawn
+from dpml.catalogue._selectors import fitted
+from dpml.schema import Schema
+from dpml.selection import MaskSelector, mask_log_probability, scores, sensitivity
 from dpml.selection.published import (
     cluster_selection,
     cluster_selection_log_probabilities,
@@ -22,45 +25,35 @@ D, T = 4, 2
 MASKS = np.array([m for m in itertools.product((False, True), repeat=D) if sum(m) == T])
 
 
-class _Masks:
-    """Mask sampling on (X, codes), by enumeration and by its own sampler."""
-
-    def __init__(self, kind: str, weight: float):
-        self.kind, self.weight = kind, weight
-
-    def log_weights(self, data: Any) -> Any:
-        X, codes = data
-        return self.weight * scores(X, codes, self.kind)
-
-    def log_probabilities(self, data: Any) -> Any:
-        return mask_log_probability(self.log_weights(data), MASKS)
-
-    def sample(self, data: Any, draws: int, rng: np.random.Generator) -> Any:
-        return sample_masks(self.log_weights(data), T, draws, rng=rng) @ (1 << np.arange(D))
-
-
-def _mask(kind: str, calibration: str):
+def _mask(kind: str, calibration: str, neighbours: Any = None, **options: Any):
     def case(epsilon: float, relation: str) -> Case:
         n_rows = 400 if kind == "mutual_information" else None
-        if calibration == "published":
-            weight = published_mask_weight(kind, relation, epsilon, T, n_rows=n_rows)
-        else:
-            weight = mask_weight(kind, relation, epsilon, T, D, n_rows=n_rows)
-        data, neighbour = neighbouring_tables(kind, relation, weight)
-        masks = _Masks(kind, weight)
-        return Case(data, neighbour, masks.sample, masks, words="two poor features gain from the record, two good lose")
+        schema = Schema.binary(D, n_lower=n_rows)
+        more: dict[str, Any] = {"calibration": calibration, "relation": relation, "schema": schema, **options}
+
+        def make(seed):
+            return MaskSelector(epsilon, T, kind, random_state=seed, **more)
+
+        data, neighbour = (neighbours or neighbouring_tables)(kind, relation, make(0).weight(schema))
+        sides = fitted(make, schema, lambda _, weights: mask_log_probability(weights, MASKS))
+        return Case(data, neighbour, *sides, words="two poor features gain from the record, two good lose")
 
     return case
 
 
 def _threshold_testing(epsilon: float, relation: str) -> Case:
+    def call(data):
+        return private_threshold_testing(data, epsilon, 1.5, rng=np.random.default_rng(0))
+
     class Exact:
         def log_probabilities(self, data):
-            return threshold_testing_log_probabilities(data, epsilon, 1.5)
+            mechanism, threshold = first_drawn(call, data)
+            return threshold_testing_log_probabilities(data, mechanism.epsilon, float(np.ravel(threshold)[0]))
 
     return Case(
         np.array([1.0, 1.0]),
         np.array([2.0, 1.0]),
+        call,
         lambda data, draws, rng: private_threshold_testing(data, epsilon, 1.5, draws=draws, rng=rng) @ [1, 2],
         Exact(),
         words="total counts (1, 1), and (2, 1) with one record more",
@@ -77,6 +70,7 @@ def _clusters(epsilon: float, relation: str) -> Case:
     return Case(
         np.array([1.0, 1.0]),
         np.array([2.0, 1.0]),
+        lambda data: cluster_selection(data, epsilon, 1.5, rng=np.random.default_rng(0), **options),
         lambda data, draws, rng: cluster_selection(data, epsilon, 1.5, draws=draws, rng=rng, **options) @ [1, 2],
         Exact(),
         words="total counts (1, 1), and (2, 1) with one record more",
@@ -88,6 +82,7 @@ def _noisy_cut(epsilon: float, relation: str) -> Case:
     return Case(
         high,
         low,
+        lambda data: noisy_cut(data, epsilon, 0.0, rng=np.random.default_rng(0)),
         lambda data, draws, rng: noisy_cut(data, epsilon, 0.0, draws=draws, rng=rng),
         score=lambda outputs: outputs[:, :20].sum(axis=1) - 1.0 * outputs[:, 20:].sum(axis=1),
         words="40 equal total counts; one record more raises half of them",
@@ -106,6 +101,7 @@ def _iterative(epsilon: float, relation: str) -> Case:
     return Case(
         before,
         after,
+        lambda data: iterative_sampling(data, epsilon, 1, sensitivity=step, rng=np.random.default_rng(0)),
         lambda data, draws, rng: iterative_sampling(data, epsilon, 1, sensitivity=step, draws=draws, rng=rng),
         score=lambda outputs: outputs[:, 0].astype(float),
         draws=100_000,

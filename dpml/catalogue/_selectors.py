@@ -3,66 +3,91 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._method import Case, IndependentLaplace, Method, neighbouring_tables
+from dpml.catalogue._method import Case, Method, neighbouring_tables
+from dpml.catalogue._recorded import Enumerated, first_drawn, recorded
 from dpml.counts import contingency
 from dpml.mechanisms import PermuteAndFlip, SparseVector
 from dpml.schema import Schema
 from dpml.selection import (
     MaskSelector,
+    NoisyClusterSelector,
+    NoisyCountSelector,
     NoisyScoreSelector,
     SparseVectorSelector,
     TopSelector,
     mask_log_probability,
-    scores,
 )
 
-D, T = 4, 2
+D, T, R = 4, 2, 2
 SCHEMA = Schema.binary(D)
 SETS = list(itertools.combinations(range(D), T))
 SEQUENCES = list(itertools.permutations(range(D), T))
 
 
-def _sampler(selector: Any, schema: Schema = SCHEMA):
+def fitted(make: Any, schema: Schema = SCHEMA, probabilities: Any = None) -> tuple[Any, Any, Any]:
+    """Return call, sample and exact of a selector; ``make(seed)`` makes it.
+
+    `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the door.
+    """
+
+    def call(data):
+        return make(0).fit(*data).get_support()
+
     def sample(data, draws, rng):
-        masks = selector.masks(contingency(*data, 2), schema, draws=draws, rng=rng)
+        masks = make(None).masks(contingency(*data, 2), schema, draws=draws, rng=rng)
         return masks @ (1 << np.arange(schema.n_features))
 
-    return sample
+    return call, sample, Enumerated(call, probabilities) if probabilities else recorded(call)
 
 
-class _Sets:
-    """The probabilities of `TopSelector`'s sets on (X, codes) by count, from the definition of each method."""
+# ---- probabilities of TopSelector's sets, from the definition of each method and the scores at the door -------------
 
-    def __init__(self, selector: TopSelector, span: float):
-        self.epsilon, self.method, self.span = selector.epsilon, selector.method, span
 
-    def log_probabilities(self, data: Any) -> Any:
-        q = scores(data[0], data[1], "count") * self.epsilon / self.span
-        if self.method == "one-shot":
-            return np.array([_one_shot_log_probability(q / T, chosen) for chosen in SETS])
-        of_sequence = self._joint(q) if self.method == "joint" else [self._peeled(q / T, s) for s in SEQUENCES]
-        logs = dict(zip(SEQUENCES, of_sequence, strict=True))
-        return np.array([np.logaddexp.reduce([logs[s] for s in itertools.permutations(c)]) for c in SETS])
+def _of_sequences(of_sequence: Any) -> Any:
+    logs = dict(zip(SEQUENCES, of_sequence, strict=True))
+    return np.array([np.logaddexp.reduce([logs[s] for s in itertools.permutations(c)]) for c in SETS])
 
-    def _joint(self, q: Any) -> list[float]:
-        best = -np.sort(-q)
-        logs = np.array([-(best[:T] - q[list(s)]).max() / 2 for s in SEQUENCES])
-        return list(logs - np.logaddexp.reduce(logs))
 
-    def _peeled(self, q: Any, sequence: tuple[int, ...]) -> float:
+def _joint(mechanism: Any, statistic: Any) -> Any:
+    q = mechanism.weight * np.asarray(statistic)
+    best = -np.sort(-q)
+    logs = np.array([-(best[:T] - q[list(s)]).max() / 2 for s in SEQUENCES])
+    return _of_sequences(logs - np.logaddexp.reduce(logs))
+
+
+def _one_shot(mechanism: Any, q: Any) -> Any:
+    return np.array([_one_shot_log_probability(q, chosen) for chosen in SETS])
+
+
+def _peeled(flip: bool):
+    def probabilities(mechanism: Any, q: Any) -> Any:
+        return _of_sequences([sequence_log_probability(q, s) for s in SEQUENCES])
+
+    def sequence_log_probability(q: Any, sequence: tuple[int, ...]) -> float:
         left, total = list(range(D)), 0.0
         for feature in sequence:
             values, place = q[left], left.index(feature)
-            if self.method == "peeling":
-                total += values[place] - np.logaddexp.reduce(values)
-            else:
+            if flip:
                 total += np.log(PermuteAndFlip(1.0, 1.0).probabilities(values)[place])
+            else:
+                total += values[place] - np.logaddexp.reduce(values)
             left.remove(feature)
         return float(total)
+
+    return probabilities
+
+
+PROBABILITIES: dict[str, Any] = {
+    "joint": _joint,
+    "one-shot": _one_shot,
+    "peeling": _peeled(False),
+    "permute-and-flip": _peeled(True),
+}
 
 
 def _one_shot_log_probability(q: Any, chosen: tuple[int, ...]) -> float:
@@ -83,72 +108,100 @@ def _one_shot_log_probability(q: Any, chosen: tuple[int, ...]) -> float:
 
 def _top(method: str):
     def case(epsilon: float, relation: str) -> Case:
-        selector = TopSelector(epsilon, T, "count", method=method, relation=relation)
         span = 1.0 if relation == "add-remove" else 2.0
         data, neighbour = neighbouring_tables("count", relation, epsilon / span / T)
-        exact = _Sets(selector, span)
-        return Case(data, neighbour, _sampler(selector), exact, words="two poor features gain, two good ones lose")
+        options: dict[str, Any] = {"method": method, "relation": relation, "schema": SCHEMA}
+
+        def make(seed):
+            return TopSelector(epsilon, T, "count", random_state=seed, **options)
+
+        words = "two poor features gain, two good ones lose"
+        return Case(data, neighbour, *fitted(make, probabilities=PROBABILITIES[method]), words=words)
 
     return case
 
 
 def _per_feature(epsilon: float, relation: str) -> Case:
     many, schema = 2 * D, Schema.binary(2 * D)
-    selector = MaskSelector(epsilon, D, "count", calibration="per-feature", relation=relation)
-    weight = selector.weight(schema)
+    options: dict[str, Any] = {"calibration": "per-feature", "relation": relation, "schema": schema}
+    weight = MaskSelector(epsilon, D, "count", **options).weight(schema)
     masks = np.array([m for m in itertools.product((False, True), repeat=many) if sum(m) == D])
 
-    class Exact:
-        def log_probabilities(self, data):
-            return mask_log_probability(weight * scores(data[0], data[1], "count"), masks)
+    def make(seed):
+        return MaskSelector(epsilon, D, "count", random_state=seed, **options)
 
     data, neighbour = ((np.repeat(X, 2, axis=1), codes) for X, codes in neighbouring_tables("count", relation, weight))
-    return Case(data, neighbour, _sampler(selector, schema), Exact(), words="four poor features gain, four good lose")
+    sides = fitted(make, schema, lambda _, weights: mask_log_probability(weights, masks))
+    return Case(data, neighbour, *sides, words="four poor features gain, four good lose")
 
 
 def _perturbed_scores(epsilon: float, relation: str) -> Case:
-    selector = NoisyScoreSelector(epsilon, T, "count", relation=relation)
-    scale = selector.noise(SCHEMA).scale
+    def make(seed):
+        return NoisyScoreSelector(epsilon, T, "count", relation=relation, schema=SCHEMA, random_state=seed)
 
-    def statistics(data):
-        X, codes = data
-        # the order of the scores does not change with what they have in common, half the difference of the classes
-        return [(scores(X, codes, "count") - abs(codes.sum() - (1 - codes).sum()) / 2, scale)]
-
+    call, sample, _ = fitted(make)
+    # the recorder takes noisy scores for released; the set of the largest forgets what they have in common
     data, neighbour = neighbouring_tables("count", relation, epsilon)
-    words = "two features gain from the record, two lose"
-    return Case(data, neighbour, _sampler(selector), IndependentLaplace(statistics), words=words)
+    exact = _UpToAShift(call)
+    return Case(data, neighbour, call, sample, exact, words="two features gain from the record, two lose")
+
+
+class _UpToAShift:
+    """The cost of the order of noisy scores: whatever they have in common may be taken off, the best of all shifts."""
+
+    def __init__(self, call: Any):
+        self.call = call
+
+    def privacy_loss(self, data: Any, neighbour: Any) -> float:
+        (mechanism, one), (other, two) = (first_drawn(self.call, side) for side in (data, neighbour))
+        if mechanism != other:
+            return math.inf
+        change = np.ravel(np.subtract(one, two))
+        return float(np.abs(change - np.median(change)).sum() / mechanism.scale)
+
+
+def _from_counts(kind: Any, **options: Any):
+    """Return a case of a selector that ranks features by released counts."""
+
+    def case(epsilon: float, relation: str) -> Case:
+        def make(seed):
+            more: dict[str, Any] = {"relation": relation, "schema": SCHEMA, "random_state": seed, **options}
+            return kind(epsilon, n_features=T, score="total_count", **more)
+
+        data, neighbour = neighbouring_tables("total_count", relation, 1.0)
+        draws = 300 if kind is NoisyClusterSelector else 20_000  # clusters are found anew for each draw
+        return Case(data, neighbour, *fitted(make), draws=draws, words="a record of r ones comes, or moves")
+
+    return case
 
 
 def _perturbed_threshold(epsilon: float, relation: str) -> Case:
-    selector = NoisyScoreSelector(epsilon, score="total_count", threshold=60.0, row_bound=2, relation=relation)
-    scale = selector.noise(SCHEMA).scale
+    options: dict[str, Any] = {"threshold": 60.0, "row_bound": 2, "relation": relation, "schema": SCHEMA}
 
-    def statistics(data):
-        return [(scores(data[0], data[1], "total_count"), scale)]
+    def make(seed):
+        return NoisyScoreSelector(epsilon, score="total_count", random_state=seed, **options)
 
     data, neighbour = neighbouring_tables("total_count", relation, 1.0)
-    sample = _sampler(selector)
-    return Case(data, neighbour, sample, IndependentLaplace(statistics), words="a record of r ones comes, or moves")
+    return Case(data, neighbour, *fitted(make), words="a record of r ones comes, or moves")
 
 
 def _sparse_vector(epsilon: float, relation: str) -> Case:
-    threshold = 60.0
-    selector = SparseVectorSelector(epsilon, threshold, 1, "difference_count", relation=relation)
-    technique: SparseVector = selector.technique(SCHEMA)
     # the order is public: the answers in one order have the largest ratio that they have in any, by symmetry of roles
     answers = [(0,) * k + (1,) + (-1,) * (D - 1 - k) for k in range(D)] + [(0,) * D]
 
-    class Exact:
-        def log_probabilities(self, data):
-            values = scores(data[0], data[1], "difference_count")
-            orders = itertools.permutations(range(D))
-            return np.concatenate(
-                [[technique.log_probability(a, values[list(order)], threshold) for a in answers] for order in orders]
-            )
+    def probabilities(technique: SparseVector, excess: Any) -> Any:
+        values = np.ravel(excess)
+        orders = itertools.permutations(range(D))
+        return np.concatenate(
+            [[technique.log_probability(a, values[list(order)], 0.0) for a in answers] for order in orders]
+        )
+
+    def make(seed):
+        options: dict[str, Any] = {"relation": relation, "schema": SCHEMA, "random_state": seed}
+        return SparseVectorSelector(epsilon, 60.0, 1, "difference_count", **options)
 
     data, neighbour = neighbouring_tables("difference_count", relation, 1.0)
-    return Case(data, neighbour, _sampler(selector), Exact(), words="two differences rise and two fall")
+    return Case(data, neighbour, *fitted(make, probabilities=probabilities), words="two differences rise and two fall")
 
 
 _TOP = {
@@ -165,6 +218,8 @@ _TOP = {
     "peeling": ("Peeling", "peel", "Durfee and Rogers 2019, Lemma 4.2"),
     "permute-and-flip": ("Peeling by permute-and-flip", "peel", "McKenna and Sheldon 2020"),
 }
+
+ROWS = "derived here (docs/errata.md), with 002's row sampling"
 
 METHODS = (
     *(
@@ -191,6 +246,30 @@ METHODS = (
         _per_feature,
         cost="up to min(T, D - T)·ε for the set; half of it with the count heuristic: 2ε for 4 of 8",
         true_epsilon=lambda epsilon: 2 * epsilon,
+    ),
+    *(
+        Method(
+            f"{name}-selection{suffix}",
+            title,
+            "selection",
+            (f"dpml.selection.{kind.__name__}", *(f"dpml.selection.{kind.__name__}[{m}]" for m in options.values())),
+            source,
+            "ε for the counts, and for the set of features that they give",
+            True,
+            _from_counts(kind, row_bound=R, **options),
+        )
+        for name, suffix, title, kind, source, options in (
+            ("noisy-counts", "", "Features by row-bounded counts", NoisyCountSelector, ROWS, {"method": "row-bounded"}),
+            (
+                "noisy-counts",
+                "-published",
+                "Features by the counts of Algorithm 1",
+                NoisyCountSelector,
+                "the thesis, Algorithm 1",
+                {"method": "published"},
+            ),
+            ("noisy-clusters", "", "Clusters of row-bounded counts", NoisyClusterSelector, ROWS, {}),
+        )
     ),
     Method(
         "score-perturbation",

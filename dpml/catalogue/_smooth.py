@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import recorded
 from dpml.mechanisms.admissible import (
     ArsinhNormal,
     Cauchy,
@@ -21,9 +22,7 @@ from dpml.mechanisms.admissible import (
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 
 DELTA = 1e-5
-# fine around 0 and far into heavy tails
-GRID = np.sinh(np.linspace(-25, 25, 20_001))
-STEP = np.gradient(GRID)
+RNG = np.random.default_rng(0)
 
 
 def _of_median(values: tuple[float, ...], beta: float) -> tuple[float, float]:
@@ -34,35 +33,12 @@ def _of_median(values: tuple[float, ...], beta: float) -> tuple[float, float]:
     )
 
 
-class _Loss:
-    def __init__(self, noise: Any):
-        self.noise = noise
-        self._known: dict[Any, Any] = {}
-
-    def log_density(self, data: Any) -> Any:
-        # some densities are integrals: each is computed once, not at every ε of a search
-        if data not in self._known:
-            value, smooth = data
-            self._known[data] = self.noise.log_density(GRID, value, smooth)
-        return self._known[data]
-
-    def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        return float(np.abs(self.log_density(data) - self.log_density(neighbour)).max())
-
-
-class _Profile:
-    def __init__(self, noise: Any):
-        self.loss = _Loss(noise)
-
-    def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        p, q = (np.exp(self.loss.log_density(side)) * STEP for side in (data, neighbour))
-        bound = np.exp(epsilon)
-        return float(max(np.maximum(p - bound * q, 0).sum(), np.maximum(q - bound * p, 0).sum()))
-
-
 def _case(make: Callable[[float], Any], pure: bool):
     def case(epsilon: float, relation: str) -> Case:
         noise = make(epsilon)
+
+        def call(data):
+            return noise.release(*data, rng=RNG)
 
         def sample(data, draws, rng):
             value, smooth = data
@@ -71,8 +47,9 @@ def _case(make: Callable[[float], Any], pure: bool):
         return Case(
             _of_median((6.0,), noise.beta),
             _of_median((0.0, 6.0), noise.beta),
+            call,
             sample,
-            _Loss(noise) if pure else _Profile(noise),
+            recorded(call, 0.0 if pure else DELTA, pasts=1),
             draws=4_000,
             words="the median of one value at an end of [0, 6], and of two at both ends",
         )

@@ -1,172 +1,237 @@
-"""Claims of private tuning."""
+"""Claims of what holds other estimators: searches, selectors with a classifier, cross-validation."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import softmax
 
-from dpml.catalogue._method import Case, Method
-from dpml.classifiers.linear import release_weights
-from dpml.evaluation.stability import margins_of, stability_range, stable_score
+from dpml.catalogue._classifiers import WIDE_SCHEMA, counts_of, few_of_many
+from dpml.catalogue._method import Case, Method, table_from_rows
+from dpml.catalogue._recorded import Enumerated, recorded
+from dpml.classifiers import BernoulliNB, LogisticRegression
+from dpml.evaluation import BestSelector, PrivateSearch, private_cross_val_score, roc_thresholds
 from dpml.evaluation.stopping import random_stopping, stopping_distribution
-from dpml.evaluation.tuning_plan import VALIDATION, choice_range, split_records
-from dpml.mechanisms import ExponentialMechanism, PermuteAndFlip
+from dpml.mechanisms import ExponentialMechanism
+from dpml.schema import Schema
 
-SHARE = 0.8
-
-
-class _Choice:
-    """Which of two constant predictions is chosen, over all coins of all records: (records of class 0, of class 1)."""
-
-    def __init__(self, mechanism: Any):
-        self.mechanism = mechanism
-
-    def log_probabilities(self, data: Any) -> Any:
-        total = np.zeros(2)
-        for correct in itertools.product(*(range(n + 1) for n in data)):
-            weight = np.prod([binom.pmf(k, n, SHARE) for k, n in zip(correct, data, strict=True)])
-            total += weight * self.mechanism.probabilities(np.array(correct, dtype=float))
-        return np.log(total)
-
-    def sample(self, data: Any, draws: int, rng: np.random.Generator) -> Any:
-        labels = np.repeat([0, 1], data)
-        held = split_records(draws * labels.size, 1, SHARE, rng=rng).reshape(draws, -1) == VALIDATION
-        correct = np.stack([held[:, labels == c].sum(axis=1) for c in (0, 1)], axis=1)
-        chosen = np.empty(draws, dtype=np.intp)
-        for row in np.unique(correct, axis=0):
-            mine = (correct == row).all(axis=1)
-            chosen[mine] = self.mechanism.release(row, rng=rng, draws=int(mine.sum()))
-        return chosen
+BINS = roc_thresholds(2)
+DELTA = 1e-5
+AGAINST = "a record comes, or turns, against the features that are chosen first"
+D, R = 3, 2
+SCHEMA = Schema.binary(D, row_bound=R, n_lower=30)
+ROWS = [([0, 1], 1), ([2], 0)] * 20
 
 
-def _choice(kind: Any):
+def _tables(relation: str) -> tuple[Any, Any]:
+    """Return tables with a trend, and a record against it that comes, or takes the place of one with it."""
+    before = ROWS if relation == "add-remove" else [*ROWS, ([0, 1], 1)]
+    return table_from_rows(before, D), table_from_rows([*ROWS, ([0, 1], 0)], D)
+
+
+def _fits(make: Any, shown: Any, words: str, delta: float = 0.0, pasts: int = 3, neighbours: Any = _tables):
+    """Return a case of a wrapper: ``make(epsilon, relation, seed)(X, y)`` fits it, `shown` gives its outputs."""
+
     def case(epsilon: float, relation: str) -> Case:
-        exact = _Choice(kind(epsilon, choice_range(relation)))
-        other = (7, 1) if relation == "add-remove" else (6, 1)
-        words = "two constant predictions; a record of the rarer class comes, or takes the place of another"
-        return Case((7, 0), other, exact.sample, exact, words=words)
+        def call(data):
+            return make(epsilon, relation, 0)(*data)
+
+        def sample(data, draws, rng):
+            seeds = rng.integers(2**31, size=draws)
+            return np.array([shown(make(epsilon, relation, int(seed))(*data)) for seed in seeds])
+
+        exact = recorded(call, delta, pasts)
+        data, neighbour = neighbours(relation)
+        return Case(data, neighbour, call, sample, exact, draws=60, words=words)
 
     return case
 
 
-LAMBDAS, REACH = (5.0, 1000.0), 2.0
-# the noise of training is fixed and its ε is another one's share: so much that the two regularisers stand as they are
-TRAINING = {"epsilon": 1e4, "draws": 4}
+LINEAR: dict[str, Any] = {"row_bound": R}
 
 
-class _StableChoice:
-    """The choice between two λ, with training noise that is fixed: (training table, validation table)."""
+def _search(method: str, training: str = "shared", release: bool = False, **options: Any):
+    def make(epsilon: float, relation: str, seed: Any) -> Any:
+        estimator: Any = BernoulliNB(1.0, selection="none")
+        candidates: Any = [{"row_bound": 1}, {"row_bound": 2}]
+        if method == "stability":
+            estimator = LogisticRegression(1.0, **LINEAR)
+            candidates = [{"reg_lambda": 1.0}, {"reg_lambda": 100.0}]
+        facts: dict[str, Any] = {"relation": relation, "schema": SCHEMA, "release": release}
+        facts["random_state"] = None if release else seed
+        return PrivateSearch(estimator, candidates, epsilon, method=method, training=training, **facts, **options).fit
 
-    def __init__(self, epsilon: float, relation: str):
-        self.relation = relation
-        self.mechanism = PermuteAndFlip(epsilon, stability_range(REACH, 2, relation=relation, tolerance=1e-8))
+    def shown(fitted: Any) -> Any:
+        model = fitted.best_estimator_
+        learned = model.coef_ if method == "stability" else model.feature_log_prob_
+        return np.append(fitted.best_index_, learned)
 
-    def scores(self, data: Any) -> list[float]:
-        (X, codes), (held, held_codes) = data
-        scores = []
-        for reg_lambda in LAMBDAS:
-            fixed: Any = {**TRAINING, "relation": self.relation, "rng": np.random.default_rng(0)}
-            theta = release_weights(X, codes, 2, reg_lambda=reg_lambda, **fixed)[:, 0]
-            margins = margins_of(theta @ held.T, held_codes)
-            scores.append(float(stable_score(margins, REACH / reg_lambda, 2).mean()))
-        return scores
-
-    def log_probabilities(self, data: Any) -> Any:
-        return np.log(self.mechanism.probabilities(self.scores(data)))
-
-    def sample(self, data: Any, draws: int, rng: np.random.Generator) -> Any:
-        return self.mechanism.release(self.scores(data), rng=rng, draws=draws)
+    return _fits(make, shown, "a record against the trend comes, or takes the place of one with it")
 
 
-def _stability(epsilon: float, relation: str) -> Case:
-    # a strong regulariser follows the many records, a weak one the few as well: they differ about the held-out ones
-    training = np.repeat(np.eye(2), [400, 40], axis=0), np.ones(440, dtype=np.intp)
-    record = np.array([[1.0, -3.0]]) / np.sqrt(10)
-    before, codes = np.repeat(record, 2, axis=0), np.array([0, 0])
-    after = np.array([0, 1]) if relation == "replace-one" else np.array([0, 0, 1])
-    held = np.repeat(record, len(after), axis=0)
-    exact = _StableChoice(epsilon, relation)
-    words = "two regularisers; a held-out record comes that speaks for the worse one, or takes the place of another"
-    return Case((training, (before, codes)), (training, (held, after)), exact.sample, exact, words=words)
+def _best(epsilon: float, relation: str, seed: Any) -> Any:
+    return BestSelector(epsilon, relation=relation, schema=WIDE_SCHEMA, random_state=seed).fit
+
+
+def _best_of_descent(epsilon: float, relation: str, seed: Any) -> Any:
+    held = LogisticRegression(1.0, method="noisy-descent", delta=DELTA, n_iterations=3)
+    return BestSelector(epsilon, held, relation=relation, schema=WIDE_SCHEMA, random_state=seed).fit
+
+
+def _best_with_release(epsilon: float, relation: str, seed: Any) -> Any:
+    return BestSelector(epsilon, relation=relation, schema=WIDE_SCHEMA, release=True).fit
+
+
+def _cross_validation(clip: bool = False, release: bool = False):
+    def make(epsilon: float, relation: str, seed: Any) -> Any:
+        # three folds: two of them train a record's models, one tests it
+        model = BernoulliNB(epsilon / 4, relation=relation, selection="none", row_bound=R, schema=SCHEMA)
+        options: dict[str, Any] = {"n_folds": 3, "relation": relation, "thresholds": BINS, "release": release}
+        options |= {"on_invalid": "clip" if clip else "raise", "rng": None if release else np.random.default_rng(seed)}
+
+        def released(X, y):
+            found = private_cross_val_score(model, X, y, epsilon / 2, **options)
+            # the folds it also gives are those of the caller's own records, as many as they are
+            return found.score, found.evaluation, found.models
+
+        return released
+
+    words = "a record comes, or turns; each is in two training sets and one test set"
+    return _fits(
+        make, lambda found: np.ravel(found[1].counts), words, neighbours=_no_class if clip or release else _tables
+    )
+
+
+def _no_class(relation: str) -> tuple[Any, Any]:
+    """Return tables where a record with a label comes, or takes the place of one whose label is no class."""
+    (X, codes), after = _tables(relation)
+    return (X, np.append(codes[:-1], 7) if relation == "replace-one" else codes), after
 
 
 GAMMA = 0.1
 
 
-class _Stopping:
-    """The best of a random number of runs that give one of three outcomes."""
-
-    def __init__(self, epsilon: float, eta: float):
-        self.run_epsilon, self.eta = epsilon / (2 + eta), eta
-
-    def log_probabilities(self, data: Any) -> Any:
-        return np.log(stopping_distribution(data, self.eta, GAMMA))
-
-    def sample(self, data: Any, draws: int, rng: np.random.Generator) -> Any:
-        worse = np.cumsum(data[:-1]).tolist()
-
-        def run(rng):
-            coin = rng.random()
-            outcome = sum(coin >= edge for edge in worse)
-            return outcome, float(outcome)
-
-        found = random_stopping(run, self.run_epsilon, eta=self.eta, gamma=GAMMA, rng=rng, draws=draws)
-        return np.array([outcome for outcome, _ in found])
-
-
 def _stopping(eta: float):
     def case(epsilon: float, relation: str) -> Case:
-        exact = _Stopping(epsilon, eta)
-        more, rare = np.exp(exact.run_epsilon), 0.02 * np.exp(-exact.run_epsilon)
+        run_epsilon = epsilon / (2 + eta)
+        mechanism = ExponentialMechanism(run_epsilon, run_epsilon)  # outcomes with the probabilities of the data
+
+        def released(data, draws, rng):
+            def run(rng):
+                outcome = mechanism.release(np.log(data), rng=rng)
+                return outcome, float(outcome)
+
+            return random_stopping(run, run_epsilon, eta=eta, gamma=GAMMA, rng=rng, draws=draws)
+
+        def call(data):
+            return released(data, None, np.random.default_rng(0))
+
+        def sample(data, draws, rng):
+            return np.array([outcome for outcome, _ in released(data, draws, rng)])
+
+        def probabilities(_, logs):
+            return np.log(stopping_distribution(softmax(np.ravel(logs)), eta, GAMMA))
+
+        more, rare = np.exp(run_epsilon), 0.02 * np.exp(-run_epsilon)
         # the middle outcome is likelier on one side, the best one on the other
         pairs = (more * rare, rare), (rare, more * rare)
         first, second = (np.array([1 - middle - best, middle, best]) for middle, best in pairs)
         words = "runs of three outcomes; the middle one becomes rarer and the best one likelier by e^ε₀"
-        return Case(first, second, exact.sample, exact, words=words)
+        return Case(first, second, call, sample, Enumerated(call, probabilities), draws=4_000, words=words)
 
     return case
 
 
+SEARCH = "dpml.evaluation.PrivateSearch"
+HELD_OUT = "after Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 3; ranges derived here"
+BEST = "dpml.evaluation.BestSelector"
+CROSS = "dpml.evaluation.private_cross_val_score"
+HELD = "derived here: what is held pays from a purse of its own"
+
+
+def _wrapper(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
+    return Method(name, title, "evaluation", covers, source, claim, True, case, **more)
+
+
 METHODS = (
     *(
-        Method(
+        _wrapper(
             f"search-{name}",
             f"Candidates compared on held-out records, by {title}",
-            "evaluation",
-            ("dpml.evaluation.PrivateSearch", f"dpml.evaluation.PrivateSearch[{name}]"),
-            "after Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 3; ranges derived here",
-            "ε for the held-out records, and for those that train",
-            True,
-            _choice(kind),
+            (SEARCH, f"{SEARCH}[{method}]"),
+            HELD_OUT,
+            "ε for the choice and the models together",
+            _search(method, **options),
         )
-        for name, title, kind in (
-            ("permute-and-flip", "permute-and-flip", PermuteAndFlip),
-            ("exponential", "the exponential mechanism", ExponentialMechanism),
+        for name, method, title, options in (
+            ("permute-and-flip", "permute-and-flip", "permute-and-flip", {}),
+            ("exponential", "exponential", "the exponential mechanism", {}),
+            (
+                "disjoint",
+                "permute-and-flip",
+                "permute-and-flip, each trained on its own part",
+                {"training": "disjoint"},
+            ),
+            ("release", "permute-and-flip", "permute-and-flip, release", {"release": True}),
+            ("random-stopping", "random-stopping", "random stopping", {"retrain_share": 0.0}),
         )
     ),
-    Method(
+    _wrapper(
         "search-stability",
         "Regularisers compared by a score that is stable under training",
-        "evaluation",
-        ("dpml.evaluation.PrivateSearch", "dpml.evaluation.PrivateSearch[stability]"),
+        (SEARCH, f"{SEARCH}[stability]"),
         "after Chaudhuri and Vinterbo 2013; clipped score and range derived here",
-        "ε for the choice, δ = 0, whatever the number of candidates",
-        True,
-        _stability,
+        "ε for the choice and the model, δ = 0, whatever the number of candidates",
+        _search("stability", simulations=2),
+    ),
+    _wrapper(
+        "best-selector",
+        "Best features, then naive Bayes on them",
+        (BEST,),
+        HELD,
+        "ε for the choice and the model together",
+        _fits(_best, lambda found: counts_of(found.classifier_)[:3], AGAINST, neighbours=few_of_many),
+    ),
+    _wrapper(
+        "best-selector-descent",
+        "Best features, then a classifier by noisy descent",
+        (BEST,),
+        HELD,
+        "(ε, δ), δ the classifier's; audited at δ = 1e-5",
+        _fits(_best_of_descent, lambda found: found.classifier_.coef_[0, :1], AGAINST, DELTA, 1, few_of_many),
+        delta=DELTA,
+        cost="as claimed",
+    ),
+    _wrapper(
+        "best-selector-release",
+        "Best features, then naive Bayes on them, release",
+        (BEST,),
+        HELD + "; integer noise (OpenDP)",
+        "ε for the choice and the model together",
+        _fits(_best_with_release, lambda found: counts_of(found.classifier_)[:3], AGAINST, neighbours=few_of_many),
+    ),
+    *(
+        _wrapper(
+            f"cross-validation{name}",
+            f"Cross-validated figures of a private classifier{title}",
+            (CROSS,),
+            "derived here: a record trains all models but one, and is in one test set",
+            "ε for all models and the figures together",
+            _cross_validation(**options),
+        )
+        for name, title, options in (
+            ("", "", {}),
+            ("-clip", ", what is not allowed is clipped", {"clip": True}),
+            ("-release", ", release", {"release": True}),
+        )
     ),
     *(
         Method(
             f"random-stopping-{name}",
             f"Best of a random number of runs, {name}",
             "evaluation",
-            (
-                "dpml.evaluation.PrivateSearch",
-                "dpml.evaluation.PrivateSearch[random-stopping]",
-                "dpml.evaluation.stopping.random_stopping",
-            ),
+            ("dpml.evaluation.stopping.random_stopping",),
             source,
             f"{2 + eta:g} times the ε of one run",
             True,
