@@ -1,0 +1,67 @@
+"""Mutants of dpml.mechanisms: smooth sensitivities, and the noises that they scale."""
+
+from mutants.lists._tests import fit, law, records
+from mutants.mutant import Mutant
+
+ROOM = "dpml.mechanisms"
+SMOOTH, ADMISSIBLE = "test_mechanisms_smooth.py", "test_mechanisms_admissible.py"
+NOISE = [
+    ("_smooth_noise.SmoothNoise._sample", "noise *= scale", "noise *= scale / 3", "Cauchy"),
+    ("admissible_pure.Cauchy._draw", "rng.standard_cauchy(shape)", "rng.standard_cauchy(shape) / 3", "Cauchy"),
+    ("admissible_pure.ScaledCauchy._sample", "scale * rng", "scale / 3 * rng", "ScaledCauchy"),
+    (
+        "admissible_pure.StudentT._draw",
+        "rng.standard_t(self.degrees, shape)",
+        "rng.standard_t(self.degrees, shape) / 3",
+        "StudentT",
+    ),
+    ("admissible_approximate.SmoothLaplace._draw", "rng.laplace(size=shape)", "rng.laplace(0, 1 / 3, shape)",
+     "SmoothLaplace"),
+    ("admissible_approximate.SmoothGaussian._draw", "rng.standard_normal(shape)", "rng.standard_normal(shape) / 3",
+     "SmoothGaussian"),
+    ("admissible_concentrated.LaplaceLogNormal._draw", "rng.laplace(size=shape)", "rng.laplace(0, 1 / 3, shape)",
+     "LaplaceLogNormal"),
+    ("admissible_concentrated.UniformLogNormal._draw", "rng.uniform(-1, 1, shape)", "rng.uniform(-1, 1, shape) / 3",
+     "UniformLogNormal"),
+    ("admissible_concentrated.ArsinhNormal._draw", "/ self.sigma)", "/ self.sigma / 3)", "ArsinhNormal"),
+]  # fmt: skip
+
+MUTANTS = [
+    *[Mutant(f"{ROOM}.{function}", "noise to a third", old, new, (law(name),)) for function, old, new, name in NOISE],
+    Mutant(f"{ROOM}.admissible_concentrated.UniformLogNormal._draw", "noise on one side only", "rng.uniform(-1, 1",
+           "rng.uniform(0, 1", (law("UniformLogNormal"),)),
+    Mutant(f"{ROOM}.admissible_pure._exact_scale", "calibration to a third", "math.exp(max(log_scale, -690.0))",
+           "math.exp(max(log_scale, -690.0)) / 3", (records("Cauchy(median)"),), quick=True),
+    Mutant(f"{ROOM}.admissible_pure._exact_scale", "one end of the steps only", "(0.0, beta)", "(0.0,)", (ADMISSIBLE,)),
+    Mutant(f"{ROOM}.admissible_pure.cauchy_scale", "the published constant halved", "math.sqrt(2) / epsilon",
+           "math.sqrt(2) / 8 / epsilon", (ADMISSIBLE,)),
+    Mutant(f"{ROOM}.admissible_approximate._exact_scale", "calibration to a third", "return math.exp(found + 1e-9)",
+           "return math.exp(found) / 3", (ADMISSIBLE,)),
+    Mutant(f"{ROOM}.admissible_approximate._worst", "the change of scale left out", "np.linspace(-beta, beta, points)",
+           "np.zeros(points)", (ADMISSIBLE,)),
+    Mutant(f"{ROOM}.admissible_concentrated._Concentrated._left", "the change of scale not paid for",
+           "epsilon - cls._dilation(beta, sigma, calibration)", "epsilon", (ADMISSIBLE,)),
+    Mutant(f"{ROOM}.admissible_concentrated._Concentrated.scale", "noise to a third", "/ left", "/ left / 3",
+           (ADMISSIBLE,)),
+    Mutant(f"{ROOM}.smooth_location._Gaps.smooth", "half of the decay", "decayed_gaps(high[1:], low, beta)",
+           "decayed_gaps(high[1:], low, 2 * beta)", (SMOOTH,)),
+    Mutant(f"{ROOM}.smooth_location._Gaps.smooth", "local sensitivity only", "np.arange(min(limit + 1, self.bottom) + 1)",
+           "np.arange(min(1, self.bottom) + 1)", (SMOOTH,)),
+    Mutant(f"{ROOM}.smooth_location.Median._rank", "the rank of another median", "(self.sample.n + 1) // 2",
+           "self.sample.n // 2", (SMOOTH,)),
+    Mutant(f"{ROOM}.smooth_location.Mean.ceiling", "a bound taken from the data", "return self.sample.width / 2",
+           "return max((float(self.sample.values.max()) if self.sample.n else 0.0) / 2, 1e-9)", (SMOOTH,)),
+    Mutant(f"{ROOM}.smooth_variance.Variance.ceiling", "sensitivity halved", "return width**2 / 4",
+           "return width**2 / 8", (SMOOTH,)),
+    Mutant(f"{ROOM}.smooth.smooth_sensitivity", "β doubled", 'check_number(beta, "beta", 0.0, open_lower=True)',
+           '2 * check_number(beta, "beta", 0.0, open_lower=True)', (SMOOTH,), quick=True),
+    Mutant(f"{ROOM}.smooth._function", "relation swapped", "return Median(sample, relation)",
+           'return Median(sample, "add-remove" if relation == "replace-one" else "replace-one")', (SMOOTH,)),
+    Mutant(f"{ROOM}._order.ordered", "clip skipped", "np.where(np.isnan(x), lower + (upper - lower) / 2, x), lower, upper",
+           "np.where(np.isnan(x), lower + (upper - lower) / 2, x), -np.inf, np.inf", (SMOOTH,)),
+    Mutant(f"{ROOM}._order.widen", "the search ends early", "ceiling * math.exp(-beta * (limit + 1)) <= best", "True",
+           (SMOOTH,)),
+    Mutant("dpml.classifiers.gaussian.scaled_statistics", "smooth sensitivity halved",
+           "return np.array(exact), np.array(smooth)", "return np.array(exact), np.array(smooth) / 2",
+           (fit("MixedNB[smooth, cauchy]"),), quick=True),
+]  # fmt: skip
