@@ -43,6 +43,10 @@ class Mutant:
 
         The code object itself is replaced, for other modules have the function under names of their own.
         """
+        self.find()[1].__code__ = self.changed()
+
+    def changed(self) -> types.CodeType:
+        """Return the code of the function after the change, or raise `DoesNotApply`."""
         module, function = self.find()
         source, first, last = self._source(module, function)
         lines = source.splitlines(keepends=True)
@@ -50,12 +54,15 @@ class Mutant:
         if (times := body.count(self.old)) != 1:
             raise DoesNotApply(f"{self.function} has {self.old!r} {times} times in its source, where it must have it once")
         changed = "".join(lines[: first - 1]) + body.replace(self.old, self.new) + "".join(lines[last:])
-        code = _code_of(compile(changed, str(module.__file__), "exec"), function.__qualname__)
+        try:
+            code = _code_of(compile(changed, str(module.__file__), "exec"), function.__qualname__)
+        except SyntaxError as error:
+            raise DoesNotApply(f"{self.function} cannot be read with {self.new!r}: {error}") from error
         if code is None or code == function.__code__:
             raise DoesNotApply(f"{self.function} is the same after {self.old!r} has become {self.new!r}")
         if code.co_freevars != function.__code__.co_freevars:
             raise DoesNotApply(f"{self.function} takes other names from around it after the change")
-        function.__code__ = code
+        return code
 
     def find(self) -> tuple[types.ModuleType, types.FunctionType]:
         """Return the module and the plain function below properties, class methods and caches."""

@@ -1,6 +1,6 @@
 """Mutants of dpml.classifiers: naive Bayes of all kinds, prediction, and local search."""
 
-from mutants.lists._tests import fit
+from mutants.lists._tests import audit, fit
 from mutants.mutant import Mutant
 
 ROOM = "dpml.classifiers"
@@ -46,19 +46,21 @@ MUTANTS = [
            (fit("MixedNB[smooth, laplace]"), "test_classifiers_gaussian.py")),
     Mutant(f"{ROOM}.gaussian._from_sums", "sensitivity halved", "Laplace(epsilon, 1.0)", "Laplace(epsilon, 0.5)",
            (fit("MixedNB[global]"),)),
-    Mutant(f"{ROOM}.gaussian.shares", "classes for nothing", "n_attributes + 1)", "n_attributes)",
-           (fit("MixedNB[global]"), "test_classifiers_gaussian.py")),
-    Mutant(f"{ROOM}.design.Design._centred", "clip skipped", "np.clip(z, -1.0, 1.0)", "z", ("test_classifiers_gaussian.py", "test_classifiers_binned.py", "test_classifiers_mixed.py", fit("MixedNB[global]"))),
+    Mutant(f"{ROOM}.gaussian.release_moments", "ε of the classes tripled", "Laplace(class_epsilon)", "Laplace(3 * class_epsilon)",
+           (fit("MixedNB[global]"),)),
+    Mutant(f"{ROOM}.design.Design._centred", "the middle of the data", "z = (np.asarray(values, dtype=float) / 2 - ",
+           "z = (np.asarray(values, dtype=float) / 2 - float(np.mean(np.asarray(values, dtype=float)) / 2 if len(values) else 0) + 0 * ",
+           (fit("MixedNB[global]"),)),
     Mutant(f"{ROOM}.prediction.PrivatePredictionNB.predict", "ε tripled", "release_labels(scores, epsilon,",
-           "release_labels(scores, 3 * epsilon,", (fit("PrivatePredictionNB"),), quick=True),
+           "release_labels(scores, 3 * epsilon,", (audit("nb-private-prediction", "add-remove"),), quick=True),
     Mutant(f"{ROOM}.prediction.PrivatePredictionNB.predict", "one label charged", "X.shape[0] * epsilon", "epsilon",
-           (fit("PrivatePredictionNB"),)),
+           ("test_classifiers_prediction.py::test_each_label_is_charged_before_it_is_drawn",)),
     Mutant(f"{ROOM}.prediction.PrivatePredictionNB.predict", "the relation of the fit not asked",
-           "self.relation != self._relation", "False", ("test_public_door_odd.py", "test_classifiers_prediction.py", "test_public_door_estimators.py")),
+           "self.relation != self._relation", "False", ("test_public_door_estimators.py::NAME",)),
     Mutant(f"{ROOM}.prediction.score_range", "range halved", "return FACTOR[relation] *", "return 0.5 * FACTOR[relation] *",
-           (fit("PrivatePredictionNB"),)),
+           (audit("nb-private-prediction", "add-remove"),)),
     Mutant(f"{ROOM}.prediction.score_range", "relation left out", "return FACTOR[relation] *", "return",
-           (fit("PrivatePredictionNB"), fit("PrivatePredictionNB(mixed)"))),
+           (audit("nb-private-prediction", "replace-one"),)),
     Mutant(f"{ROOM}._search.epsilon_share", "ε tripled", "return equal_share(", "return 3 * equal_share(",
            (fit("PrivLocal"),), quick=True),
     Mutant(f"{ROOM}._search.epsilon_share", "every choice with all of ε", "equal_share(check_epsilon(epsilon), choices)",

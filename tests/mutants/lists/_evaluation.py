@@ -23,7 +23,7 @@ MUTANTS = [
            ("test_evaluation_report.py", scored("release_evaluation"))),
     Mutant(f"{ROOM}._records.read_records", "weights not clipped", 'on_invalid), 0.0, bound)', 'on_invalid), 0.0, np.inf)',
            (scored("release_evaluation[weights]"), "test_evaluation_report.py")),
-    Mutant(f"{ROOM}._records.read_records", "a dropped record counted", "if drop.any():", "codes = np.maximum(codes, 0)\n    if False:",
+    Mutant(f"{ROOM}._records.read_records", "a dropped record counted", "drop = codes < 0", "drop = (codes < 0) & False; codes = np.maximum(codes, 0)",
            ("test_evaluation_report.py", "test_evaluation_roc.py")),
     Mutant(f"{ROOM}.histogram.roc_histogram", "a record in two cells", ".reshape(2, n_bins)[:, ::-1]",
            ".reshape(2, n_bins)[:, ::-1].cumsum(axis=1)", (scored("private_roc_auc"), "test_evaluation_roc.py")),

@@ -19,7 +19,7 @@ MUTANTS = [
     Mutant(f"{ROOM}._perturbation.objective_noise", "the published determinant not paid for", "2 * math.log1p(c / reg_lambda)", "0.0",
            (PERTURBED,)),
     Mutant(f"{ROOM}._perturbation._cost", "the pull of the other record left out", '(rate if relation == "replace-one" else 0.0)',
-           "0.0", (fit("LogisticRegression[objective]"),), quick=True),
+           "0.0", (PERTURBED,), quick=True),
     Mutant(f"{ROOM}._perturbation.release_objective", "noise to a third", "NormGamma(rate, 1.0, D) if",
            "NormGamma(3 * rate, 1.0, D) if", (fit("LogisticRegression[objective]"),)),
     Mutant(f"{ROOM}._perturbation.release_objective", "the inexact solver not covered", "NormGamma(spare, 2 * tolerance",
