@@ -332,7 +332,7 @@ CHANGES = {
     ),
     "purses of twice the share": ("cross-validation", "dpml.evaluation.cross_validation._spenders", fat_purses),
     "the sensitivity of a wavelet halved": ("ranges-privelet", "dpml.mechanisms.ranges.Privelet._moved", scaled(0.5)),
-    "factor of random stopping": ("search-random-stopping", "dpml.evaluation.tuning_plan._share_of", scaled(2.0)),
+    "factor of random stopping": ("search-random-stopping", "dpml.evaluation.tuning_plan.equal_share", scaled(2.0)),
     "the number of records that are left": (
         "svc-noisy-descent-clip",
         "dpml.schema.Schema.public_count",

@@ -176,7 +176,7 @@ def cross_validated(make, epsilon, shared, release):
             relation=shared["relation"], pos_label=CLASSES[1], classes=schema.classes, on_invalid=shared["on_invalid"],
             release=release, budget=budget, n_bins=4,
         )  # fmt: skip
-        return result.models, result.evaluation
+        return result
 
     return run
 

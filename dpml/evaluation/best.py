@@ -147,11 +147,13 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
-        return self.classifier_.predict(SelectsColumns.transform(self, X))
+        X = SelectsColumns.transform(self, X)
+        return self.classifier_.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return probabilities of the classes, shape (n, C)."""
-        return self.classifier_.predict_proba(SelectsColumns.transform(self, X))
+        X = SelectsColumns.transform(self, X)
+        return self.classifier_.predict_proba(X)
 
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
