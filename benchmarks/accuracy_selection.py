@@ -133,7 +133,7 @@ def main() -> None:
     for data in options.data:
         wide = cells[data].unstack(["relation", "epsilon"]).reset_index()
         wide.columns = [" ".join(str(c) for c in name if c != "") for name in wide.columns]
-        print(f"\n{data}\n" if not options.markdown else f"\n### {data}\n")
+        print(f"\n{data}\n" if not options.markdown else f"\n## {data}\n")
         print(_markdown(wide) if options.markdown else wide.to_string(index=False))
     gaps = against_best_row(table)
     print("\nBestSelector against the best other row of each column\n")

@@ -8,6 +8,7 @@ from docutils import nodes
 from docutils.parsers.rst import roles
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.addnodes import pending_xref
 from sphinx.domains.python import PyXRefRole
 from sphinx.util import logging
 
@@ -85,6 +86,14 @@ def link_or_code(name, rawtext, text, lineno, inliner, options=None, content=())
     return [nodes.literal(rawtext, text)], []
 
 
+def unlink_plain_types(_app, doctree):
+    """Show a parameter's type as it is written, unless it names a class: "path" is no `Budget.path`."""
+    for link in list(doctree.findall(pending_xref)):
+        name = link.get("reftarget", "").rpartition(".")[2]
+        if link.get("refdomain") == "py" and link.get("reftype") == "class" and not name[:1].isupper():
+            link.replace_self(link.children)
+
+
 def mathml(translator, node, block):
     """Write one formula; what the converter does not know is a warning, so the build fails."""
     try:
@@ -101,6 +110,7 @@ def setup(app):
     """Register what stands above."""
     app.connect("config-inited", copy_notebooks)
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
+    app.connect("doctree-read", unlink_plain_types)
     # before napoleon, which adds markup that is meant
     app.connect("autodoc-process-docstring", escape_prose, priority=100)
     roles.register_local_role("dpml", link_or_code)
