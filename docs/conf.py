@@ -19,7 +19,7 @@ NOTEBOOKS = HERE.parent / "notebooks"
 
 project = "dpml"
 version = release = dpml.__version__
-copyright = "the dpml contributors"
+copyright = "the dpml contributors"  # noqa: A001 (the name that Sphinx reads)
 html_title = "dpml"
 html_theme = "furo"
 html_show_sphinx = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -12,15 +13,40 @@ from dpml._validate import RELATIONS
 from dpml.catalogue import CATALOGUE, as_table, method
 from dpml.exceptions import DpmlError
 
+MARKS = "<!-- catalogue -->\n", "\n<!-- /catalogue -->"
+
+
+def _as_markdown() -> str:
+    lines = ["| method | claim | private | true cost | source |", "|---|---|---|---|---|"]
+    for row in as_table().itertuples():
+        cells = row.title, row.claim, "yes" if row.private else "**no**", row.cost, row.source
+        # a bar of a formula would end the cell
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines)
+
+
+def _write_into(path: Path) -> int:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        print(f"error: cannot read {path}: {error.strerror}", file=sys.stderr)
+        return 2
+    start, end = MARKS
+    if text.count(start) != 1 or end not in text.split(start)[1]:
+        print(f"error: {path} has no part between {start.strip()} and {end.strip()}", file=sys.stderr)
+        return 2
+    before, rest = text.split(start)
+    path.write_text(before + start + _as_markdown() + end + rest.split(end, 1)[1], encoding="utf-8")
+    return 0
+
 
 def _catalogue(arguments: argparse.Namespace) -> int:
-    table = as_table()
+    if arguments.into is not None:
+        return _write_into(arguments.into)
     if arguments.markdown:
-        print("| method | claim | private | true cost | source |")
-        print("|---|---|---|---|---|")
-        for row in table.itertuples():
-            print(f"| {row.title} | {row.claim} | {'yes' if row.private else '**no**'} | {row.cost} | {row.source} |")
+        print(_as_markdown())
         return 0
+    table = as_table()
     width = max(map(len, table.index))
     for row in table.itertuples():
         print(f"{row.Index:{width}s}  {'private    ' if row.private else 'NOT private'}  {row.title}: {row.cost}")
@@ -57,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     catalogue = commands.add_parser("catalogue", help="print every method with its claim and its true cost")
     catalogue.add_argument("--markdown", action="store_true", help="as a Markdown table")
+    catalogue.add_argument(
+        "--into", type=Path, metavar="PAGE", help="write that table into a page, between its two marks"
+    )
     catalogue.set_defaults(run=_catalogue)
     audits = commands.add_parser("audit", help="audit the catalogue's claims on the worst neighbours known")
     audits.add_argument("names", nargs="*", metavar="NAME", help="methods; default: all")

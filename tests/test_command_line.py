@@ -25,6 +25,28 @@ def test_markdown_has_a_row_for_each(capsys):
     assert {line.count(" | ") for line in lines[2:]} == {4}
 
 
+def test_the_table_is_written_into_a_page(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- catalogue -->\nold\n<!-- /catalogue -->\nafter\n", encoding="utf-8")
+    for _ in range(2):  # a second time changes nothing
+        assert main(["catalogue", "--into", str(page)]) == 0
+        before, rest = page.read_text(encoding="utf-8").split("<!-- catalogue -->\n")
+        table, after = rest.split("\n<!-- /catalogue -->")
+        assert (before, after) == ("before\n", "\nafter\n")
+        assert main(["catalogue", "--markdown"]) == 0
+        assert table == capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("text", [None, "no marks", "<!-- catalogue -->\nno end"])
+def test_a_page_without_a_place_for_the_table_is_left_as_it_is(tmp_path, capsys, text):
+    page = tmp_path / "page.md"
+    if text is not None:
+        page.write_text(text, encoding="utf-8")
+    assert main(["catalogue", "--into", str(page)]) == 2
+    assert str(page) in capsys.readouterr().err
+    assert (page.read_text(encoding="utf-8") if page.exists() else None) == text
+
+
 def test_audits_say_what_they_found(capsys):
     assert main(["audit", "laplace", "noisy-cut"]) == 0
     text = capsys.readouterr().out

@@ -1,17 +1,30 @@
-"""The documentation runs: code in the tutorials and in README, links, the glossary, and the site's list of rooms."""
+"""The documentation runs: code in the tutorials and in README, links, rooms, and the check of the built site."""
 
 import doctest
+import importlib
+import importlib.util
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
+
+import dpml
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *TUTORIALS]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.M | re.S)
-FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+# pages that exist only in the built site
+BUILT = DOCS / "notebooks"
+# what the rooms are made of, and what only another room's user sees
+NOT_ROOMS = {"counts", "encoding", "__main__"}
+
+spec = importlib.util.spec_from_file_location("check_site", DOCS / "check_site.py")
+check_site = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check_site)
 
 
 def blocks(text, language):
@@ -19,13 +32,15 @@ def blocks(text, language):
     return [code for found, code in FENCE.findall(text) if found == language]
 
 
-def run_examples(text, name):
+def run_examples(text, name, report=None):
     """Run all interactive blocks of a page in one namespace; return (failures, examples)."""
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     code = "\n".join(blocks(text, "pycon"))
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
-    test = doctest.DocTestParser().get_doctest(code, {"__name__": "__main__"}, name, name, 0)
-    runner.run(test)
+    runner.run(doctest.DocTestParser().get_doctest(code, {"__name__": "__main__"}, name, name, 0), out=report)
     return runner.summarize(verbose=False)
+
+
+# ---- code -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
@@ -33,3 +48,113 @@ def test_tutorial_runs(path):
     failures, examples = run_examples(path.read_text(encoding="utf-8"), path.stem)
     assert examples > 5
     assert failures == 0
+
+
+def test_tutorial_has_no_code_that_is_not_run():
+    languages = {found for path in TUTORIALS for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))}
+    assert languages == {"pycon"}
+
+
+def test_a_wrong_example_is_found():
+    page = "text\n\n```pycon\n>>> 1 + 1\n3\n\n```\n\n```pycon\n>>> x = 1\n\n```\n"
+    said = []
+    assert tuple(run_examples(page, "page", said.append))[:2] == (1, 2)
+    assert "Expected" in "".join(said)
+
+
+def test_readme_is_short_and_its_code_runs():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    [code] = blocks(text, "python")
+    namespace = {}
+    exec(compile(code, "README.md", "exec"), namespace)
+    assert namespace["budget"].ledger["epsilon"].sum() == pytest.approx(0.1)
+
+
+# ---- links ------------------------------------------------------------------------------------------------------
+
+
+def headings(path):
+    """Return the anchors of a page's headings: words in small letters, joined by hyphens."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(path):
+    found = []
+    for link in LINK.findall(path.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", link):
+            continue
+        address, _, anchor = link.partition("#")
+        target = (path.parent / address).resolve() if address else path
+        if target.parent == BUILT:
+            target = ROOT / "notebooks" / target.name
+        if not target.exists() or (anchor and anchor not in headings(target)):
+            found.append(link)
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_links_of_page_hold(path):
+    assert broken_links(path) == []
+
+
+def test_broken_links_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A title\n[a](page.md#a-title) [b](#no) [c](gone.md) [d](https://example.org/x)\n", "utf-8")
+    assert broken_links(page) == ["#no", "gone.md"]
+
+
+# ---- reference --------------------------------------------------------------------------------------------------
+
+
+def test_every_public_room_has_a_page_of_the_reference():
+    names = {m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_") or m.name == "__main__"}
+    pages = {path.stem for path in (DOCS / "reference").glob("*.md")} - {"index"}
+    assert pages == names - NOT_ROOMS
+    shown = (DOCS / "reference" / "index.md").read_text(encoding="utf-8").split("{toctree}")[1].split()
+    assert pages <= set(shown)
+    for name in sorted(pages):
+        text = (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
+        assert f".. automodule:: dpml.{name}\n" in text
+        assert importlib.import_module(f"dpml.{name}").__doc__
+
+
+def test_glossary_has_each_term_once_and_in_few_words():
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1].split("```")[0]
+    entries = re.findall(r"^(\S.*)\n((?:  .+\n)+)", text.split(":sorted:")[1], flags=re.M)
+    terms = [term.lower() for term, _ in entries]
+    assert len(set(terms)) == len(terms) > 50
+    assert [term for term, words in entries if len(words.split()) > 45] == []
+
+
+# ---- the check of the built site ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ('<p id="here"></p><a href="#here">x</a><a href="https://example.org">y</a>', None),
+        ('<a href="gone.html">x</a>', "no file"),
+        ('<a href="#gone">x</a>', "no anchor"),
+        ('<a href="index.html#gone">x</a>', "no anchor"),
+        ('<script src="https://example.org/x.js"></script>', "elsewhere"),
+        ('<script src="//example.org/x.js"></script>', "elsewhere"),
+        ('<link rel="stylesheet" href="https://example.org/x.css">', "elsewhere"),
+        ('<img src="gone.png">', "no file"),
+    ],
+)
+def test_check_of_the_site_finds(page, problem, tmp_path):
+    (tmp_path / "index.html").write_text(f"<html><body>{page}</body></html>", encoding="utf-8")
+    found = check_site.problems(tmp_path)
+    assert (found == []) if problem is None else (len(found) == 1 and problem in found[0])
+
+
+def test_check_of_the_site_reads_styles_and_refuses_an_empty_folder(tmp_path):
+    assert check_site.problems(tmp_path) == [f"{tmp_path}: no page"]
+    (tmp_path / "index.html").write_text("<p>x</p>", encoding="utf-8")
+    (tmp_path / "x.css").write_text("@import 'https://example.org/font.css'; p { color: red }", encoding="utf-8")
+    assert check_site.main([str(tmp_path)]) == 1
+    (tmp_path / "x.css").write_text("p { background: url(x.png) }", encoding="utf-8")
+    assert check_site.main([str(tmp_path)]) == 0

@@ -108,7 +108,8 @@ def test_no_file_is_over_a_megabyte():
 
 def test_environment_yml_has_the_dependencies_of_pyproject():
     project = PYPROJECT["project"]
-    expected = sorted(map(requirement, project["dependencies"] + project["optional-dependencies"]["test"]))
+    extras = project["optional-dependencies"]
+    expected = sorted(map(requirement, project["dependencies"] + extras["test"] + extras["docs"]))
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     assert environment["channels"] == ["conda-forge"]
     entries = environment["dependencies"]
@@ -195,6 +196,8 @@ def test_ci_script_is_valid_shell():
         "format --check .",
         '"$bin/mypy"',
         '"$bin/lint-imports"',
+        '"$bin/sphinx-build" -W',
+        "docs/check_site.py",
         "--verify",
         '-m "not browser"',
         "-m browser",
@@ -269,11 +272,13 @@ def test_vacuous_tests_are_found(tmp_path):
     assert vacuous_tests(path) == ["test_constant", "test_empty"]
 
 
-def test_readme_prints_the_catalogue(capsys):
+def test_claims_page_prints_the_catalogue(capsys):
     from dpml.__main__ import main
 
     assert main(["catalogue", "--markdown"]) == 0
     printed = capsys.readouterr().out.strip()
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
     shown = text.split("<!-- catalogue -->")[1].split("<!-- /catalogue -->")[0].strip()
-    assert shown == printed, "README's table is old: paste what `python -m dpml catalogue --markdown` prints"
+    assert shown == printed, "the table is old: python -m dpml catalogue --into docs/claims.md"
+    # five cells in each row, whatever bars its formulas have
+    assert {len(re.split(r"(?<!\\)\|", line)) for line in printed.splitlines()} == {7}
