@@ -104,7 +104,11 @@ METHODS = (
         )
         for sensitivity, source in zip(
             SENSITIVITIES,
-            ("000 Appendix B.1; constants derived here", "000 eq. B.7 (FMsens2)", "Zhang et al. 2012; 000 eq. B.2"),
+            (
+                "The thesis, Appendix B.1; constants derived here",
+                "The thesis, eq. B.7 (FMsens2)",
+                "Zhang et al. 2012; the thesis, eq. B.2",
+            ),
             strict=True,
         )
     ),

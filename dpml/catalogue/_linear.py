@@ -244,7 +244,11 @@ METHODS = (
             f"{NAMES[kind]} by {method} perturbation" + ("" if calibration == "tight" else ", published constants"),
             "classifier",
             (CLASSES[kind], f"{CLASSES[kind]}[{method}]", f"{CLASSES[kind]}[{calibration}]"),
-            (f"000 Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "Chaudhuri et al. 2011")
+            (
+                f"The thesis, Algorithm {6 if method == 'output' else 7}"
+                if kind == "logistic"
+                else "Chaudhuri et al. 2011"
+            )
             + ("; constants derived here" if calibration == "tight" else ""),
             "ε at the exact minimiser; here the solver's tolerance is paid for",
             True,
@@ -261,7 +265,7 @@ METHODS = (
             f"{NAMES[kind]} by objective perturbation with Laplace noise",
             "classifier",
             (CLASSES[kind],),
-            "000 Algorithm 7 with a K-norm noise (Awan and Slavković 2021); derived here",
+            "The thesis, Algorithm 7 with a K-norm noise (Awan and Slavković 2021); derived here",
             "ε for records of L1 norm at most 1",
             True,
             _laplace_objective(kind),

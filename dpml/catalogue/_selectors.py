@@ -219,7 +219,7 @@ _TOP = {
     "permute-and-flip": ("Peeling by permute-and-flip", "peel", "McKenna and Sheldon 2020"),
 }
 
-ROWS = "derived here (docs/errata.md), with 002's row sampling"
+ROWS = "derived here (docs/errata.md), with Stoddard et al.'s row sampling"
 
 METHODS = (
     *(
@@ -240,7 +240,7 @@ METHODS = (
         "Mask sampling with a weight of ε/(2Δ) for each feature",
         "selection",
         ("dpml.selection.MaskSelector[per-feature]",),
-        "000 section 3.5.3 and Fig. 3.11, 3.12, 3.18, which state ε for each feature; audited with T = 4 of 8",
+        "The thesis, section 3.5.3 and Fig. 3.11, 3.12, 3.18, which state ε for each feature; audited with T = 4 of 8",
         "ε for each feature",
         True,
         _per_feature,
@@ -276,7 +276,7 @@ METHODS = (
         "Score perturbation, the T best",
         "selection",
         ("dpml.selection.NoisyScoreSelector",),
-        "002 section 3.2; 000 Algorithm 3; up to a common shift: derived",
+        "Stoddard et al. 2014, section 3.2; the thesis, Algorithm 3; up to a common shift: derived",
         "ε for the set of features",
         True,
         _perturbed_scores,
@@ -286,7 +286,7 @@ METHODS = (
         "Score perturbation, all above a threshold",
         "selection",
         ("dpml.selection.NoisyScoreSelector",),
-        "002 section 3.2",
+        "Stoddard et al. 2014, section 3.2",
         "ε for the set of features",
         True,
         _perturbed_threshold,
@@ -296,7 +296,7 @@ METHODS = (
         "Sparse vector selection",
         "selection",
         ("dpml.selection.SparseVectorSelector",),
-        "Lyu, Su and Li 2017, Algorithm 1; the repair of 002's threshold testing",
+        "Lyu, Su and Li 2017, Algorithm 1; the repair of Stoddard et al.'s threshold testing",
         "ε for any number of features, up to the cut-off of them kept",
         True,
         _sparse_vector,

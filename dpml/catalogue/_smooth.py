@@ -99,8 +99,8 @@ METHODS = (
         )
         for calibration, title, source, cost in (
             ("exact", "exact calibration", "derived here by Harnack's inequality (docs/errata.md)", "as claimed"),
-            ("algorithm-1", "scale √2·S/ε", "001 Algorithm 1", "less than ε: log 2 at ε = 1"),
-            ("theorem-2", "scale 6·S/ε", "001 Theorem 2", "far less than ε: 0.226 at ε = 1"),
+            ("algorithm-1", "scale √2·S/ε", "Zafarani and Clifton 2021, Algorithm 1", "less than ε: log 2 at ε = 1"),
+            ("theorem-2", "scale 6·S/ε", "Zafarani and Clifton 2021, Theorem 2", "far less than ε: 0.226 at ε = 1"),
         )
     ),
     *(

@@ -1,4 +1,4 @@
-"""Private Bernoulli naive Bayes: 000's Algorithm 1 as published, and the row-bounded release that pays far less.
+"""Private Bernoulli naive Bayes: the thesis' Algorithm 1 as published, and the row-bounded release that pays far less.
 
 Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: everything below `NoisyCounts`, which is
 post-processing and sees no private value.
@@ -142,7 +142,7 @@ def log_probabilities_row_bounded(
 
 
 def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: float = 1.0) -> LinearModels:
-    """Return the models of released on- and off-counts (000, Algorithm 1, lines 7 to 10). Post-processing.
+    """Return the models of released on- and off-counts (the thesis, Algorithm 1, lines 7 to 10). Post-processing.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def models_from_row_bounded(
 
 
 def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
-    """Return the threshold of 000 eq. 3.15: a percentile of the Laplace noise that Algorithm 1 adds."""
+    """Return the threshold of eq. 3.15 in the thesis: a percentile of the Laplace noise that Algorithm 1 adds."""
     return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
 
 
@@ -224,7 +224,7 @@ class BernoulliNB(NaiveBayes):
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
     method : {"row-bounded", "published", "partitioned"}
-        "published" is 000's Algorithm 1, "partitioned" the strategy of its section 3.4.
+        "published" is the thesis' Algorithm 1, "partitioned" the strategy of its section 3.4.
     row_bound : int, optional
         r, the most that a record adds to the on-counts, shared among its ones (row-bounded). None: the project's
         public rule, `default_row_bound`.
@@ -278,8 +278,8 @@ class BernoulliNB(NaiveBayes):
 
     Notes
     -----
-    Sources: 000 Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md), with
-    002's row sampling (section 3.2).
+    Sources: the thesis, Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md),
+    with Stoddard et al.'s row sampling (section 3.2).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Private prediction: labels are released, never a model (what 000 leaves as future work).
+"""Private prediction: labels are released, never a model (what the thesis leaves as future work).
 
 Statistics: exact counts of cells, which the fitted object keeps to itself. Release: `release_labels`, the exponential
 mechanism over classes with a log posterior whose change is bounded by its pseudo-count; each label pays.
@@ -163,7 +163,7 @@ class PrivatePredictionNB(PrivateClassifier):
 
     Notes
     -----
-    Source: 000 section 6 names private prediction as future work; the bound is derived here.
+    Source: the thesis names private prediction as future work (section 6); the bound is derived here.
 
     Examples
     --------
