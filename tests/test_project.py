@@ -66,7 +66,8 @@ def test_folder_exists_and_holds_something(name):
         "app/main.py",
         "app/dpml_app/__init__.py",
         "dpml/py.typed",
-        "docs/decisions.md",
+        "docs/decisions/README.md",
+        "docs/references.md",
     ],
 )
 def test_file_exists(name):

@@ -105,9 +105,9 @@ METHODS = (
         for sensitivity, source in zip(
             SENSITIVITIES,
             (
-                "The thesis, Appendix B.1; constants derived here",
-                "The thesis, eq. B.7 (FMsens2)",
-                "Zhang et al. 2012; the thesis, eq. B.2",
+                "[thesis], Appendix B.1; constants derived here",
+                "[thesis], eq. B.7 (FMsens2)",
+                "[zhang2012]; [thesis], eq. B.2",
             ),
             strict=True,
         )
@@ -117,7 +117,7 @@ METHODS = (
         "Functional mechanism, fitted to columns with public bounds",
         "classifier",
         ("dpml.classifiers.LogisticRegression[functional]",),
-        "the thesis, Appendix B.1; constants derived here",
+        "[thesis], Appendix B.1; constants derived here",
         "ε",
         True,
         _functional_fit,

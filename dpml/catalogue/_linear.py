@@ -244,11 +244,7 @@ METHODS = (
             f"{NAMES[kind]} by {method} perturbation" + ("" if calibration == "tight" else ", published constants"),
             "classifier",
             (CLASSES[kind], f"{CLASSES[kind]}[{method}]", f"{CLASSES[kind]}[{calibration}]"),
-            (
-                f"The thesis, Algorithm {6 if method == 'output' else 7}"
-                if kind == "logistic"
-                else "Chaudhuri et al. 2011"
-            )
+            (f"[thesis], Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "[chaudhuri2011]")
             + ("; constants derived here" if calibration == "tight" else ""),
             "ε at the exact minimiser; here the solver's tolerance is paid for",
             True,
@@ -265,7 +261,7 @@ METHODS = (
             f"{NAMES[kind]} by objective perturbation with Laplace noise",
             "classifier",
             (CLASSES[kind],),
-            "The thesis, Algorithm 7 with a K-norm noise (Awan and Slavković 2021); derived here",
+            "[thesis], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]); derived here",
             "ε for records of L1 norm at most 1",
             True,
             _laplace_objective(kind),
@@ -278,7 +274,7 @@ METHODS = (
             f"{NAMES[kind]} by approximate minima perturbation",
             "classifier",
             ("dpml.classifiers.descent.release_approximate_minima", f"{CLASSES[kind]}[approximate-minima]"),
-            "Kifer et al. 2012 and Iyengar et al. 2019; constants derived here",
+            "[kifer2012] and [iyengar2019]; constants derived here",
             "(ε, δ); audited at δ = 1e-5",
             True,
             _approximate_minima(kind),
@@ -292,7 +288,7 @@ METHODS = (
             f"{NAMES[kind]} by noisy gradient descent",
             "classifier",
             ("dpml.classifiers.descent.release_descent", f"{CLASSES[kind]}[noisy-descent]"),
-            "Bassily et al. 2014; Dong et al. 2022, Corollary 3.3",
+            "[bassily2014]; [dong2022], Corollary 3.3",
             "(ε, δ); audited at δ = 1e-5",
             True,
             _descent(kind),

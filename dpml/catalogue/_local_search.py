@@ -189,7 +189,7 @@ METHODS = tuple(
             "Private local search",
             "PrivLocal",
             "release_local_search",
-            "Su et al. 2018, Algorithm 1",
+            "[su2018], Algorithm 1",
             _local,
         ),
         (
@@ -197,7 +197,7 @@ METHODS = tuple(
             "Private genetic search",
             "PrivGene",
             "release_genetic_search",
-            "Zhang et al. 2013, as described in Su et al. 2018, section 3.4",
+            "[zhang2013], as described in [su2018], section 3.4",
             _gene,
         ),
     )

@@ -50,13 +50,13 @@ METHODS = tuple(
         _ranges(make),
     )
     for name, title, make, source in (
-        ("identity", "Prefix sums of noisy counts", IdentityRanges, "Stoddard et al. 2014, definition 5"),
+        ("identity", "Prefix sums of noisy counts", IdentityRanges, "[stoddard2014], definition 5"),
         (
             "privelet",
             "Prefix sums from noisy wavelet coefficients",
             Privelet,
-            "Stoddard et al. 2014, sec. 4.2.1; Xiao et al. 2011",
+            "[stoddard2014], sec. 4.2.1; [xiao2011]",
         ),
-        ("hierarchy", "Prefix sums from a tree of noisy sums", Hierarchy, "Hay et al. 2010"),
+        ("hierarchy", "Prefix sums from a tree of noisy sums", Hierarchy, "[hay2010]"),
     )
 )

@@ -61,7 +61,7 @@ def default_row_bound(schema: Schema, epsilon: float) -> int:
     The noise on a count grows with r and what cutting loses falls with it; the rule lets r grow with ε times the
     records there are for each one a record may have. Where a record has few ones by its schema (one-hot attributes),
     it keeps at most a seventh of them: naive Bayes counts attributes that say the same twice, and cutting dampens that.
-    All of it is public (docs/decisions.md has the search).
+    All of it is public (docs/decisions/0004).
     """
     most = schema.row_bound
     assert most is not None
@@ -78,7 +78,7 @@ def default_shrinkage(schema: Schema) -> float:
 def default_class_share(n_features: int) -> float:
     """Return the project's public rule for `class_share`: 0.1, and 0.3 for up to twenty features.
 
-    The fewer features there are, the more the classes' sizes decide (docs/decisions.md).
+    The fewer features there are, the more the classes' sizes decide (docs/decisions/0004).
     """
     return 0.1 if n_features > 20 else 0.3
 
@@ -87,7 +87,7 @@ def attribute_weight(n_attributes: int) -> float:
     """Return the power to which the probabilities of each of A attributes are taken: 8/A, and 1 for up to eight.
 
     Naive Bayes takes attributes for independent; those of people and things say much twice, the more the more of them
-    there are. The public rule lets all of them together count for eight at most (docs/decisions.md has the search).
+    there are. The public rule lets all of them together count for eight at most (docs/decisions/0004).
     """
     return min(1.0, 8.0 / max(n_attributes, 1))
 

@@ -42,7 +42,7 @@ def default_pseudocount(schema: Schema, epsilon: float, relation: str = "add-rem
 
     A larger α bounds the change of a score more tightly (it falls like D/α) and flattens the scores once α passes the
     counts. At 2D/ε a difference of 1 between two log posteriors weighs 2 in the exponent of the mechanism; under
-    replace-one α doubles with the range. docs/decisions.md has the search.
+    replace-one α doubles with the range.
     """
     wanted = 2 * schema.n_features * FACTOR[check_relation(relation)] / check_epsilon(epsilon)
     return max(min(wanted, schema.n_lower / schema.n_classes), 1.0)

@@ -45,7 +45,7 @@ __all__ = [
 SCORE_SCALES = ("probability", "log-odds")
 
 # CHOICES: small median area errors over many sets of scores and ε from 0.1 to 1, never far above the best of the other
-# methods on one of them (see docs/decisions.md). More bins help only where there are many records for each unit of
+# methods on one of them (see docs/decisions/0007). More bins help only where there are many records for each unit of
 # noise, and can be asked for.
 N_BINS = 16
 # The ends of the scale of log-odds. Bins beyond the outermost thresholds are open, so no score is out of range.

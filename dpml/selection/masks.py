@@ -4,7 +4,7 @@ A mask m with T ones has probability proportional to exp(w·m), where w_d is fea
 are those of a Poisson-binomial: with independent coins of probability p_d = 1/(1 + exp(-(w_d + c))) and any c, the
 coins given that exactly T of them are on have the mask distribution. With c chosen so that the p_d sum to T, that event
 is never rare, so the forward pass F[d, t] = P(t of the first d coins are on) and the backward pass stay in the range of
-doubles, add only positive terms, and need no logarithm in the loop (docs/decisions.md: faster and more accurate than
+doubles, add only positive terms, and need no logarithm in the loop (docs/decisions/0001: faster and more accurate than
 the same recursion on log sums).
 """
 
