@@ -1,10 +1,10 @@
 """Audits: what a mechanism really costs on two neighbours, exactly where that is known and from draws elsewhere.
 
 For neighbours D and D', an ε-differentially private mechanism gives every event E at most
-P(E | D) <= e^ε P(E | D') + δ, both ways (000 eq. 2.1 and 2.5). An exact audit takes the largest ratio over outputs. A
-sampled one plays the attacker: it chooses an event on one half of the draws, counts it on the other half, and turns the
-two counts into a lower bound on ε by Clopper-Pearson intervals, so that an honest mechanism is accused with probability
-at most 1 - confidence.
+P(E | D) <= e^ε P(E | D') + δ, both ways (the thesis, eq. 2.1 and 2.5). An exact audit takes the largest ratio over
+outputs. A sampled one plays the attacker: it chooses an event on one half of the draws, counts it on the other half,
+and turns the two counts into a lower bound on ε by Clopper-Pearson intervals, so that an honest mechanism is accused
+with probability at most 1 - confidence.
 """
 
 from __future__ import annotations
@@ -167,8 +167,8 @@ def audit(
 
     Notes
     -----
-    000 section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute a claim;
-    it cannot prove one.
+    The thesis, section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute a
+    claim; it cannot prove one.
 
     Examples
     --------
