@@ -1,4 +1,4 @@
-"""What a mechanism really costs: exact audits, audits from draws."""
+"""What a mechanism really costs: exact audits, audits from draws, and a search for neighbours and events."""
 
 from dpml.auditing.audit import (
     AuditResult,
@@ -16,13 +16,20 @@ from dpml.auditing.audit import (
     hockey_stick,
     lower_bounds,
 )
+from dpml.auditing.search import SearchResult, search
+from dpml.auditing.search_neighbours import Answers, Neighbours, Pairs, Values
 
 __all__ = [
+    "Answers",
     "AuditResult",
     "Event",
     "HasPrivacyLoss",
     "HasPrivacyProfile",
     "HasProbabilities",
+    "Neighbours",
+    "Pairs",
+    "SearchResult",
+    "Values",
     "as_rows",
     "attacker_roc",
     "attackers",
@@ -32,4 +39,5 @@ __all__ = [
     "exact_epsilon",
     "hockey_stick",
     "lower_bounds",
+    "search",
 ]

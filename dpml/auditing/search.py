@@ -1,0 +1,340 @@
+"""A search from outside: neighbours and an event that refute a claim, for any callable.
+
+Three steps, on draws of their own. Neighbours: patterns are tried on few draws, the best on more, and pairs close to
+the best as long as time is left (dp-auditorium optimises them so). Event: classifiers learn to tell the outputs apart,
+and the threshold with the largest bound on fresh draws makes a score an event (as DP-Sniper does). Bound: that one
+event is counted on fresh draws of that one pair, so that Clopper-Pearson limits need no correction for the search.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.auditing.audit import AuditResult, Event, FloatArray, Score, attacker_roc, best_event, lower_bounds
+from dpml.auditing.search_events import Encoder, classifiers
+from dpml.auditing.search_neighbours import Neighbours, Pair, Pairs
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["SearchResult", "search"]
+
+# Outputs drawn and scored at once: some megabytes.
+CHUNK = 1 << 17
+# Shares of the time after which screening, climbing and the choice of the event should be over.
+SCREENED, CLIMBED, CHOSEN, COUNTED = 0.15, 0.3, 0.6, 0.96
+# Pairs that go on from screening to climbing, and from there to all classifiers.
+KEPT, FINALISTS = 6, 2
+# A slower classifier must be better by this share.
+WORTH_ITS_TIME = 1.01
+
+
+@dataclass(frozen=True, repr=False)
+class SearchResult(AuditResult):
+    """What a search found; beside what an audit says, the neighbours and how they were reached.
+
+    Attributes
+    ----------
+    data, neighbour : object
+        The pair that was counted.
+    hits, misses : int
+        Draws inside the event, of the data set that it speaks for and of the other; `draws` of each were counted.
+    pairs : int
+        Pairs that were tried.
+    seconds : float
+        Time of the whole search.
+    """
+
+    data: Any = None
+    neighbour: Any = None
+    hits: int = 0
+    misses: int = 0
+    pairs: int = 0
+    seconds: float = 0.0
+
+
+def search(
+    mechanism: Callable[..., Any],
+    neighbours: Any,
+    epsilon: float,
+    *,
+    delta: float = 0.0,
+    seconds: float | None = 60.0,
+    draws: int | None = None,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+) -> SearchResult:
+    """Search for neighbours and an event that refute a claim of ε, and bound ε from below.
+
+    Parameters
+    ----------
+    mechanism : callable
+        ``mechanism(data, draws=..., rng=...)`` returns that many outputs: an array with one row a draw, or a list.
+        Numbers, words, None, NaN and sequences of unequal length are all read (see `search_events.Encoder`).
+    neighbours : Neighbours or sequence of (data, neighbour)
+        `Answers`, `Values`, or pairs of your own. All that they return must be neighbours, or the search accuses what
+        is honest.
+    epsilon, delta : float
+        The claim.
+    seconds : float or None
+        Time for all of it, about. None: no clock is read, and the same seed gives the same result.
+    draws : int, optional
+        Draws of each data set in the last count; default: as many as time allows. Needed where `seconds` is None.
+    confidence : float
+        Of the lower bound, in (0, 1): an honest mechanism is accused with probability at most 1 - confidence.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    SearchResult
+        `passed` says that nothing was found, not that the claim is true.
+
+    Raises
+    ------
+    InvalidParameter
+        For a bad claim, no neighbours, or a mechanism that returns another number of outputs than it was asked for.
+
+    Notes
+    -----
+    Bichsel, Steffen, Bogunovic and Vechev (2021), "DP-Sniper"; Kong, Muñoz Medina, Ribero and Syed (2024),
+    "DP-Auditorium". An event of probability p on one side alone, in n draws, gives a bound of about log(n p / 3.7): a
+    bound of 5 needs n p of about 550. The clock stops the last count between chunks, which does not depend on what was
+    counted.
+
+    Examples
+    --------
+    Half the noise that ε = 1 needs:
+
+    >>> from dpml.auditing import Answers
+    >>> def halved(data, *, draws, rng):
+    ...     return data + rng.laplace(scale=0.5, size=(draws, len(data)))
+    >>> found = search(halved, Answers(1), 1.0, seconds=None, draws=50_000, rng=np.random.default_rng(0))
+    >>> found.passed, found.epsilon_lower > 1.8
+    (False, True)
+    """
+    epsilon = check_epsilon(epsilon)
+    delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
+    confidence = check_number(confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
+    rng = check_rng(rng)
+    if draws is not None:
+        draws = check_integer(draws, "draws", 100)
+    if seconds is not None:
+        seconds = check_number(seconds, "seconds", 0.0, open_lower=True)
+    elif draws is None:
+        raise InvalidParameter("draws", draws, "a number of draws where seconds is None")
+    if not callable(mechanism):
+        raise InvalidParameter("mechanism", mechanism, "callable as mechanism(data, draws=..., rng=...)")
+    domain = neighbours if isinstance(neighbours, Neighbours) else Pairs(neighbours)
+    hunt = _Hunt(mechanism, domain, delta, 1 - confidence, rng, _Clock(seconds))
+    hunt.plan(draws)
+    attack = hunt.choose(hunt.climb(hunt.screen()))
+    hits, misses, counted, fpr, tpr = hunt.count(attack, draws)
+    lower = float(lower_bounds(hits, misses, counted, delta, 1 - confidence))
+    event = attack.event
+    text = f"{attack.name} {'>=' if event.above else '<'} {event.threshold:.6g}, "
+    text += f"{hits:,} times for the {'data' if event.for_first else 'neighbour'} and {misses:,} for the other"
+    return SearchResult(
+        epsilon,
+        delta,
+        lower,
+        False,
+        lower <= epsilon,
+        confidence,
+        counted,
+        text,
+        fpr,
+        tpr,
+        data=attack.pair[0],
+        neighbour=attack.pair[1],
+        hits=hits,
+        misses=misses,
+        pairs=hunt.pairs,
+        seconds=hunt.clock.elapsed(),
+    )
+
+
+class _Clock:
+    """Time since the start; without a limit it is never late."""
+
+    def __init__(self, seconds: float | None):
+        self.seconds, self.start = seconds, time.perf_counter()
+
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.start
+
+    def left(self, share: float) -> float:
+        """Return the seconds until that share of the time is over."""
+        return math.inf if self.seconds is None else share * self.seconds - self.elapsed()
+
+
+@dataclass
+class _Attack:
+    """A pair, how its outputs are read, a score, the event of that score, and the bound on the draws that chose it."""
+
+    pair: Pair
+    bound: float
+    encoder: Encoder
+    name: str
+    score: Score
+    event: Event
+
+
+class _Hunt:
+    """The steps of a search, which share the mechanism, the claim's δ, the clock and the numbers of draws."""
+
+    def __init__(self, mechanism, domain: Neighbours, delta: float, alpha: float, rng, clock: _Clock):
+        self.mechanism, self.domain, self.delta, self.alpha = mechanism, domain, delta, alpha
+        self.rng, self.clock, self.pairs = rng, clock, 0
+
+    def draw(self, data: Any, n: int) -> Any:
+        """Return n outputs as the mechanism gives them."""
+        outputs = self.mechanism(data, draws=n, rng=self.rng)
+        if not hasattr(outputs, "__len__") or len(outputs) != n:
+            given = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else type(outputs).__name__
+            raise InvalidParameter("mechanism", given, f"a callable that returns draws = {n} outputs")
+        return outputs
+
+    def rows(self, data: Any, n: int, encoder: Encoder) -> FloatArray:
+        """Return n outputs as rows of numbers, drawn in chunks."""
+        sizes = [min(CHUNK, n - begun) for begun in range(0, n, CHUNK)]
+        return np.concatenate([encoder(self.draw(data, size)) for size in sizes])
+
+    def plan(self, draws: int | None) -> None:
+        """Set the numbers of draws of each step: shares of `draws`, or by the time that some draws take."""
+        patterns = list(self.domain.patterns())
+        if not patterns:
+            raise InvalidParameter("neighbours", self.domain, "at least one pair (data, neighbour)")
+        self.patterns = patterns
+        if self.clock.seconds is None:
+            assert draws is not None
+            self.screened, self.climbed, self.learned = (max(draws // k, 200) for k in (50, 10, 2))
+            self.chosen, self.steps = max(draws, 200), 20
+            return
+        # the first call may be slower than the rest
+        size, took = 50, 0.0
+        while took < min(0.02, 0.005 * self.clock.seconds) and size < CHUNK:
+            size *= 2
+            start = time.perf_counter()
+            outputs = self.draw(patterns[0][0], size)
+            Encoder.of(outputs)(outputs)
+            took = time.perf_counter() - start
+        rate = size / max(took, 1e-9) / 2
+        wanted = rate * self.clock.seconds
+        self.screened = int(np.clip(wanted * SCREENED / (4 * len(patterns)), 100, 20_000))
+        self.climbed = int(np.clip(5 * self.screened, 100, wanted * 0.02 + 100))
+        self.learned = int(np.clip(wanted * 0.05, 100, 300_000))
+        self.chosen = int(np.clip(wanted * 0.1, 100, 3_000_000))
+        self.steps = 10_000
+
+    def attack(self, pair: Pair, n: int, *, thorough: bool) -> list[_Attack]:
+        """Return one attack for each classifier, learned on n draws and its event chosen on n others."""
+        self.pairs += not thorough
+        outputs = [self.draw(data, min(n, CHUNK)) for data in pair]
+        encoder = Encoder.of(_joined(*outputs))
+        read = [encoder(out) for out in outputs]
+        if n > CHUNK:
+            read = [
+                np.concatenate([rows, self.rows(data, n - CHUNK, encoder)])
+                for rows, data in zip(read, pair, strict=True)
+            ]
+        first, second = (self.rows(data, n, encoder) for data in pair)
+        found = []
+        for name, score in classifiers(read[0], read[1], thorough=thorough):
+            bound, event = best_event(score(first), score(second), self.delta, self.alpha)
+            found.append(_Attack(pair, bound, encoder, name, score, event))
+            if self.clock.left(CHOSEN) < 0:
+                break
+        return found
+
+    def quick(self, pair: Pair, n: int) -> _Attack:
+        """Return the best attack of the quick classifiers."""
+        return max(self.attack(pair, n, thorough=False), key=lambda attack: attack.bound)
+
+    def screen(self) -> list[_Attack]:
+        """Try every pattern on few draws, and as many pairs at random as there are patterns."""
+        found = []
+        for pair in [*self.patterns, *(None for _ in self.patterns)]:
+            if found and self.clock.left(SCREENED) < 0:
+                break
+            pair = self.domain.fresh(self.rng) if pair is None else pair
+            if pair is not None:
+                found.append(self.quick(pair, self.screened))
+        return sorted(found, key=lambda attack: -attack.bound)[:KEPT]
+
+    def climb(self, begun: list[_Attack]) -> list[_Attack]:
+        """Try the best pairs on more draws, then pairs close to the best two, as long as there is time."""
+        found = []
+        for attack in begun:
+            if not found or self.clock.left(CLIMBED) > 0:
+                found.append(self.quick(attack.pair, self.climbed))
+        for step in range(self.steps):
+            if self.clock.left(CLIMBED) < 0:
+                break
+            found.sort(key=lambda attack: -attack.bound)
+            del found[KEPT:]
+            pair = self.domain.near(found[step % min(2, len(found))].pair, self.rng)
+            if pair is None:
+                break
+            found.append(self.quick(pair, self.climbed))
+        return sorted(found, key=lambda attack: -attack.bound)[:FINALISTS]
+
+    def choose(self, finalists: list[_Attack]) -> _Attack:
+        """Learn all classifiers on many draws of the best pairs, and choose the event on many more."""
+        tried: list[_Attack] = []
+        for attack in finalists:
+            if not tried or self.clock.left(0.75 * CHOSEN) > 0:
+                tried += self.attack(attack.pair, self.learned, thorough=True)
+        best = max(tried, key=lambda attack: attack.bound)
+        # scores of the winning pair that may still be the best on more draws, in order of their cost
+        rivals = [attack for attack in tried if attack.pair is best.pair and attack.bound > 0.9 * best.bound]
+        rivals = sorted(rivals, key=lambda attack: -attack.bound)[:3]
+        rivals.sort(key=lambda attack: attack.name.startswith("gradient"))
+        n = int(min(self.chosen, CHUNK * max(1, 8 * self.clock.left(CHOSEN))))
+        scores: list[list[list[FloatArray]]] = [[[], []] for _ in rivals]
+        for begun in range(0, n, CHUNK):
+            if begun and self.clock.left(CHOSEN) < 0:
+                break
+            for side, data in enumerate(best.pair):
+                rows = best.encoder(self.draw(data, min(CHUNK, n - begun)))
+                for rival, kept in zip(rivals, scores, strict=True):
+                    kept[side].append(rival.score(rows))
+        winner = None
+        for rival, kept in zip(rivals, scores, strict=True):
+            rival.bound, rival.event = best_event(
+                np.concatenate(kept[0]), np.concatenate(kept[1]), self.delta, self.alpha
+            )
+            if winner is None or rival.bound > WORTH_ITS_TIME * winner.bound:
+                winner = rival
+        assert winner is not None
+        return winner
+
+    def count(self, attack: _Attack, draws: int | None) -> tuple[int, int, int, FloatArray, FloatArray]:
+        """Count the event on fresh draws; return (hits, misses, draws of each, fpr, tpr)."""
+        hits = misses = counted = 0
+        curve: tuple[FloatArray, FloatArray] = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+        wanted = math.inf if draws is None else draws
+        # a slow mechanism gets smaller chunks, so that the clock is read often enough
+        size = CHUNK if draws is not None and self.clock.seconds is None else min(CHUNK, max(self.chosen // 4, 100))
+        sign = 1.0 if attack.event.above == attack.event.for_first else -1.0
+        while counted < wanted and (not counted or self.clock.left(COUNTED) > 0):
+            n = int(min(size, wanted - counted))
+            ours, theirs = (attack.score(attack.encoder(self.draw(data, n))) for data in attack.pair)
+            inside = attack.event.counts(ours, theirs)
+            hits, misses = hits + inside[0], misses + inside[1]
+            if not counted:
+                curve = attacker_roc(sign * ours, sign * theirs)
+            counted += n
+        return hits, misses, counted, *curve
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Return some outputs of both sides together, for an encoder to learn from."""
+    few = 5_000
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and first.shape[1:] == second.shape[1:]:
+        return np.concatenate([first[:few], second[:few]])
+    return [*first[:few], *second[:few]]

@@ -1,0 +1,239 @@
+"""Neighbours that a search may try: where it begins, and how it moves on from the best found.
+
+A search takes any object with `patterns` (pairs to begin with), `fresh` (a pair at random) and `near` (a pair close to
+one that did well). Each of them must return neighbours and nothing else: a search that is handed data sets that are
+no neighbours will accuse an honest mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_integer, check_number
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["Answers", "Neighbours", "Pairs", "Values"]
+
+Pair = tuple[Any, Any]
+FloatArray = NDArray[np.float64]
+
+
+@runtime_checkable
+class Neighbours(Protocol):
+    """What a search asks of its domain; each pair is (data, neighbour)."""
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the pairs to begin with, in both orders where that may matter."""
+        ...
+
+    def fresh(self, rng: np.random.Generator) -> Pair | None:
+        """Return a pair at random, or None where `patterns` are all there are."""
+        ...
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        """Return a pair close to another, or None where `patterns` are all there are."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs that are listed, and no others.
+
+    Parameters
+    ----------
+    pairs : sequence of (data, neighbour)
+
+    Examples
+    --------
+    >>> len(Pairs([([0.0], [1.0])]).patterns())
+    1
+    """
+
+    pairs: Sequence[Pair]
+
+    def __post_init__(self):
+        pairs = list(self.pairs)
+        if not pairs or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+            raise InvalidParameter("neighbours", self.pairs, "at least one pair (data, neighbour)")
+        object.__setattr__(self, "pairs", [(first, second) for first, second in pairs])
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the pairs."""
+        return self.pairs
+
+    def fresh(self, rng: np.random.Generator) -> None:
+        """Return None: the list is all there is."""
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> None:
+        """Return None: the list is all there is."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Any two of a set of values are neighbours, as in the local model, where a data set is one person's value.
+
+    Parameters
+    ----------
+    values : sequence
+        At least two.
+
+    Examples
+    --------
+    >>> len(Values(range(4)).patterns())
+    6
+    """
+
+    values: Sequence[Any]
+
+    def __post_init__(self):
+        if len(self.values) < 2:
+            raise InvalidParameter("values", self.values, "at least two values")
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return all pairs of at most the first twelve values; an event may speak for either side of a pair."""
+        few = list(self.values)[:12]
+        return [(few[i], few[j]) for i in range(len(few)) for j in range(i + 1, len(few))]
+
+    def fresh(self, rng: np.random.Generator) -> Pair | None:
+        """Return two different values at random."""
+        i, j = rng.choice(len(self.values), size=2, replace=False)
+        return self.values[int(i)], self.values[int(j)]
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        """Return the pair with one of its values exchanged."""
+        first, second = self.fresh(rng) or pair
+        return (pair[0], second) if rng.random() < 0.5 else (first, pair[1])
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Vectors of query answers; a record changes one of them, or each of them, by at most `change`.
+
+    Parameters
+    ----------
+    length : int
+        Number of queries.
+    lower, upper : float
+        Range of an answer.
+    change : float
+        The most that one answer changes by.
+    each : bool
+        Whether every answer may change, each in a direction of its own; else a single one changes.
+    whole : bool
+        Whether answers are whole numbers.
+
+    Notes
+    -----
+    The patterns are those of Ding et al. (2018, Table 1): one above, one below, one above and the rest below, one
+    below and the rest above, half and half, all above, all below and the cross; here around three levels of the range
+    and at the last coordinate as well as at the first, for some algorithms treat their first query unlike the last.
+
+    Examples
+    --------
+    >>> domain = Answers(3, lower=0, upper=2)
+    >>> first, second = domain.near(domain.patterns()[0], np.random.default_rng(0))
+    >>> int(np.abs(first - second).sum())
+    1
+    """
+
+    length: int
+    lower: float = 0.0
+    upper: float = 2.0
+    change: float = 1.0
+    each: bool = False
+    whole: bool = True
+
+    def __post_init__(self):
+        check_integer(self.length, "length", 1)
+        check_number(self.lower, "lower")
+        check_number(self.upper, "upper", self.lower, open_lower=True)
+        check_number(self.change, "change", 0.0, self.upper - self.lower, open_lower=True)
+
+    def _levels(self) -> list[float]:
+        inner = np.clip(
+            [self.lower + self.change, (self.lower + self.upper) / 2, self.upper - self.change], self.lower, self.upper
+        )
+        return sorted({float(x) for x in (np.round(inner) if self.whole else inner)} | {self.lower, self.upper})
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the patterns at each level, without those that the range cuts down to nothing."""
+        k, half = self.length, self.length // 2
+        ends = [0] if k == 1 else [0, k - 1]
+        moves = []
+        for end in ends:
+            alone = np.zeros(k)
+            alone[end] = 1.0
+            moves += [alone, -alone]
+            if self.each and k > 1:
+                moves += [2 * alone - 1, 1 - 2 * alone]
+        if self.each and k > 1:
+            split = np.where(np.arange(k) < half, 1.0, -1.0)
+            moves += [split, -split, np.ones(k), -np.ones(k)]
+        found: dict[bytes, Pair] = {}
+        for level in self._levels():
+            for move in moves:
+                first = np.full(k, level)
+                self._add(found, first, np.clip(first + self.change * move, self.lower, self.upper))
+            if self.each and k > 1:
+                step = np.where(np.arange(k) < half, self.change, 0.0)
+                cross = np.clip(level + np.stack([step, step[::-1]]), self.lower, self.upper)
+                self._add(found, cross[0], cross[1])
+        return list(found.values())
+
+    @staticmethod
+    def _add(found: dict[bytes, Pair], first: FloatArray, second: FloatArray) -> None:
+        # the event may speak for either side, so that the other order is the same pair
+        key = b"".join(sorted([first.tobytes(), second.tobytes()]))
+        if (first != second).any():
+            found.setdefault(key, (first, second))
+
+    def fresh(self, rng: np.random.Generator) -> Pair:
+        """Return a pair at random: answers anywhere in the range, changes of full size."""
+        first = self._draw(rng, self.length)
+        return first, self._moved(first, rng)
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        """Return the pair with some answers drawn anew, or shifted together, or their changes turned."""
+        first, second = (np.array(side, dtype=float) for side in pair)
+        chosen = rng.random(self.length) < max(0.25, 1.0 / self.length)
+        chosen[rng.integers(self.length)] = True
+        kind = rng.integers(3)
+        if kind == 0:
+            step = self.change * rng.choice([-1.0, 1.0])
+            low, high = np.minimum(first, second)[chosen] + step, np.maximum(first, second)[chosen] + step
+            if low.min() >= self.lower and high.max() <= self.upper:
+                first[chosen] += step
+                second[chosen] += step
+                return first, second
+        if self.each:
+            if kind == 1:
+                first[chosen] = self._draw(rng, int(chosen.sum()))
+            second[chosen] = self._moved(first, rng)[chosen]
+            return (first, second) if (first != second).any() else self.fresh(rng)
+        if kind == 1:
+            # the answers that stay alike are drawn anew, or the one that changes goes elsewhere
+            same = chosen & (first == second)
+            first[same] = second[same] = self._draw(rng, int(same.sum()))
+            return first, second
+        return first, self._moved(first, rng)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        if self.whole:
+            return rng.integers(round(self.lower), round(self.upper) + 1, size).astype(float)
+        return rng.uniform(self.lower, self.upper, size)
+
+    def _moved(self, first: FloatArray, rng: np.random.Generator) -> FloatArray:
+        up, down = first + self.change <= self.upper, first - self.change >= self.lower
+        sign = np.where(up & (~down | (rng.random(self.length) < 0.5)), 1.0, np.where(down, -1.0, 0.0))
+        # one that can go nowhere by the full change goes to the farther end of the range
+        ends = np.where(first - self.lower > self.upper - first, self.lower, self.upper)
+        second = np.where(sign == 0, ends, first + sign * self.change)
+        if not self.each:
+            only = np.arange(self.length) == rng.integers(self.length)
+            return np.where(only, second, first)
+        return second
