@@ -27,11 +27,14 @@ __all__ = ["SearchResult", "search"]
 # Outputs drawn and scored at once: some megabytes.
 CHUNK = 1 << 17
 # Shares of the time after which screening, climbing and the choice of the event should be over.
-SCREENED, CLIMBED, CHOSEN, COUNTED = 0.15, 0.3, 0.6, 0.96
-# Pairs that go on from screening to climbing, and from there to all classifiers.
-KEPT, FINALISTS = 6, 2
-# A slower classifier must be better by this share.
-WORTH_ITS_TIME = 1.01
+SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.4, 0.55, 0.68, 0.96
+# Pairs that go on from step to step; steps of climbing that the time is planned for.
+KEPT, STEPS = 6, 20
+# Outputs of each side that slow classifiers learn from; more teach little.
+MOST_SLOW, SLOW_A_SECOND = 200_000, 4_000
+# Until the last count an event is judged by limits of this confidence: rare events must not be passed over because the
+# draws that choose are fewer than those that count.
+HOPE = 0.3
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +156,7 @@ def search(
         neighbour=attack.pair[1],
         hits=hits,
         misses=misses,
-        pairs=hunt.pairs,
+        pairs=len(hunt.seen),
         seconds=hunt.clock.elapsed(),
     )
 
@@ -174,7 +177,7 @@ class _Clock:
 
 @dataclass
 class _Attack:
-    """A pair, how its outputs are read, a score, the event of that score, and the bound on the draws that chose it."""
+    """A pair, how its outputs are read, a score and its cost in seconds, its event, and the bound where it was chosen."""
 
     pair: Pair
     bound: float
@@ -182,6 +185,9 @@ class _Attack:
     name: str
     score: Score
     event: Event
+    cost: float
+    # how far apart the score's means are, in standard deviations: it says less, and says it from fewer draws
+    gap: float
 
 
 class _Hunt:
@@ -189,7 +195,8 @@ class _Hunt:
 
     def __init__(self, mechanism, domain: Neighbours, delta: float, alpha: float, rng, clock: _Clock):
         self.mechanism, self.domain, self.delta, self.alpha = mechanism, domain, delta, alpha
-        self.rng, self.clock, self.pairs = rng, clock, 0
+        self.rng, self.clock = rng, clock
+        self.seen: set[tuple[str, ...]] = set()
 
     def draw(self, data: Any, n: int) -> Any:
         """Return n outputs as the mechanism gives them."""
@@ -201,8 +208,7 @@ class _Hunt:
 
     def rows(self, data: Any, n: int, encoder: Encoder) -> FloatArray:
         """Return n outputs as rows of numbers, drawn in chunks."""
-        sizes = [min(CHUNK, n - begun) for begun in range(0, n, CHUNK)]
-        return np.concatenate([encoder(self.draw(data, size)) for size in sizes])
+        return np.concatenate([encoder(self.draw(data, size)) for size in _sizes(n, CHUNK)])
 
     def plan(self, draws: int | None) -> None:
         """Set the numbers of draws of each step: shares of `draws`, or by the time that some draws take."""
@@ -213,27 +219,24 @@ class _Hunt:
         if self.clock.seconds is None:
             assert draws is not None
             self.screened, self.climbed, self.learned = (max(draws // k, 200) for k in (50, 10, 2))
-            self.chosen, self.steps = max(draws, 200), 20
+            self.chosen, self.steps, self.slow = max(draws, 200), STEPS, min(self.learned, MOST_SLOW)
             return
-        # the first call may be slower than the rest
-        size, took = 50, 0.0
-        while took < min(0.02, 0.005 * self.clock.seconds) and size < CHUNK:
+        # a larger sample until its time can be told; the first call may be slower than the rest
+        size, took, limit = 100, 0.0, self.clock.seconds / (8 * len(patterns))
+        while took < min(0.05, limit / 2) and size < CHUNK:
             size *= 2
             start = time.perf_counter()
-            outputs = self.draw(patterns[0][0], size)
-            Encoder.of(outputs)(outputs)
+            self.quick(patterns[0], size)
             took = time.perf_counter() - start
-        rate = size / max(took, 1e-9) / 2
-        wanted = rate * self.clock.seconds
-        self.screened = int(np.clip(wanted * SCREENED / (4 * len(patterns)), 100, 20_000))
-        self.climbed = int(np.clip(5 * self.screened, 100, wanted * 0.02 + 100))
-        self.learned = int(np.clip(wanted * 0.05, 100, 300_000))
-        self.chosen = int(np.clip(wanted * 0.1, 100, 3_000_000))
-        self.steps = 10_000
+        cost, seconds = took / size, self.clock.seconds
+        self.screened = int(np.clip(SCREENED * seconds / (4 * len(patterns) * cost), 100, 50_000))
+        self.climbed = int(np.clip((CLIMBED - SCREENED) * seconds / (STEPS * cost), 100, 400_000))
+        self.learned = int(np.clip(0.05 * seconds / cost, 100, 1_000_000))
+        self.chosen, self.steps = 5_000_000, 10_000
+        self.slow = int(min(self.learned, MOST_SLOW, max(1_000, SLOW_A_SECOND * seconds)))
 
-    def attack(self, pair: Pair, n: int, *, thorough: bool) -> list[_Attack]:
+    def attack(self, pair: Pair, n: int, *, slow: int = 0) -> list[_Attack]:
         """Return one attack for each classifier, learned on n draws and its event chosen on n others."""
-        self.pairs += not thorough
         outputs = [self.draw(data, min(n, CHUNK)) for data in pair]
         encoder = Encoder.of(_joined(*outputs))
         read = [encoder(out) for out in outputs]
@@ -244,30 +247,38 @@ class _Hunt:
             ]
         first, second = (self.rows(data, n, encoder) for data in pair)
         found = []
-        for name, score in classifiers(read[0], read[1], thorough=thorough):
-            bound, event = best_event(score(first), score(second), self.delta, self.alpha)
-            found.append(_Attack(pair, bound, encoder, name, score, event))
+        for name, score in classifiers(read[0], read[1], slow=slow):
+            start = time.perf_counter()
+            scores = score(first), score(second)
+            took = time.perf_counter() - start
+            bound, event = best_event(*scores, self.delta, HOPE)
+            found.append(_Attack(pair, bound, encoder, name, score, event, took / n, _gap(*scores)))
             if self.clock.left(CHOSEN) < 0:
                 break
         return found
 
     def quick(self, pair: Pair, n: int) -> _Attack:
         """Return the best attack of the quick classifiers."""
-        return max(self.attack(pair, n, thorough=False), key=lambda attack: attack.bound)
+        return max(self.attack(pair, n), key=lambda attack: attack.bound)
 
     def screen(self) -> list[_Attack]:
-        """Try every pattern on few draws, and as many pairs at random as there are patterns."""
+        """Try every pattern on few draws, half as many at random, and the better half again and again on more."""
         found = []
-        for pair in [*self.patterns, *(None for _ in self.patterns)]:
-            if found and self.clock.left(SCREENED) < 0:
+        for pair in [*self.patterns, *[None] * max(len(self.patterns) // 2, 1)]:
+            if found and self.clock.left(SCREENED / 2) < 0:
                 break
             pair = self.domain.fresh(self.rng) if pair is None else pair
-            if pair is not None:
+            if pair is not None and self._is_new(pair):
                 found.append(self.quick(pair, self.screened))
-        return sorted(found, key=lambda attack: -attack.bound)[:KEPT]
+        n = self.screened
+        while len(found) > KEPT and self.clock.left(SCREENED) > 0:
+            n *= 2
+            found = _best(found, max(len(found) // 2, KEPT))
+            found = [self.quick(attack.pair, n) if self.clock.left(SCREENED) > 0 else attack for attack in found]
+        return _best(found, KEPT)
 
     def climb(self, begun: list[_Attack]) -> list[_Attack]:
-        """Try the best pairs on more draws, then pairs close to the best two, as long as there is time."""
+        """Try the best pairs on more draws, then pairs close to the best, as long as there is time."""
         found = []
         for attack in begun:
             if not found or self.clock.left(CLIMBED) > 0:
@@ -275,51 +286,74 @@ class _Hunt:
         for step in range(self.steps):
             if self.clock.left(CLIMBED) < 0:
                 break
-            found.sort(key=lambda attack: -attack.bound)
-            del found[KEPT:]
+            found = _best(found, KEPT)
             pair = self.domain.near(found[step % min(2, len(found))].pair, self.rng)
             if pair is None:
                 break
-            found.append(self.quick(pair, self.climbed))
-        return sorted(found, key=lambda attack: -attack.bound)[:FINALISTS]
+            if self._is_new(pair):
+                found.append(self.quick(pair, self.climbed))
+        return _best(found, KEPT)
+
+    def _is_new(self, pair: Pair) -> bool:
+        """Note a pair, and say whether it was not tried before, in this order or the other."""
+        sides = [np.asarray(side).tobytes() if isinstance(side, np.ndarray) else repr(side) for side in pair]
+        key = tuple(sorted(map(str, sides)))
+        if key in self.seen:
+            return False
+        self.seen.add(key)
+        return True
 
     def choose(self, finalists: list[_Attack]) -> _Attack:
         """Learn all classifiers on many draws of the best pairs, and choose the event on many more."""
         tried: list[_Attack] = []
         for attack in finalists:
-            if not tried or self.clock.left(0.75 * CHOSEN) > 0:
-                tried += self.attack(attack.pair, self.learned, thorough=True)
+            if not tried or self.clock.left(LEARNED) > 0:
+                tried += self.attack(attack.pair, self.learned, slow=self.slow)
         best = max(tried, key=lambda attack: attack.bound)
-        # scores of the winning pair that may still be the best on more draws, in order of their cost
-        rivals = [attack for attack in tried if attack.pair is best.pair and attack.bound > 0.9 * best.bound]
+        rivals = [attack for attack in tried if attack.pair is best.pair and attack.bound > 0.8 * best.bound]
         rivals = sorted(rivals, key=lambda attack: -attack.bound)[:3]
-        rivals.sort(key=lambda attack: attack.name.startswith("gradient"))
-        n = int(min(self.chosen, CHUNK * max(1, 8 * self.clock.left(CHOSEN))))
+        drawing = self._drawing(best)
+        cost = drawing + sum(rival.cost for rival in rivals)
+        n = int(min(self.chosen, max(self.clock.left(CHOSEN) / cost, self.learned)))
         scores: list[list[list[FloatArray]]] = [[[], []] for _ in rivals]
-        for begun in range(0, n, CHUNK):
-            if begun and self.clock.left(CHOSEN) < 0:
+        chosen = 0
+        for size in _sizes(n, CHUNK):
+            if chosen and self.clock.left(CHOSEN) < 0:
                 break
             for side, data in enumerate(best.pair):
-                rows = best.encoder(self.draw(data, min(CHUNK, n - begun)))
+                rows = best.encoder(self.draw(data, size))
                 for rival, kept in zip(rivals, scores, strict=True):
                     kept[side].append(rival.score(rows))
-        winner = None
+            chosen += size
         for rival, kept in zip(rivals, scores, strict=True):
-            rival.bound, rival.event = best_event(
-                np.concatenate(kept[0]), np.concatenate(kept[1]), self.delta, self.alpha
-            )
-            if winner is None or rival.bound > WORTH_ITS_TIME * winner.bound:
-                winner = rival
-        assert winner is not None
-        return winner
+            ours, theirs = (np.concatenate(side) for side in kept)
+            _, rival.event = best_event(ours, theirs, self.delta, HOPE)
+            # the bound that this event is likely to have where time allows another number of draws
+            more = 1.0 if math.isinf(self.clock.left(1)) else self.clock.left(COUNTED) / (drawing + rival.cost) / chosen
+            hits, misses = rival.event.counts(ours, theirs)
+            more = max(more, 1.0)
+            likely = more * hits, more * (misses + 1), int(more * (chosen + 1))
+            rival.bound = float(lower_bounds(*likely, self.delta, self.alpha))
+        return max(rivals, key=lambda attack: attack.bound)
+
+    def _drawing(self, attack: _Attack) -> float:
+        """Return the seconds that one draw of both data sets takes, with its encoding."""
+        n = min(self.learned, 20_000)
+        start = time.perf_counter()
+        for data in attack.pair:
+            attack.encoder(self.draw(data, n))
+        return (time.perf_counter() - start) / n
 
     def count(self, attack: _Attack, draws: int | None) -> tuple[int, int, int, FloatArray, FloatArray]:
         """Count the event on fresh draws; return (hits, misses, draws of each, fpr, tpr)."""
         hits = misses = counted = 0
         curve: tuple[FloatArray, FloatArray] = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
         wanted = math.inf if draws is None else draws
-        # a slow mechanism gets smaller chunks, so that the clock is read often enough
-        size = CHUNK if draws is not None and self.clock.seconds is None else min(CHUNK, max(self.chosen // 4, 100))
+        size = CHUNK
+        if self.clock.seconds is not None:
+            # a slow mechanism gets smaller chunks, so that the clock is read often enough
+            cost = self._drawing(attack) + attack.cost
+            size = int(np.clip(0.01 * self.clock.seconds / cost, 100, CHUNK))
         sign = 1.0 if attack.event.above == attack.event.for_first else -1.0
         while counted < wanted and (not counted or self.clock.left(COUNTED) > 0):
             n = int(min(size, wanted - counted))
@@ -330,6 +364,24 @@ class _Hunt:
                 curve = attacker_roc(sign * ours, sign * theirs)
             counted += n
         return hits, misses, counted, *curve
+
+
+def _gap(first: FloatArray, second: FloatArray) -> float:
+    """Return the distance of two means in standard deviations."""
+    spread = math.sqrt((first.var() + second.var()) / 2)
+    return abs(first.mean() - second.mean()) / spread if spread > 0 else float(first[0] != second[0])
+
+
+def _best(found: list[_Attack], count: int) -> list[_Attack]:
+    """Return the best by bound and the best by gap in turns: rare events show in the bound on many draws alone."""
+    orders = [sorted(found, key=key) for key in (lambda attack: -attack.bound, lambda attack: -attack.gap)]
+    mixed = {id(attack): attack for both in zip(*orders, strict=True) for attack in both}
+    return list(mixed.values())[:count]
+
+
+def _sizes(n: int, most: int) -> list[int]:
+    """Return sizes of chunks that make up n."""
+    return [min(most, n - begun) for begun in range(0, n, most)]
 
 
 def _joined(first: Any, second: Any) -> Any:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from dpml.auditing.audit import Score, attackers
+from dpml.auditing.audit import Score, attackers, direction
 from dpml.exceptions import InvalidParameter
 
 __all__ = ["Encoder", "classifiers"]
@@ -29,8 +29,8 @@ FloatArray = NDArray[np.float64]
 MOST_COLUMNS = 40
 # Codes of what is a number by type and not by value.
 ODD_NUMBERS = {"nan": 1, "inf": 2, "-inf": 3}
-# Outputs that one classifier learns from, of each side; more teach little.
-MOST_LINEAR, MOST_BOOSTED = 100_000, 400_000
+# Outputs that show where the knots are.
+MOST_KNOTS = 4_000
 
 
 @dataclass
@@ -128,25 +128,33 @@ def _word(row: list[Any], k: int) -> str:
     return f"{type(cell).__name__} {cell!r}"
 
 
-def classifiers(first: FloatArray, second: FloatArray, *, thorough: bool = True) -> Iterable[tuple[str, Score]]:
-    """Yield scores by name, the quickest to compute first, learned from encoded outputs of both data sets.
+def classifiers(first: FloatArray, second: FloatArray, *, slow: int = 0) -> Iterable[tuple[str, Score]]:
+    """Yield scores by name, learned from encoded outputs of both data sets.
 
-    A table of frequencies is as good as any score, so that nothing else is tried where outputs are few. `thorough`
-    adds gradient boosting to the logistic regression.
+    A table of frequencies is as good as any score, so that nothing else is tried where outputs are few. `slow` is how
+    many outputs of each side teach what takes long to learn, logistic regression and gradient boosting; 0 for neither.
     """
-    simple = list(attackers(first, second))
-    yield from simple
-    if simple[0][0].startswith("frequency"):
+    some = slow // 2
+    simple = iter(attackers(first, second))
+    name, score = next(simple)
+    yield name, score
+    if name.startswith("frequency"):
         return
-    narrow = first.shape[1] <= MOST_COLUMNS
-    bend = _bends(first, second) if narrow else _standard(first, second)
-    yield "logistic regression of the output", _logistic(first[:MOST_LINEAR], second[:MOST_LINEAR], bend)
-    if thorough and narrow:
-        yield "gradient boosting of the output", _boosted(first[:MOST_BOOSTED], second[:MOST_BOOSTED])
+    yield from simple
+    if first.shape[1] > MOST_COLUMNS:
+        if slow:
+            yield "logistic regression of the output", _logistic(first[:some], second[:some], _standard(first, second))
+        return
+    bend = _bends(first, second)
+    straight = direction(bend(first), bend(second))
+    yield "linear discriminant of bent outputs", lambda x: straight(bend(x))
+    if slow:
+        yield "logistic regression of bent outputs", _logistic(first[:some], second[:some], bend)
+        yield "gradient boosting of the output", _boosted(first[:slow], second[:slow])
 
 
 def _standard(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    both = np.concatenate([first, second])
+    both = np.concatenate([first[:MOST_KNOTS], second[:MOST_KNOTS]])
     centre = np.median(both, axis=0)
     spread = np.median(np.abs(both - centre), axis=0)
     spread[spread == 0] = 1.0
@@ -158,7 +166,8 @@ def _bends(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], Floa
 
     The log ratio of two noisy answers is often flat outside the two answers: the two medians are knots.
     """
-    one, two = _with_differences(first), _with_differences(second)
+    widen = _widening(first, second)
+    one, two = widen(first[:MOST_KNOTS]), widen(second[:MOST_KNOTS])
     knots = []
     for k in range(one.shape[1]):
         both = np.concatenate([one[:, k], two[:, k]])
@@ -167,7 +176,7 @@ def _bends(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], Floa
         knots.append(at if len(at) > 1 else np.array([at[0] - 0.5, at[0] + 0.5]))
 
     def bend(x: FloatArray) -> FloatArray:
-        x = _with_differences(x)
+        x = widen(x)
         pieces = np.empty((len(x), sum(len(at) - 1 for at in knots)))
         column = 0
         for k, at in enumerate(knots):
@@ -179,8 +188,12 @@ def _bends(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], Floa
     return bend
 
 
-def _with_differences(x: FloatArray) -> FloatArray:
-    return np.concatenate([x, np.diff(x, axis=1)], axis=1) if x.shape[1] > 1 else x
+def _widening(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return a map that adds the differences of neighbouring columns, where all of them are numbers that do not repeat."""
+    few = np.concatenate([first[:500], second[:500]])
+    if few.shape[1] == 1 or any(len(np.unique(column)) < len(few) // 2 for column in few.T):
+        return lambda x: x
+    return lambda x: np.concatenate([x, np.diff(x, axis=1)], axis=1)
 
 
 def _labelled(first: FloatArray, second: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
@@ -198,8 +211,9 @@ def _logistic(first: FloatArray, second: FloatArray, bend: Callable[[FloatArray]
 
 
 def _boosted(first: FloatArray, second: FloatArray) -> Score:
-    x, y = _labelled(_with_differences(first), _with_differences(second))
+    widen = _widening(first, second)
+    x, y = _labelled(widen(first), widen(second))
     model = HistGradientBoostingClassifier(
-        max_iter=60, max_leaf_nodes=16, min_samples_leaf=max(20, len(first) // 2000), early_stopping=False
+        max_iter=60, max_leaf_nodes=16, min_samples_leaf=max(20, len(x) // 4000), early_stopping=False
     ).fit(x, y)
-    return lambda x: model.decision_function(_with_differences(x))
+    return lambda x: model.decision_function(widen(x))

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from dpml._validate import check_integer, check_number
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Answers", "Neighbours", "Pairs", "Values"]
+__all__ = ["Answers", "Neighbours", "Pairs", "SharedRecords", "Values", "of_case"]
 
 Pair = tuple[Any, Any]
 FloatArray = NDArray[np.float64]
+# Places at which a pattern turns from above to below, at most.
+MOST_SPLITS = 12
 
 
 @runtime_checkable
@@ -130,8 +132,8 @@ class Answers:
     Notes
     -----
     The patterns are those of Ding et al. (2018, Table 1): one above, one below, one above and the rest below, one
-    below and the rest above, half and half, all above, all below and the cross; here around three levels of the range
-    and at the last coordinate as well as at the first, for some algorithms treat their first query unlike the last.
+    below and the rest above, half and half, all above, all below and the cross; here around several levels of the
+    range, and with the rest beginning at any coordinate, for some algorithms treat their first query unlike the last.
 
     Examples
     --------
@@ -163,17 +165,16 @@ class Answers:
     def patterns(self) -> Sequence[Pair]:
         """Return the patterns at each level, without those that the range cuts down to nothing."""
         k, half = self.length, self.length // 2
-        ends = [0] if k == 1 else [0, k - 1]
         moves = []
-        for end in ends:
+        for end in {0, k - 1}:
             alone = np.zeros(k)
             alone[end] = 1.0
             moves += [alone, -alone]
-            if self.each and k > 1:
-                moves += [2 * alone - 1, 1 - 2 * alone]
         if self.each and k > 1:
-            split = np.where(np.arange(k) < half, 1.0, -1.0)
-            moves += [split, -split, np.ones(k), -np.ones(k)]
+            moves += [np.ones(k), -np.ones(k)]
+            for first in {*np.linspace(1, k - 1, min(k - 1, MOST_SPLITS)).astype(int).tolist(), half}:
+                split = np.where(np.arange(k) < first, 1.0, -1.0)
+                moves += [split, -split]
         found: dict[bytes, Pair] = {}
         for level in self._levels():
             for move in moves:
@@ -200,8 +201,10 @@ class Answers:
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
         """Return the pair with some answers drawn anew, or shifted together, or their changes turned."""
         first, second = (np.array(side, dtype=float) for side in pair)
-        chosen = rng.random(self.length) < max(0.25, 1.0 / self.length)
-        chosen[rng.integers(self.length)] = True
+        # one answer, or a stretch of them, or a quarter
+        begin, end = np.sort(rng.integers(self.length, size=2))
+        chosen = [np.zeros(self.length, dtype=bool), rng.random(self.length) < 0.25][int(rng.integers(2))]
+        chosen[begin : end + 1 if rng.random() < 0.3 else begin + 1] = True
         kind = rng.integers(3)
         if kind == 0:
             step = self.change * rng.choice([-1.0, 1.0])
@@ -237,3 +240,64 @@ class Answers:
             only = np.arange(self.length) == rng.integers(self.length)
             return np.where(only, second, first)
         return second
+
+
+@dataclass(frozen=True)
+class SharedRecords:
+    """Two tables that differ by a record; the records that they share are exchanged for copies of each other.
+
+    Parameters
+    ----------
+    data, neighbour : tuple of ndarray
+        Tables as arrays with one row a record, equal in their first `shared` rows.
+    shared : int
+
+    Notes
+    -----
+    The number of records stays, and each record is one that the table had: what holds for every table of this domain
+    holds for these.
+    """
+
+    data: tuple[Any, ...]
+    neighbour: tuple[Any, ...]
+    shared: int
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the two tables as they are."""
+        return [(self.data, self.neighbour)]
+
+    def fresh(self, rng: np.random.Generator) -> Pair:
+        """Return the tables with the shared records drawn anew, with replacement."""
+        return self._with(rng.integers(self.shared, size=self.shared), (self.data, self.neighbour))
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        """Return the tables with some of the shared records exchanged."""
+        chosen = rng.random(self.shared) < 0.25
+        kept = np.where(chosen, rng.integers(self.shared, size=self.shared), np.arange(self.shared))
+        return self._with(kept, pair)
+
+    def _with(self, kept: NDArray[np.intp], pair: Pair) -> Pair:
+        first, second = (
+            tuple(np.concatenate([part[: self.shared][kept], part[self.shared :]]) for part in side) for side in pair
+        )
+        return first, second
+
+
+def of_case(data: Any, neighbour: Any) -> Neighbours:
+    """Return what may be searched around a known pair: its shared records if it is a pair of tables, else itself."""
+    tables = [side for side in (data, neighbour) if _is_table(side)]
+    if len(tables) == 2 and len(data) == len(neighbour):
+        most = min(len(data[0]), len(neighbour[0]))
+        same = np.ones(most, dtype=bool)
+        for one, two in zip(data, neighbour, strict=True):
+            same &= (one[:most] == two[:most]).reshape(most, -1).all(axis=1)
+        shared = most if same.all() else int(same.argmin())
+        if shared > 1 and max(len(data[0]), len(neighbour[0])) - shared <= 1:
+            return SharedRecords(data, neighbour, shared)
+    return Pairs([(data, neighbour)])
+
+
+def _is_table(side: Any) -> bool:
+    if not isinstance(side, tuple) or len(side) < 2 or not all(isinstance(part, np.ndarray) for part in side):
+        return False
+    return side[0].ndim > 0 and all(part.ndim > 0 and len(part) == len(side[0]) for part in side)

@@ -45,7 +45,7 @@ class Rappor:
     one_time: bool = False
     bits: int = 20
     hashes: int = 4
-    p: float = 0.25
+    p: float = 0.5
     q: float = 0.75
 
     def chances(self) -> tuple[float, float]:

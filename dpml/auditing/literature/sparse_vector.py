@@ -164,7 +164,7 @@ def _variants(epsilon: float) -> dict[str, tuple[str, str, SparseVectorVariant, 
             "Sparse vector 2, a new threshold each time, c = 2",
             f"{paper} 2",
             SparseVectorVariant(2 / half, 4 / half, cutoff=2, redraw=True),
-            10,
+            5,
         ),
         "sparse-vector-3": (
             "Sparse vector 3, answers with the value",
@@ -194,7 +194,7 @@ def _variants(epsilon: float) -> dict[str, tuple[str, str, SparseVectorVariant, 
             "Numerical sparse vector",
             "Wang et al. 2019, NumSVT",
             SparseVectorVariant(3 / epsilon, 6 / epsilon, answer_scale=3 / epsilon),
-            10,
+            5,
         ),
     }
 
