@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import contextlib
 import difflib
 import importlib
 import os
@@ -106,10 +107,8 @@ def _say(text: str = "", *, flush: bool = False) -> None:
 def _complain(text: str) -> None:
     """Print a line on standard error if that can be."""
     if sys.stderr is not None:
-        try:
+        with contextlib.suppress(OSError):
             print(text, file=sys.stderr, flush=True)
-        except OSError:
-            pass
 
 
 # ---- commands ---------------------------------------------------------------------------------------------------
@@ -176,7 +175,8 @@ def _check_names(names: Sequence[str], *known: Iterable[str]) -> None:
     all_known = [each for some in known for each in some]
     for name in names:
         if name not in all_known and ":" not in name:
-            raise InvalidParameter("name", name, "a name that `python -m dpml catalogue` prints" + _near(name, all_known))
+            allowed = "a name that `python -m dpml catalogue` prints" + _near(name, all_known)
+            raise InvalidParameter("name", name, allowed)
 
 
 def _relations(entry: Any, arguments: argparse.Namespace) -> Sequence[str]:
@@ -194,7 +194,7 @@ def _search(arguments: argparse.Namespace, rng: Any) -> int:
     from dpml.auditing.search_neighbours import of_case
     from dpml.catalogue import CATALOGUE
 
-    names = arguments.names or list(LITERATURE)
+    names: Sequence[str] = arguments.names or list(LITERATURE)
     _check_names(names, LITERATURE, CATALOGUE)
     surprises = 0
     targets: list[tuple[str, Any, Any, float, float]] = []

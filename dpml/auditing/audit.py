@@ -291,7 +291,7 @@ def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
 def _codes(rows: FloatArray) -> NDArray[np.uint64]:
     """Return a hash of each row. Rows that collide share a score, which costs an attacker power and nothing else."""
     bits = np.ascontiguousarray(rows + 0.0).view(np.uint64)
-    odd = np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    odd = np.asarray(np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64)) | np.uint64(1)
     codes = np.zeros(len(rows), dtype=np.uint64)
     for k in range(rows.shape[1]):
         # floats of few digits differ in their high bits alone, which a product would push out

@@ -1,10 +1,10 @@
 """Events that tell two neighbours apart: a classifier learns a score of the output, a threshold makes it an event.
 
 Bichsel et al. (2021, DP-Sniper) train a classifier to tell outputs on D from outputs on D' and take as event the
-outputs of highest score, for by Neyman and Pearson no event of the same probability on D' is likelier on D. They fix that
-probability, and where many outputs tie at the threshold they take each with a probability. Here the threshold is the
-one whose lower bound on ε is largest, over all of them. A tie is then taken whole or left whole: an event between two
-nested ones has a ratio between theirs, so that a coin could not raise it.
+outputs of highest score, for by Neyman and Pearson no event of the same probability on D' is likelier on D. They fix
+that probability, and where many outputs tie at the threshold they take each with a probability. Here the threshold is
+the one whose lower bound on ε is largest, over all of them. A tie is then taken whole or left whole: an event between
+two nested ones has a ratio between theirs, so that a coin could not raise it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from dpml.auditing.audit import Score, attackers, direction
-from dpml.exceptions import InvalidParameter
 
 __all__ = ["Encoder", "classifiers"]
 
@@ -58,7 +58,7 @@ class Encoder:
         """Learn the form of some outputs."""
         array = _numbers(outputs)
         if array is not None:
-            odd = ~np.isfinite(array).all(axis=0)
+            odd = np.isfinite(array).min(axis=0, initial=True) == 0
             return cls(array.shape[1], [dict(ODD_NUMBERS) if at else {} for at in odd])
         rows = [_cells(output) for output in outputs]
         width = max(map(len, rows), default=0)
@@ -131,14 +131,17 @@ def _word(row: list[Any], k: int) -> str:
 def classifiers(first: FloatArray, second: FloatArray, *, slow: int = 0) -> Iterable[tuple[str, Score]]:
     """Yield scores by name, learned from encoded outputs of both data sets.
 
-    A table of frequencies is as good as any score, so that nothing else is tried where outputs are few. `slow` is how
-    many outputs of each side teach what takes long to learn, logistic regression and gradient boosting; 0 for neither.
+    Where outputs are few, a table of frequencies leaves little to learn; a linear score is tried beside it, for it
+    tells more of outputs that are rare. `slow` is how many outputs of each side teach what takes long to learn,
+    logistic regression and gradient boosting; 0 for neither.
     """
     some = slow // 2
     simple = iter(attackers(first, second))
     name, score = next(simple)
     yield name, score
     if name.startswith("frequency"):
+        if first.shape[1] > 1:
+            yield next(simple)
         return
     yield from simple
     if first.shape[1] > MOST_COLUMNS:
@@ -180,7 +183,7 @@ def _bends(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], Floa
         pieces = np.empty((len(x), sum(len(at) - 1 for at in knots)))
         column = 0
         for k, at in enumerate(knots):
-            for low, high in zip(at, at[1:], strict=False):
+            for low, high in pairwise(at):
                 np.clip((x[:, k] - low) / (high - low), 0.0, 1.0, out=pieces[:, column])
                 column += 1
         return pieces
@@ -189,7 +192,7 @@ def _bends(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], Floa
 
 
 def _widening(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return a map that adds the differences of neighbouring columns, where all of them are numbers that do not repeat."""
+    """Return a map that adds the differences of neighbouring columns, where all are numbers that do not repeat."""
     few = np.concatenate([first[:500], second[:500]])
     if few.shape[1] == 1 or any(len(np.unique(column)) < len(few) // 2 for column in few.T):
         return lambda x: x

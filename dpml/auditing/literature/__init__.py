@@ -12,7 +12,7 @@ Examples
 ('Noisy max 3, Laplace noise, its value', 2.5)
 """
 
-from dpml.auditing.literature._specimen import Specimen
+from dpml.auditing.literature._specimen import Specimen, Specimens
 from dpml.auditing.literature.histograms import HISTOGRAMS
 from dpml.auditing.literature.noisy_max import NOISY_MAXIMA
 from dpml.auditing.literature.rappor import RAPPORS
@@ -21,4 +21,4 @@ from dpml.auditing.literature.sparse_vector import SPARSE_VECTORS
 __all__ = ["LITERATURE", "Specimen"]
 
 # name: the algorithm at a claim of ε
-LITERATURE = {**HISTOGRAMS, **NOISY_MAXIMA, **SPARSE_VECTORS, **RAPPORS}
+LITERATURE: Specimens = {**HISTOGRAMS, **NOISY_MAXIMA, **SPARSE_VECTORS, **RAPPORS}

@@ -14,7 +14,17 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Nodes", "changes", "laplace_cdf", "laplace_density", "largest_loss", "multisets", "nodes", "products", "sides"]
+__all__ = [
+    "Nodes",
+    "changes",
+    "laplace_cdf",
+    "laplace_density",
+    "largest_loss",
+    "multisets",
+    "nodes",
+    "products",
+    "sides",
+]
 
 FloatArray = NDArray[np.float64]
 # Points of each Gauss-Legendre panel; between breakpoints the integrands are sums of few exponentials.

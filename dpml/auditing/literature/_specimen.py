@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpml.auditing.search_neighbours import Neighbours
 
-__all__ = ["Specimen", "laplace"]
+__all__ = ["Specimen", "Specimens", "laplace"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,10 @@ class Specimen:
     mechanism: Callable[..., Any]
     neighbours: Neighbours
     true_epsilon: Callable[[], float]
+
+
+# {name: the algorithm at a claim of ε}
+Specimens = dict[str, Callable[[float], Specimen]]
 
 
 def laplace(rng: np.random.Generator, scale: float, size: Any) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from math import ceil, log2
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.auditing.literature._exact import largest_loss
-from dpml.auditing.literature._specimen import Specimen, laplace
+from dpml.auditing.literature._specimen import Specimen, Specimens, laplace
 from dpml.auditing.search_neighbours import Answers
 
 __all__ = ["HISTOGRAMS", "NoisyAnswers", "TruncatedGeometric"]
@@ -89,7 +90,7 @@ class TruncatedGeometric:
     def true_epsilon(self) -> float:
         """Return the largest loss of counts that differ by 1."""
         tables = [self.probabilities(count) for count in range(self.n + 1)]
-        return max(largest_loss(one, two) for one, two in zip(tables, tables[1:], strict=False))
+        return max(largest_loss(one, two) for one, two in pairwise(tables))
 
 
 def _noisy(title: str, source: str, inputs: str, variant: NoisyAnswers, length: int) -> Specimen:
@@ -105,7 +106,8 @@ def _histogram(number: int, epsilon: float) -> Specimen:
 
 def _prefix_sum(epsilon: float) -> Specimen:
     variant = NoisyAnswers(1 / epsilon, sums=True)
-    return _noisy("Prefix sums", "Wang et al. 2019, PrefixSum", "10 answers in {0, 1, 2}, one changes by 1", variant, 10)
+    inputs = "10 answers in {0, 1, 2}, one changes by 1"
+    return _noisy("Prefix sums", "Wang et al. 2019, PrefixSum", inputs, variant, 10)
 
 
 def _parallel(epsilon: float, times: int = 5) -> Specimen:
@@ -126,7 +128,7 @@ def _geometric(epsilon: float) -> Specimen:
     )
 
 
-HISTOGRAMS = {
+HISTOGRAMS: Specimens = {
     "noisy-histogram-1": partial(_histogram, 1),
     "noisy-histogram-2": partial(_histogram, 2),
     "prefix-sums": _prefix_sum,

@@ -26,7 +26,7 @@ from dpml.auditing.literature._exact import (
     nodes,
     sides,
 )
-from dpml.auditing.literature._specimen import Specimen, laplace
+from dpml.auditing.literature._specimen import Specimen, Specimens, laplace
 from dpml.auditing.search_neighbours import Answers
 
 __all__ = ["NOISY_MAXIMA", "NoisyMax"]
@@ -113,7 +113,7 @@ def _specimen(exponential: bool, value: bool, epsilon: float) -> Specimen:
     )
 
 
-NOISY_MAXIMA = {
+NOISY_MAXIMA: Specimens = {
     f"noisy-max-{1 + exponential + 2 * value}": partial(_specimen, exponential, value)
     for value in (False, True)
     for exponential in (False, True)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from dpml.auditing.literature._specimen import Specimen
+from dpml.auditing.literature._specimen import Specimen, Specimens
 from dpml.auditing.search_neighbours import Values
 from dpml.exceptions import InvalidParameter
 
@@ -102,4 +102,4 @@ def _specimen(one_time: bool, epsilon: float) -> Specimen:
     )
 
 
-RAPPORS = {"rappor": partial(_specimen, False), "rappor-one-time": partial(_specimen, True)}
+RAPPORS: Specimens = {"rappor": partial(_specimen, False), "rappor-one-time": partial(_specimen, True)}

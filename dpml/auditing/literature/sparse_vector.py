@@ -25,7 +25,7 @@ from dpml.auditing.literature._exact import (
     nodes,
     sides,
 )
-from dpml.auditing.literature._specimen import Specimen, laplace
+from dpml.auditing.literature._specimen import Specimen, Specimens, laplace
 from dpml.auditing.search_neighbours import Answers
 
 __all__ = ["SPARSE_VECTORS", "SparseVectorVariant"]
@@ -79,7 +79,7 @@ class SparseVectorVariant:
             numbers = values if self.answer_scale == 0 else data + laplace(rng, self.answer_scale, shape)
             answers = np.where(above, numbers, -np.inf)
         if self.cutoff is not None:
-            before = np.cumsum(above, axis=1) - above
+            before: NDArray[np.intp] = np.cumsum(above, axis=1) - above
             answers[before >= self.cutoff] = np.nan
         return answers
 
@@ -211,4 +211,4 @@ def _specimen(name: str, epsilon: float) -> Specimen:
     )
 
 
-SPARSE_VECTORS = {name: (lambda epsilon, name=name: _specimen(name, epsilon)) for name in _variants(1.0)}
+SPARSE_VECTORS: Specimens = {name: (lambda epsilon, name=name: _specimen(name, epsilon)) for name in _variants(1.0)}
