@@ -1,8 +1,8 @@
 """Search for violations in the literature's algorithms, and print what was found beside what is true.
 
 Run ``OMP_NUM_THREADS=1 python benchmarks/audit_search.py [NAME ...]``: a row for each algorithm of
-`dpml.auditing.literature` at a claim of 1, with the true ε on the stated inputs, the lower bound found, its share of the
-truth (or of five times the claim where the truth is infinite), draws of each data set that were counted, and seconds.
+`dpml.auditing.literature` at a claim of 1, with the true ε on the stated inputs, the lower bound found, its share of
+the truth (or of five times the claim where the truth is infinite), draws of each data set that were counted, and time.
 ``--check`` fails where a share is below 0.9, or below 1 where ε is infinite. ``--processor`` counts processor time
 instead of the clock's, on a machine that does other things too.
 

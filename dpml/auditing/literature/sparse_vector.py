@@ -12,6 +12,7 @@ queries their ε is finite. Variant 5 is infinite from two queries on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -211,4 +212,4 @@ def _specimen(name: str, epsilon: float) -> Specimen:
     )
 
 
-SPARSE_VECTORS: Specimens = {name: (lambda epsilon, name=name: _specimen(name, epsilon)) for name in _variants(1.0)}
+SPARSE_VECTORS: Specimens = {name: partial(_specimen, name) for name in _variants(1.0)}
