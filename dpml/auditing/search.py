@@ -32,9 +32,12 @@ SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.4, 0.55, 0.68, 0.96
 KEPT, STEPS = 6, 20
 # Outputs of each side that slow classifiers learn from; more teach little.
 MOST_SLOW, SLOW_A_SECOND = 200_000, 4_000
-# Until the last count an event is judged by limits of this confidence: rare events must not be passed over because the
-# draws that choose are fewer than those that count.
-HOPE = 0.3
+# Levels at which half of the draws propose events, for the other half to judge: a hopeful one, so that rare events are
+# not passed over because the draws that choose are fewer than those that count, and a cautious one, for among a thousand
+# thresholds some look good by chance.
+PROPOSING = (0.2, 0.01, 0.0005)
+# A slower classifier must be better by this share.
+WORTH_ITS_TIME = 1.01
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,11 +257,21 @@ class _Hunt:
             start = self.clock.now()
             scores = score(first), score(second)
             took = self.clock.now() - start
-            bound, event = best_event(*scores, self.delta, HOPE)
+            bound, event = self.event(*scores)
             found.append(_Attack(pair, bound, encoder, name, score, event, took / n, _gap(*scores)))
             if self.clock.left(CHOSEN) < 0:
                 break
         return found
+
+    def event(self, first: FloatArray, second: FloatArray) -> tuple[float, Event]:
+        """Return the best event of a score, proposed by half of the draws and judged by the other half."""
+        half = len(first) // 2
+        proposed = [best_event(first[:half], second[:half], self.delta, level)[1] for level in PROPOSING]
+        rest = len(first) - half
+        judged = [(event.counts(first[half:], second[half:]), event) for event in dict.fromkeys(proposed)]
+        bounds = [float(lower_bounds(*counts, rest, self.delta, self.alpha)) for counts, _ in judged]
+        best = max(range(len(bounds)), key=bounds.__getitem__)
+        return bounds[best], judged[best][1]
 
     def quick(self, pair: Pair, n: int) -> _Attack:
         """Return the best attack of the quick classifiers."""
@@ -313,10 +326,10 @@ class _Hunt:
             if not tried or self.clock.left(LEARNED) > 0:
                 tried += self.attack(attack.pair, self.learned, slow=self.slow)
         best = max(tried, key=lambda attack: attack.bound)
-        rivals = [attack for attack in tried if attack.pair is best.pair and attack.bound > 0.8 * best.bound]
+        rivals = [attack for attack in tried if attack.pair is best.pair and attack.bound >= 0.8 * best.bound]
         rivals = sorted(rivals, key=lambda attack: -attack.bound)[:3]
-        drawing = self._drawing(best)
-        cost = drawing + sum(rival.cost for rival in rivals)
+        rivals.sort(key=lambda attack: attack.cost)
+        cost = self._drawing(best) + sum(rival.cost for rival in rivals)
         n = int(min(self.chosen, max(self.clock.left(CHOSEN) / cost, self.learned)))
         scores: list[list[list[FloatArray]]] = [[[], []] for _ in rivals]
         chosen = 0
@@ -328,16 +341,13 @@ class _Hunt:
                 for rival, kept in zip(rivals, scores, strict=True):
                     kept[side].append(rival.score(rows))
             chosen += size
+        winner = rivals[0]
         for rival, kept in zip(rivals, scores, strict=True):
             ours, theirs = (np.concatenate(side) for side in kept)
-            _, rival.event = best_event(ours, theirs, self.delta, HOPE)
-            # the bound that this event is likely to have where time allows another number of draws
-            more = 1.0 if math.isinf(self.clock.left(1)) else self.clock.left(COUNTED) / (drawing + rival.cost) / chosen
-            hits, misses = rival.event.counts(ours, theirs)
-            more = max(more, 1.0)
-            likely = more * hits, more * (misses + 1), int(more * (chosen + 1))
-            rival.bound = float(lower_bounds(*likely, self.delta, self.alpha))
-        return max(rivals, key=lambda attack: attack.bound)
+            rival.bound, rival.event = self.event(ours, theirs)
+            if rival.bound > WORTH_ITS_TIME * winner.bound:
+                winner = rival
+        return winner
 
     def _drawing(self, attack: _Attack) -> float:
         """Return the seconds that one draw of both data sets takes, with its encoding."""

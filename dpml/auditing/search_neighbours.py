@@ -108,8 +108,12 @@ class Values:
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
         """Return the pair with one of its values exchanged."""
-        first, second = self.fresh(rng) or pair
-        return (pair[0], second) if rng.random() < 0.5 else (first, pair[1])
+        side = int(rng.integers(2))
+        others = [value for value in self.values if value != pair[0] and value != pair[1]]
+        if not others:
+            return pair[1], pair[0]
+        other = others[int(rng.integers(len(others)))]
+        return (pair[0], other) if side else (other, pair[1])
 
 
 @dataclass(frozen=True)
