@@ -32,8 +32,8 @@ SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.4, 0.55, 0.68, 0.96
 KEPT, STEPS = 6, 20
 # Outputs of each side that slow classifiers learn from; more teach little.
 MOST_SLOW, SLOW_A_SECOND = 200_000, 4_000
-# Levels at which half of the draws propose events, for the other half to judge: a hopeful one, so that rare events are
-# not passed over because the draws that choose are fewer than those that count, and a cautious one, for among a thousand
+# Levels at which half of the draws propose events, for the other half to judge. A hopeful one, so that rare events are
+# not passed over because the draws that choose are fewer than those that count; and cautious ones, for among a thousand
 # thresholds some look good by chance.
 PROPOSING = (0.2, 0.01, 0.0005)
 # A slower classifier must be better by this share.
