@@ -69,6 +69,7 @@ PARTS = {
     "attack_success": "plays against release_evaluation",
     "noisy_n": "geometric",
     "audit": "measures others",
+    "search": "measures others",
 }
 
 

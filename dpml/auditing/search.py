@@ -36,6 +36,8 @@ MOST_SLOW, SLOW_A_SECOND = 200_000, 4_000
 # not passed over because the draws that choose are fewer than those that count; and cautious ones, for among a thousand
 # thresholds some look good by chance.
 PROPOSING = (0.2, 0.01, 0.0005)
+# Level at which events of different pairs are compared; the last count takes the confidence that was asked for.
+JUDGING = 0.3
 # A slower classifier must be better by this share.
 WORTH_ITS_TIME = 1.01
 
@@ -269,7 +271,7 @@ class _Hunt:
         proposed = [best_event(first[:half], second[:half], self.delta, level)[1] for level in PROPOSING]
         rest = len(first) - half
         judged = [(event.counts(first[half:], second[half:]), event) for event in dict.fromkeys(proposed)]
-        bounds = [float(lower_bounds(*counts, rest, self.delta, self.alpha)) for counts, _ in judged]
+        bounds = [float(lower_bounds(*counts, rest, self.delta, JUDGING)) for counts, _ in judged]
         best = max(range(len(bounds)), key=bounds.__getitem__)
         return bounds[best], judged[best][1]
 
