@@ -376,6 +376,13 @@ class Event:
 
 def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, Event]:
     """Return the largest lower bound on ε over all thresholds of a score, and its event."""
+    return best_events(first, second, delta, (alpha,))[0]
+
+
+def best_events(
+    first: FloatArray, second: FloatArray, delta: float, alphas: Iterable[float]
+) -> list[tuple[float, Event]]:
+    """Return the largest lower bound on ε and its event at each of several levels."""
     n = len(first)
     first, second = np.sort(first), np.sort(second)
     # thresholds lie closer together in the tails, where rare events are
@@ -391,10 +398,13 @@ def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float
     rough = np.log(np.maximum(hits - delta * n, 0.5) / (misses + 1))
     rough -= 1.5 * np.sqrt(1 / np.maximum(hits, 0.5) + 1 / (misses + 1))
     likely = np.argsort(-rough, kind="stable")[:MOST_LIKELY]
-    bounds = lower_bounds(hits[likely], misses[likely], n, delta, alpha)
-    k = int(bounds.argmax())
-    kind, place = divmod(int(likely[k]), len(values))
-    return float(bounds[k]), Event(float(values[place]), *kinds[kind])
+    found = []
+    for alpha in alphas:
+        bounds = lower_bounds(hits[likely], misses[likely], n, delta, alpha)
+        k = int(bounds.argmax())
+        kind, place = divmod(int(likely[k]), len(values))
+        found.append((float(bounds[k]), Event(float(values[place]), *kinds[kind])))
+    return found
 
 
 def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
-from dpml.auditing.audit import AuditResult, Event, FloatArray, Score, attacker_roc, best_event, lower_bounds
+from dpml.auditing.audit import AuditResult, Event, FloatArray, Score, attacker_roc, best_events, lower_bounds
 from dpml.auditing.search_events import Encoder, classifiers
 from dpml.auditing.search_neighbours import Neighbours, Pair, Pairs
 from dpml.exceptions import InvalidParameter
@@ -268,7 +268,7 @@ class _Hunt:
     def event(self, first: FloatArray, second: FloatArray) -> tuple[float, Event]:
         """Return the best event of a score, proposed by half of the draws and judged by the other half."""
         half = len(first) // 2
-        proposed = [best_event(first[:half], second[:half], self.delta, level)[1] for level in PROPOSING]
+        proposed = [event for _, event in best_events(first[:half], second[:half], self.delta, PROPOSING)]
         rest = len(first) - half
         judged = [(event.counts(first[half:], second[half:]), event) for event in dict.fromkeys(proposed)]
         bounds = [float(lower_bounds(*counts, rest, self.delta, JUDGING)) for counts, _ in judged]
