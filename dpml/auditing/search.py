@@ -27,7 +27,7 @@ __all__ = ["SearchResult", "search"]
 # Outputs drawn and scored at once: some megabytes.
 CHUNK = 1 << 17
 # Shares of the time after which screening, climbing and the choice of the event should be over.
-SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.4, 0.55, 0.68, 0.96
+SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.4, 0.52, 0.76, 0.96
 # Pairs that go on from step to step; steps of climbing that the time is planned for.
 KEPT, STEPS = 6, 20
 # Outputs of each side that slow classifiers learn from; more teach little.
