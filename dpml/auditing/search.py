@@ -27,9 +27,9 @@ __all__ = ["SearchResult", "search"]
 # Outputs drawn and scored at once: some megabytes.
 CHUNK = 1 << 17
 # Shares of the time after which screening, climbing and the choice of the event should be over.
-SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.4, 0.52, 0.76, 0.96
+SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.42, 0.56, 0.82, 0.97
 # Pairs that go on from step to step; steps of climbing that the time is planned for.
-KEPT, STEPS = 6, 20
+KEPT, STEPS = 6, 15
 # Outputs of each side that slow classifiers learn from; more teach little.
 MOST_SLOW, SLOW_A_SECOND = 200_000, 4_000
 # Levels at which half of the draws propose events, for the other half to judge. A hopeful one, so that rare events are
@@ -38,8 +38,8 @@ MOST_SLOW, SLOW_A_SECOND = 200_000, 4_000
 PROPOSING = (0.2, 0.01, 0.0005)
 # Level at which events of different pairs are compared; the last count takes the confidence that was asked for.
 JUDGING = 0.3
-# A slower classifier must be better by this share.
-WORTH_ITS_TIME = 1.01
+# A slower classifier must be better by this share for each time that it doubles the cost of a draw.
+WORTH_ITS_TIME = 0.007
 
 
 @dataclass(frozen=True, repr=False)
@@ -238,7 +238,7 @@ class _Hunt:
             took = self.clock.now() - start
         cost, seconds = took / size, self.clock.seconds
         self.screened = int(np.clip(SCREENED * seconds / (4 * len(patterns) * cost), 100, 50_000))
-        self.climbed = int(np.clip((CLIMBED - SCREENED) * seconds / (STEPS * cost), 100, 400_000))
+        self.climbed = int(np.clip((CLIMBED - SCREENED) * seconds / (STEPS * cost), 100, 1_000_000))
         self.learned = int(np.clip(0.05 * seconds / cost, 100, 1_000_000))
         self.chosen, self.steps = 5_000_000, 10_000
         self.slow = int(min(self.learned, MOST_SLOW, max(1_000, SLOW_A_SECOND * seconds)))
@@ -331,7 +331,8 @@ class _Hunt:
         rivals = [attack for attack in tried if attack.pair is best.pair and attack.bound >= 0.8 * best.bound]
         rivals = sorted(rivals, key=lambda attack: -attack.bound)[:3]
         rivals.sort(key=lambda attack: attack.cost)
-        cost = self._drawing(best) + sum(rival.cost for rival in rivals)
+        drawing = self._drawing(best)
+        cost = drawing + sum(rival.cost for rival in rivals)
         n = int(min(self.chosen, max(self.clock.left(CHOSEN) / cost, self.learned)))
         scores: list[list[list[FloatArray]]] = [[[], []] for _ in rivals]
         chosen = 0
@@ -347,7 +348,8 @@ class _Hunt:
         for rival, kept in zip(rivals, scores, strict=True):
             ours, theirs = (np.concatenate(side) for side in kept)
             rival.bound, rival.event = self.event(ours, theirs)
-            if rival.bound > WORTH_ITS_TIME * winner.bound:
+            slower = math.log2((drawing + rival.cost) / (drawing + winner.cost))
+            if rival.bound > (1 + WORTH_ITS_TIME * max(slower, 0.0)) * winner.bound:
                 winner = rival
         return winner
 
@@ -357,7 +359,7 @@ class _Hunt:
         start = self.clock.now()
         for data in attack.pair:
             attack.encoder(self.draw(data, n))
-        return (self.clock.now() - start) / n
+        return max(self.clock.now() - start, 1e-9) / n
 
     def count(self, attack: _Attack, draws: int | None) -> tuple[int, int, int, FloatArray, FloatArray]:
         """Count the event on fresh draws; return (hits, misses, draws of each, fpr, tpr)."""
