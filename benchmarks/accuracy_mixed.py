@@ -41,7 +41,7 @@ MOMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "smooth, Gaussian (δ = 1e-6)": ("smooth", {"noise": "gaussian", "delta": DELTA}),
     "trimmed means, LLN (½ε²-CDP)": ("bun-steinke", {"noise": "laplace-log-normal"}),
     "trimmed means, arsinh-normal (½ε²-CDP)": ("bun-steinke", {"noise": "arsinh-normal"}),
-    "001 Algorithm 1 (not private)": ("published", {}),
+    "Zafarani and Clifton, Algorithm 1 (not private)": ("published", {}),
 }
 
 

@@ -1,5 +1,8 @@
 """How Sphinx builds the site: sphinx-build -W docs docs/_build/html."""
 
+import importlib
+import json
+import pkgutil
 import re
 import shutil
 from pathlib import Path
@@ -33,7 +36,8 @@ default_role = "dpml"
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# The tests run the notebooks. Here they are shown as they are committed, without outputs.
+# The tests run the notebooks. Here they are shown as they are committed, without outputs: HoloViews' figures would load
+# Bokeh from another host.
 nb_execution_mode = "off"
 
 # Formulas become MathML while the site is built: a page loads no script for them.
@@ -50,13 +54,47 @@ logger = logging.getLogger(__name__)
 
 def copy_notebooks(_app, _config):
     """Put the notebooks where Sphinx reads: it knows no source outside its folder."""
-    target = HERE / "notebooks"
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir()
+    target = empty_folder("notebooks")
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         # their links lead from notebooks/ to docs/, which is the folder above here
-        text = path.read_text(encoding="utf-8").replace("](../docs/", "](../")
-        (target / path.name).write_text(text, encoding="utf-8")
+        notebook = json.loads(path.read_text(encoding="utf-8").replace("](../docs/", "](../"))
+        run = f"`jupyter lab notebooks/{path.name}`, with the extra `notebooks`"
+        how = f"Shown without outputs. To see its figures, run it: {run}."
+        notebook["cells"].insert(1, {"cell_type": "markdown", "id": "how-to-run", "metadata": {}, "source": f"*{how}*"})
+        (target / path.name).write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
+
+
+def write_reference(_app, _config):
+    """Write one page for each public room of the library, and the page that lists them."""
+    target = empty_folder("reference")
+    rooms = sorted(m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_"))
+    lines = []
+    for room in rooms:
+        page = f"# `dpml.{room}`\n\n```{{eval-rst}}\n.. automodule:: dpml.{room}\n```\n"
+        (target / f"{room}.md").write_text(page, encoding="utf-8")
+        first = (importlib.import_module(f"dpml.{room}").__doc__ or "").strip().partition("\n\n")[0]
+        lines.append(f"| [`dpml.{room}`]({room}.md) | {' '.join(first.split())} |")
+    table = "\n".join(["| room | what it holds |", "|---|---|", *lines])
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *rooms, "```"])
+    text = (
+        "# Reference\n\nEach page is one public room of the library, written from its docstrings. A class or function "
+        "says what it releases, what that costs, and under which neighbouring relation.\n"
+    )
+    (target / "index.md").write_text(f"{text}\n{table}\n\n{tree}\n", encoding="utf-8")
+
+
+def empty_folder(name):
+    """Return a new folder for pages that are made when the site is built."""
+    target = HERE / name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    return target
+
+
+def list_decisions(_app, name, source):
+    """Put each decision's page below the page that lists them."""
+    if name == "decisions/README":
+        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
 
 
 def skip_what_is_not_ours(_app, _what, _name, member, _skip, _options):
@@ -109,6 +147,8 @@ def mathml(translator, node, block):
 def setup(app):
     """Register what stands above."""
     app.connect("config-inited", copy_notebooks)
+    app.connect("config-inited", write_reference)
+    app.connect("source-read", list_decisions)
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("doctree-read", unlink_plain_types)
     # before napoleon, which adds markup that is meant

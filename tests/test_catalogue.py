@@ -76,6 +76,7 @@ PARTS = {
     "release_weights": "LogisticRegression",
     "attack_success": "plays against release_evaluation",
     "audit": "measures others",
+    "search": "measures others",
 }
 
 

@@ -82,7 +82,7 @@ def test_shares_add_up():
     for numbers, attributes, allocation in ((3, 5, (2, 1)), (0, 4, (1.0, 2.0)), (6, 0, (1, 5))):
         class_share, cell_share, number_share = shares(numbers, attributes, allocation)
         assert class_share + attributes * cell_share + 2 * numbers * number_share == pytest.approx(1)
-    assert shares(6, 8) == pytest.approx((1 / 21,) * 3)  # 001, Algorithm 1, line 3
+    assert shares(6, 8) == pytest.approx((1 / 21,) * 3)  # Zafarani and Clifton 2021, Algorithm 1, line 3
 
 
 def test_allocation_moves_noise_from_numbers_to_categories():

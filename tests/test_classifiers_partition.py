@@ -1,4 +1,4 @@
-"""000's partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
+"""The thesis' partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
 
 import itertools
 

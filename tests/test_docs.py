@@ -1,15 +1,11 @@
-"""The documentation runs: code in the tutorials and in README, links, rooms, and the check of the built site."""
+"""The documentation runs: code in the tutorials and in README, links, and the check of the built site."""
 
 import doctest
-import importlib
 import importlib.util
-import pkgutil
 import re
 from pathlib import Path
 
 import pytest
-
-import dpml
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -17,10 +13,8 @@ TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *TUTORIALS]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# pages that exist only in the built site
+# its pages exist only while the site is built
 BUILT = DOCS / "notebooks"
-# what the rooms are made of, and what only another room's user sees
-NOT_ROOMS = {"counts", "encoding", "__main__"}
 
 spec = importlib.util.spec_from_file_location("check_site", DOCS / "check_site.py")
 check_site = importlib.util.module_from_spec(spec)
@@ -106,19 +100,7 @@ def test_broken_links_are_found(tmp_path):
     assert broken_links(page) == ["#no", "gone.md"]
 
 
-# ---- reference --------------------------------------------------------------------------------------------------
-
-
-def test_every_public_room_has_a_page_of_the_reference():
-    names = {m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_") or m.name == "__main__"}
-    pages = {path.stem for path in (DOCS / "reference").glob("*.md")} - {"index"}
-    assert pages == names - NOT_ROOMS
-    shown = (DOCS / "reference" / "index.md").read_text(encoding="utf-8").split("{toctree}")[1].split()
-    assert pages <= set(shown)
-    for name in sorted(pages):
-        text = (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
-        assert f".. automodule:: dpml.{name}\n" in text
-        assert importlib.import_module(f"dpml.{name}").__doc__
+# ---- glossary -------------------------------------------------------------------------------------------------------
 
 
 def test_glossary_has_each_term_once_and_in_few_words():

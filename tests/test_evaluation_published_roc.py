@@ -1,4 +1,4 @@
-"""ROC curves as 002 publishes them: what each part is paid, valid curves for all data, and what is refused."""
+"""ROC curves as Stoddard et al. publish them: what each part is paid, valid curves, and what is refused."""
 
 import itertools
 

@@ -116,7 +116,7 @@ class _RowBounded(RowBoundedNBStudy):
 
 
 class _Logistic(AccuracyStudy):
-    """Logistic regression by output perturbation (000, Algorithm 6), its minimiser taken from `statistic`."""
+    """Logistic regression by output perturbation (the thesis, Algorithm 6), its minimiser taken from `statistic`."""
 
     def __init__(self, data: Dataset, *, relation: str, reg_lambda: float):
         super().__init__(data, relation=relation)

@@ -117,7 +117,7 @@ def largest_tail(name: str, settings: Numbers, queries: int, t: Floats) -> Float
 
 
 def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: float) -> tuple[float, float]:
-    """Return the error of 000 Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
+    """Return the error of the thesis' Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
 
     Exact: the t with (1 - exp(-tε/Δ))^D = 1 - p.
 

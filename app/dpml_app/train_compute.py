@@ -61,7 +61,7 @@ def data_of(name: str, n: int | None = None, features: int | None = None) -> Dat
     """Return a data set with its first `n` training records in a fixed order, and its `features` best binary columns.
 
     The order is a permutation that does not look at the records. The best columns are those of the largest exact
-    mutual information with the class, as in 000 Fig. 3.8: not private, for study.
+    mutual information with the class, as in Fig. 3.8 of the thesis: not private, for study.
     """
     data = dataset(name)
     if features is not None:
@@ -157,7 +157,7 @@ def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
 
 
 class PartitionedNBStudy(AccuracyStudy):
-    """000's partitioning strategy (section 3.4): each record trains one feature; the draws take the deals in turn."""
+    """The thesis' partitioning (section 3.4): each record trains one feature; the draws take the deals in turn."""
 
     def __init__(self, dataset, *, relation="add-remove"):
         super().__init__(dataset, relation=relation)
@@ -224,7 +224,7 @@ def nb_measure(
 def nb_silenced(
     name: str, relation: str, epsilon: float, percentile: float, draws: int, seed: int
 ) -> dict[str, FloatArray]:
-    """Return, for 000's Algorithm 1, accuracies and the share of features that the threshold raises, shape (draws,).
+    """Return the accuracies of the thesis' Algorithm 1 and the share of features that the threshold raises: (draws,).
 
     ``some``: the on-count of some class is raised. ``on``: those of all classes, so that they are equal. ``all``: the
     off-counts, too; such a feature says nothing.

@@ -104,7 +104,11 @@ METHODS = (
         )
         for sensitivity, source in zip(
             SENSITIVITIES,
-            ("000 Appendix B.1; constants derived here", "000 eq. B.7 (FMsens2)", "Zhang et al. 2012; 000 eq. B.2"),
+            (
+                "[thesis], Appendix B.1; constants derived here",
+                "[thesis], eq. B.7 (FMsens2)",
+                "[zhang2012]; [thesis], eq. B.2",
+            ),
             strict=True,
         )
     ),
@@ -113,7 +117,7 @@ METHODS = (
         "Functional mechanism, fitted to columns with public bounds",
         "classifier",
         ("dpml.classifiers.LogisticRegression[functional]",),
-        "the thesis, Appendix B.1; constants derived here",
+        "[thesis], Appendix B.1; constants derived here",
         "ε",
         True,
         _functional_fit,

@@ -184,13 +184,20 @@ METHODS = tuple(
         cost="as claimed" if calibration == "range" else "less than ε",
     )
     for name, title, estimator, function, source, case in (
-        ("priv-local", "Private local search", "PrivLocal", "release_local_search", "003 Algorithm 1", _local),
+        (
+            "priv-local",
+            "Private local search",
+            "PrivLocal",
+            "release_local_search",
+            "[su2018], Algorithm 1",
+            _local,
+        ),
         (
             "priv-gene",
             "Private genetic search",
             "PrivGene",
             "release_genetic_search",
-            "Zhang et al. 2013, as described in 003 section 3.4",
+            "[zhang2013], as described in [su2018], section 3.4",
             _gene,
         ),
     )

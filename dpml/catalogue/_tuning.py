@@ -144,7 +144,7 @@ def _stopping(eta: float):
 
 
 SEARCH = "dpml.evaluation.PrivateSearch"
-HELD_OUT = "after Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 3; ranges derived here"
+HELD_OUT = "after [chaudhuri2011], Algorithm 3; ranges derived here"
 BEST = "dpml.evaluation.BestSelector"
 CROSS = "dpml.evaluation.private_cross_val_score"
 HELD = "derived here: what is held pays from a purse of its own"
@@ -181,7 +181,7 @@ METHODS = (
         "search-stability",
         "Regularisers compared by a score that is stable under training",
         (SEARCH, f"{SEARCH}[stability]"),
-        "after Chaudhuri and Vinterbo 2013; clipped score and range derived here",
+        "after [chaudhuri-vinterbo2013]; clipped score and range derived here",
         "ε for the choice and the model, δ = 0, whatever the number of candidates",
         _search("stability", simulations=2),
     ),
@@ -238,8 +238,8 @@ METHODS = (
             _stopping(eta),
         )
         for name, eta, source in (
-            ("logarithmic", 0.0, "Papernot and Steinke 2022"),
-            ("geometric", 1.0, "Liu and Talwar 2019"),
+            ("logarithmic", 0.0, "[papernot-steinke2022]"),
+            ("geometric", 1.0, "[liu-talwar2019]"),
         )
     ),
 )

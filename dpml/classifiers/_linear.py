@@ -71,7 +71,7 @@ def default_linear_row_bound(schema: Schema) -> int:
 
     It is the schema's row bound, for the attributes of a one-hot table are all wanted. Where that says nothing, as
     with D words of which a record may have any number, it is √D/3 and at least 3, for more than twenty columns:
-    most records of words have few, and the noise grows with r (docs/decisions.md has the search).
+    most records of words have few, and the noise grows with r (docs/decisions/0019).
     """
     binary = sum(f.kind == "binary" for f in schema.features)
     stated = binary if schema.row_bound is None else min(schema.row_bound, binary)

@@ -168,7 +168,7 @@ def release_local_search(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> FloatArray:
-    """Release weights by T private steps along coordinates (003, Algorithm 1).
+    """Release weights by T private steps along coordinates (Su et al. 2018, Algorithm 1).
 
     From θ = 0, each iteration chooses one of θ ± s·e_j (and, with `stay`, θ itself) by the value of -J, and shrinks s.
 
@@ -187,7 +187,7 @@ def release_local_search(
     n_iterations : int
         T.
     step, decay : float
-        s in (0, 10] and its factor in (0, 1]; 003 has 0.5 and 0.95. A step is never less than 1e-6.
+        s in (0, 10] and its factor in (0, 1]; Su et al. have 0.5 and 0.95. A step is never less than 1e-6.
     loss : {"logistic", "hinge"}
     stay : bool
         Whether the current point is a candidate.

@@ -38,7 +38,7 @@ def default_n_bins(schema: Schema, epsilon: float, relation: str = "add-remove")
     With A attributes of at most one cell a record, the noise on a cell has scale b = A/ε (2A/ε under replace-one). The
     rule is 2·√(records of a class / b), with n_lower/C as the records of a class, between 4 and 64: a histogram's
     bias falls like 1/bins and its noise, as a density, grows like bins·b/n, so that the best number grows like
-    √(n/b). docs/decisions.md has the search for the factor.
+    √(n/b). docs/decisions/0006 has the search.
 
     Examples
     --------

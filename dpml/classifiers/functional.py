@@ -1,7 +1,7 @@
-"""Logistic regression by the functional mechanism: noise on the coefficients of a polynomial (000, Appendix B.1).
+"""Logistic regression by the functional mechanism: noise on a polynomial's coefficients (the thesis, Appendix B.1).
 
 The sum of the logistic losses is replaced by its Taylor polynomial at θ = 0 (Zhang, Zhang, Xiao, Yang and Winslett
-2012, section 5; 000 eq. B.1), which without its constant is, for y in {0, 1},
+2012, section 5; the thesis, eq. B.1), which without its constant is, for y in {0, 1},
 
     Σ_i (½ - y_i) x_i·θ + (1/8) Σ_i (x_i·θ)².
 
@@ -158,10 +158,10 @@ def functional_sensitivity(
       a·b = -κ√T (the sign is the worse one) they are √(1 + T + 2κ√T) and √(1 + T² - 2Tκ²), and putting κ√T for κ and
       1 for T makes neither smaller. The maximum is at κ = 1 - 2s², s = (√(A² + 32B²) - A)/(8B) with A = √D and
       B = √2·D/8. For D >= 2 even, ‖aa' - bb'‖₁ = √2·D is attained.
-    - *improved* (FMsens2, 000 eq. B.7): D/4 + 3√D. *original* (FMsens1, Zhang et al. section 5.2, 000 eq. B.2):
-      D²/4 + 3D. Both are twice the sum of bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁, taken apart. So they hold under both
-      relations, with room to spare; FMsens1 needs |x_j| <= 1 only, FMsens2 ‖x‖₂ <= 1. 000 derives FMsens2 for x >= 0,
-      but with |x_j| for x_j it holds for any x.
+    - *improved* (FMsens2; the thesis, eq. B.7): D/4 + 3√D. *original* (FMsens1; Zhang et al., section 5.2; the thesis,
+      eq. B.2): D²/4 + 3D. Both are twice the sum of bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁, taken apart. So they hold under
+      both relations, with room to spare; FMsens1 needs |x_j| <= 1 only, FMsens2 ‖x‖₂ <= 1. The thesis derives FMsens2
+      for x >= 0, but with |x_j| for x_j it holds for any x.
 
     With C > 2 classes the class sums take the place of Σ(½ - y)x: a record adds ‖x‖₁ to them, whatever C is, and two
     records 2√S at most; with ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover that too.

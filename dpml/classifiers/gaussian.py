@@ -1,4 +1,4 @@
-"""Means and variances of numbers within classes: 001's Algorithm 1 repaired, and what it is compared with.
+"""Means and variances of numbers in each class: Zafarani and Clifton's Algorithm 1 repaired, and its competitors.
 
 Statistics: `class_statistics`, counts and sorted numbers of each class. Release: `release_moments`, the only function
 that sees them and an ε. Everything is in units in which the public bounds are -1 and 1, so the releases hold for any
@@ -121,8 +121,8 @@ class Moments:
 def shares(n_numbers: int, n_attributes: int, allocation: tuple[float, float] = (2.0, 1.0)) -> tuple[float, ...]:
     """Return the shares of ε for the class counts, for each attribute, and for each of a number's two statistics.
 
-    001 Algorithm 1 line 3 gives 2 : 1, that is 1/(2·numbers + attributes + 1) to everything; Figures 14 to 16 vary it.
-    The class counts get as much as an attribute.
+    Zafarani and Clifton 2021, Algorithm 1, line 3 gives 2 : 1, that is 1/(2·numbers + attributes + 1) to everything;
+    Figures 14 to 16 vary it. The class counts get as much as an attribute.
 
     Examples
     --------
@@ -139,10 +139,11 @@ def shares(n_numbers: int, n_attributes: int, allocation: tuple[float, float] = 
 def smooth_noise(noise: str, epsilon: float, delta: float = 0.0) -> SmoothNoise:
     """Return noise for one smooth sensitivity, with this project's public β.
 
-    "cauchy": β = ε/6 (001 Algorithm 1); "student-t", 3 degrees of freedom: ε/8; the concentrated ones: ε/10; none
-    above 10, where the next record already counts for less than 5e-5. "laplace": log(1 + ε/(2 log(2/δ))), "gaussian":
-    ½·log(1 + ε/(2(1 + log(2/δ)))): near the published ε/(2 log(2/δ)) and ε/(4(1 + log(2/δ))) for small ε; for large
-    ones those would let the change of scale alone cost more than δ. All are calibrated exactly where that is known.
+    "cauchy": β = ε/6 (Zafarani and Clifton 2021, Algorithm 1); "student-t", 3 degrees of freedom: ε/8; the concentrated
+    ones: ε/10; none above 10, where the next record already counts for less than 5e-5. "laplace": log(1 + ε/(2
+    log(2/δ))), "gaussian": ½·log(1 + ε/(2(1 + log(2/δ)))): near the published ε/(2 log(2/δ)) and ε/(4(1 + log(2/δ)))
+    for small ε; for large ones those would let the change of scale alone cost more than δ. All are calibrated exactly
+    where that is known.
     """
     check_choice(noise, "noise", NOISES)
     epsilon = check_epsilon(epsilon)
@@ -194,9 +195,10 @@ def release_moments(
     - *"global"*: with n the class count, Σz and Σ(z² - ½) get Laplace noise for their sensitivities 1 and ½ (|z| <= 1)
       and are divided by the noisy n. Scaling by the width of the domain, without centring, would not cover a label
       that moves.
-    - *"smooth"*: the (trimmed) mean and variance get noise scaled by their add/remove smooth sensitivities (001
-      Algorithm 1, repaired: the noise on the variance fits the variance).
-    - *"bun-steinke"*: the trimmed means of z and z², scaled alike; the variance is E[z²] - E[z]² (001 section 7).
+    - *"smooth"*: the (trimmed) mean and variance get noise scaled by their add/remove smooth sensitivities (Zafarani
+      and Clifton 2021, Algorithm 1, repaired: the noise on the variance fits the variance).
+    - *"bun-steinke"*: the trimmed means of z and z², scaled alike; the variance is E[z²] - E[z]² (Zafarani and Clifton
+      2021, section 7).
 
     Parameters
     ----------

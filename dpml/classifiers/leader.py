@@ -2,7 +2,7 @@
 
 Naive Bayes needs two numbers for each feature and survives much noise; a support vector machine sees that attributes
 say the same twice and needs more records for each feature. Which of them is better depends on the numbers of records
-and of columns and on ε, all of them public (docs/decisions.md has the search).
+and of columns and on ε, all of them public (docs/decisions/0019).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ METHODS = ("auto", "naive-bayes", "objective")
 # Records times ε for each column from which the support vector machine is ahead: where the columns are those of one-hot
 # attributes, which say much twice, and elsewhere.
 ENOUGH = {"attributes": 20, "features": 200}
-# Half-width of the hinge's parabola: wide, for flat losses need less noise in the determinant (docs/decisions.md).
+# Half-width of the hinge's parabola: wide, for flat losses need less noise in the determinant (docs/decisions/0019).
 HUBER = 1.0
 
 

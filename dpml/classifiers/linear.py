@@ -1,7 +1,7 @@
 """Private logistic regression and linear support vector machines: the estimators.
 
-Statistics and release: `dpml.classifiers._perturbation` (output and objective perturbation, 000's Algorithms 6 and 7),
-`dpml.classifiers.functional` (the functional mechanism), `dpml.classifiers.descent` (the methods with δ);
+Statistics and release: `dpml.classifiers._perturbation` (output and objective perturbation, the thesis' Algorithms 6
+and 7), `dpml.classifiers.functional` (the functional mechanism), `dpml.classifiers.descent` (the methods with δ);
 `release_weights` is any of them, for any number of classes. Model: `linear_models` and the estimators' attributes,
 post-processing.
 """
@@ -84,7 +84,7 @@ class LogisticRegression(LinearEstimator):
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
     method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
-        The first two are 000's Algorithms 6 and 7, the third is its Appendix B.1.
+        The first two are the thesis' Algorithms 6 and 7, the third is its Appendix B.1.
     reg_lambda : float, optional
         λ in [1e-9, 1e12], of the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is scikit-learn's C.
         None: the public rule `default_reg_lambda`.
@@ -96,7 +96,7 @@ class LogisticRegression(LinearEstimator):
     delta : float
         δ in (0, 1) of the methods that have one. The others neither use it nor charge it.
     sensitivity : {"exact", "improved", "original"}
-        Of the functional mechanism: derived here, 000's FMsens2, or FMsens1.
+        Of the functional mechanism: derived here, the thesis' FMsens2, or FMsens1.
     n_iterations : int, optional
         Steps of noisy descent. None: the public rule `dpml.classifiers.descent.default_iterations`.
     sampling_rate : float
@@ -141,10 +141,10 @@ class LogisticRegression(LinearEstimator):
 
     Notes
     -----
-    Sources: 000 Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
-    "Differentially private empirical risk minimization", JMLR 12, 2011; 000 Appendix B.1 after Zhang et al. 2012; for
-    the others see their modules. The theorems hold at the exact minimiser; the terms in τ, the tight calibrations and
-    the exact sensitivity are this project's, derived where they are computed.
+    Sources: the thesis, Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
+    "Differentially private empirical risk minimization", JMLR 12, 2011; the thesis, Appendix B.1 after Zhang et al.
+    2012; for the others see their modules. The theorems hold at the exact minimiser; the terms in τ, the tight
+    calibrations and the exact sensitivity are this project's, derived where they are computed.
 
     Examples
     --------

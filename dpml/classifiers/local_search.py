@@ -1,4 +1,4 @@
-"""Linear classifiers by private local search: PrivLocal (003, Algorithm 1) and PrivGene (Zhang et al., SIGMOD 2013).
+"""Linear classifiers by private local search: PrivLocal (Su et al. 2018) and PrivGene (Zhang et al. 2013).
 
 Statistics and release are in `dpml.classifiers._objectives` and `dpml.classifiers._search`: `Records`, then
 `release_local_search` or `release_genetic_search`. Model: the estimators' weights, post-processing.
@@ -176,7 +176,7 @@ class _PrivateSearch(LinearDecisions):
 
 
 class PrivLocal(_PrivateSearch):
-    """Linear classifier by private local search (003, Algorithm 1).
+    """Linear classifier by private local search (Su et al. 2018, Algorithm 1).
 
     Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each. Each
     iteration moves one weight by ± s, or none, and s shrinks.
@@ -194,12 +194,12 @@ class PrivLocal(_PrivateSearch):
     n_iterations : int, optional
         T. None: `default_iterations`, by ε, the schema's `n_lower` and the number of weights.
     step : float, optional
-        First s, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. 003: 0.5.
+        First s, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. Su et al. 2018: 0.5.
     decay : float, optional
         Factor of s from one iteration to the next, in (0, 1]. None: such that T iterations take s from 2 to 0.2.
-        003: 0.95.
+        Su et al. 2018: 0.95.
     stay : bool
-        Whether to keep the current weights is a choice too. 003: False.
+        Whether to keep the current weights is a choice too. Su et al. 2018: False.
     calibration : {"range", "published"}
         Noise for the range of the change, or the exponential mechanism for the sensitivity of the objective, as
         printed; both are private.
@@ -233,8 +233,8 @@ class PrivLocal(_PrivateSearch):
 
     Notes
     -----
-    Source: 003 section 3.4, Algorithm 1; permute-and-flip: McKenna and Sheldon 2020. The range, `stay` and the rules
-    are this project's. The candidates of an iteration are functions of earlier choices, so the exact range at
+    Source: Su et al. 2018, section 3.4, Algorithm 1; permute-and-flip: McKenna and Sheldon 2020. The range, `stay` and
+    the rules are this project's. The candidates of an iteration are functions of earlier choices, so the exact range at
     the current weights may be used for each (adaptive composition).
 
     Examples
@@ -328,8 +328,8 @@ class PrivGene(_PrivateSearch):
 
     Notes
     -----
-    Written from the paper's idea as 003 section 3.4 describes it: candidates, private selection of a few, crossover
-    and mutation. First candidates, one-point crossover and the rules for T are this project's choices. The
+    Written from the paper's idea as Su et al. 2018 describe it in section 3.4: candidates, private selection of a few,
+    crossover and mutation. First candidates, one-point crossover and the rules for T are this project's choices. The
     calibration does what the paper's enhanced exponential mechanism is for, and is proved in `candidate_range`.
 
     Examples

@@ -1,7 +1,7 @@
 """Private naive Bayes for tables of every kind: binary, categorical and numeric features, two or more classes.
 
-Statistics, release and model are in `binned` (this project's own method), `gaussian` (001 repaired) and `published`
-(as published); here is the estimator, which chooses among them.
+Statistics, release and model are in `binned` (this project's own method), `gaussian` (Zafarani and Clifton 2021
+repaired) and `published` (as published); here is the estimator, which chooses among them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class MixedNB(NaiveBayes):
     - ``"global"``, ``"smooth"``, ``"bun-steinke"``: ε, with "laplace" or "gaussian" `noise` (ε, δ), with a concentrated
       one ½ε²-CDP. See `dpml.classifiers.gaussian.release_moments`.
     - ``"vaidya"``: Aε + 1 for A attributes, twice that under replace-one; no ε if a feature is numeric.
-    - ``"published"``: no ε, whatever 001 claims for its Algorithm 1.
+    - ``"published"``: no ε, whatever Zafarani and Clifton claim for their Algorithm 1.
 
     Parameters
     ----------
@@ -85,7 +85,8 @@ class MixedNB(NaiveBayes):
         Values left out at each end of each number in each class. None: 0, and for "bun-steinke" the public rule
         `dpml.classifiers.gaussian.default_trim`.
     allocation : (float, float)
-        Shares of ε for each number and for each attribute (all methods but "binned" and "vaidya"); 001 has 2 : 1.
+        Shares of ε for each number and for each attribute (all methods but "binned" and "vaidya"); Zafarani and Clifton
+        have 2 : 1.
     likelihood : {"gaussian", "truncated-normal"}
         Of a number within a class (all methods but "binned").
     pseudocount : float
@@ -131,7 +132,8 @@ class MixedNB(NaiveBayes):
 
     Notes
     -----
-    Sources: 001 (Algorithm 1, sections 5 and 7) with the repairs of docs/errata.md; "binned" is this project's.
+    Sources: Zafarani and Clifton 2021 (Algorithm 1, sections 5 and 7) with the repairs of docs/errata.md; "binned" is
+    this project's.
 
     Examples
     --------

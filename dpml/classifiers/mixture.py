@@ -44,7 +44,7 @@ class MixedModels:
     mean, variance : ndarray of shape (draws, C, numbers)
         Of the Gaussian of each number z in [-1, 1].
     likelihood : {"gaussian", "truncated-normal"}
-        "truncated-normal" divides the density by its mass in [-1, 1] (001 section 2.1).
+        "truncated-normal" divides the density by its mass in [-1, 1] (Zafarani and Clifton 2021, section 2.1).
     attribute_weight : float
         Power to which the probabilities of each attribute's cells are taken.
     """

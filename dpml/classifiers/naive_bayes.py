@@ -1,4 +1,4 @@
-"""Private Bernoulli naive Bayes: 000's Algorithm 1 as published, and the row-bounded release that pays far less.
+"""Private Bernoulli naive Bayes: the thesis' Algorithm 1 as published, and the row-bounded release that pays far less.
 
 Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: everything below `NoisyCounts`, which is
 post-processing and sees no private value.
@@ -61,7 +61,7 @@ def default_row_bound(schema: Schema, epsilon: float) -> int:
     The noise on a count grows with r and what cutting loses falls with it; the rule lets r grow with ε times the
     records there are for each one a record may have. Where a record has few ones by its schema (one-hot attributes),
     it keeps at most a seventh of them: naive Bayes counts attributes that say the same twice, and cutting dampens that.
-    All of it is public (docs/decisions.md has the search).
+    All of it is public (docs/decisions/0004).
     """
     most = schema.row_bound
     assert most is not None
@@ -78,7 +78,7 @@ def default_shrinkage(schema: Schema) -> float:
 def default_class_share(n_features: int) -> float:
     """Return the project's public rule for `class_share`: 0.1, and 0.3 for up to twenty features.
 
-    The fewer features there are, the more the classes' sizes decide (docs/decisions.md).
+    The fewer features there are, the more the classes' sizes decide (docs/decisions/0004).
     """
     return 0.1 if n_features > 20 else 0.3
 
@@ -87,7 +87,7 @@ def attribute_weight(n_attributes: int) -> float:
     """Return the power to which the probabilities of each of A attributes are taken: 8/A, and 1 for up to eight.
 
     Naive Bayes takes attributes for independent; those of people and things say much twice, the more the more of them
-    there are. The public rule lets all of them together count for eight at most (docs/decisions.md has the search).
+    there are. The public rule lets all of them together count for eight at most (docs/decisions/0004).
     """
     return min(1.0, 8.0 / max(n_attributes, 1))
 
@@ -142,7 +142,7 @@ def log_probabilities_row_bounded(
 
 
 def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: float = 1.0) -> LinearModels:
-    """Return the models of released on- and off-counts (000, Algorithm 1, lines 7 to 10). Post-processing.
+    """Return the models of released on- and off-counts (the thesis, Algorithm 1, lines 7 to 10). Post-processing.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def models_from_row_bounded(
 
 
 def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
-    """Return the threshold of 000 eq. 3.15: a percentile of the Laplace noise that Algorithm 1 adds."""
+    """Return the threshold of eq. 3.15 in the thesis: a percentile of the Laplace noise that Algorithm 1 adds."""
     return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
 
 
@@ -224,7 +224,7 @@ class BernoulliNB(NaiveBayes):
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
     method : {"row-bounded", "published", "partitioned"}
-        "published" is 000's Algorithm 1, "partitioned" the strategy of its section 3.4.
+        "published" is the thesis' Algorithm 1, "partitioned" the strategy of its section 3.4.
     row_bound : int, optional
         r, the most that a record adds to the on-counts, shared among its ones (row-bounded). None: the project's
         public rule, `default_row_bound`.
@@ -278,8 +278,8 @@ class BernoulliNB(NaiveBayes):
 
     Notes
     -----
-    Sources: 000 Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md), with
-    002's row sampling (section 3.2).
+    Sources: the thesis, Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md),
+    with Stoddard et al.'s row sampling (section 3.2).
 
     Examples
     --------

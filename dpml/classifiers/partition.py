@@ -1,4 +1,4 @@
-"""000's partitioning strategy (section 3.4): each record trains the parameters of one feature only.
+"""The thesis' partitioning strategy (section 3.4): each record trains the parameters of one feature only.
 
 Statistics: `contingency_of_partition`. Release: `release_partitioned`. The model is Algorithm 1's.
 """
@@ -52,7 +52,7 @@ def release_partitioned(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> NoisyCounts:
-    """Release on- and off-counts of disjoint parts (000 section 3.4).
+    """Release on- and off-counts of disjoint parts (the thesis, section 3.4).
 
     Privacy: ε per draw. Derivation: a record is in one part, whoever else is there, and adds 1 to one count of it. The
     parts are disjoint, so under add/remove one of them pays, and noise of scale 1/ε is enough where Algorithm 1 needs

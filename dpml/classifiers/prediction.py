@@ -1,4 +1,4 @@
-"""Private prediction: labels are released, never a model (what 000 leaves as future work).
+"""Private prediction: labels are released, never a model (what the thesis leaves as future work).
 
 Statistics: exact counts of cells, which the fitted object keeps to itself. Release: `release_labels`, the exponential
 mechanism over classes with a log posterior whose change is bounded by its pseudo-count; each label pays.
@@ -42,7 +42,7 @@ def default_pseudocount(schema: Schema, epsilon: float, relation: str = "add-rem
 
     A larger α bounds the change of a score more tightly (it falls like D/α) and flattens the scores once α passes the
     counts. At 2D/ε a difference of 1 between two log posteriors weighs 2 in the exponent of the mechanism; under
-    replace-one α doubles with the range. docs/decisions.md has the search.
+    replace-one α doubles with the range.
     """
     wanted = 2 * schema.n_features * FACTOR[check_relation(relation)] / check_epsilon(epsilon)
     return max(min(wanted, schema.n_lower / schema.n_classes), 1.0)
@@ -163,7 +163,7 @@ class PrivatePredictionNB(PrivateClassifier):
 
     Notes
     -----
-    Source: 000 section 6 names private prediction as future work; the bound is derived here.
+    Source: the thesis names private prediction as future work (section 6); the bound is derived here.
 
     Examples
     --------

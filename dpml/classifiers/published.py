@@ -95,7 +95,7 @@ def published_moments(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> Moments:
-    """Release a naive Bayes model as 001's Algorithm 1 does. NOT private under either relation.
+    """Release a naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private under either relation.
 
     Claimed: ε, with ε' = ε/(2·numbers + attributes + 1) for everything (line 3). The noise on a standard deviation is
     scaled by the smooth sensitivity of the *variance* (lines 17 to 19), which is smaller by orders of magnitude where
@@ -140,10 +140,10 @@ def vaidya_moments(
 ) -> Moments:
     """Release a naive Bayes model as Vaidya et al. (2013) do: ε for each statistic, noise of scale 1 on class counts.
 
-    Claimed: ε. True cost without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one (000
-    section 3.3.5, with class counts as disjoint parts: docs/errata.md). With numbers NOT private: means and standard
-    deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n + 1), and n, the class's size,
-    is private: two Laplace densities of different scales have no largest ratio.
+    Claimed: ε. True cost without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one (the
+    thesis, section 3.3.5, with class counts as disjoint parts: docs/errata.md). With numbers NOT private: means and
+    standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n + 1), and n, the class's
+    size, is private: two Laplace densities of different scales have no largest ratio.
 
     Negative counts are raised to 0 here; `resampled_count` is what the paper does, and costs more.
 
@@ -206,7 +206,7 @@ def _moments(n: FloatArray, cells: FloatArray, mean: FloatArray, deviation: Floa
     return Moments(n, cells, np.clip(mean, -1.0, 1.0), variance)
 
 
-# kept until the catalogue's entry of 001's Algorithm 1 stands on `published_moments`
+# kept until the catalogue's entry of Zafarani and Clifton's Algorithm 1 stands on `published_moments`
 def gaussian_parameters(
     X: Any,
     codes: Any,
@@ -218,7 +218,7 @@ def gaussian_parameters(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Release a numeric naive Bayes model as 001's Algorithm 1 does. NOT private under either relation.
+    """Release a numeric naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private.
 
     Claimed: ε, with ε' = ε/(2K + 1) for the mean and the standard deviation of each of K attributes and for the class
     counts. The noise on the standard deviation is scaled by the smooth sensitivity of the *variance* (lines 17 to 19),

@@ -16,7 +16,7 @@ BLOCK_CELLS = 1 << 20
 
 
 def area_between(fpr1: Any, tpr1: Any, fpr2: Any, tpr2: Any) -> float | NDArray[np.float64]:
-    """Return the area between two ROC curves, 002's measure of error (sec. 5.2, Table 1).
+    """Return the area between two ROC curves, Stoddard et al.'s measure of error (sec. 5.2, Table 1).
 
     It is the integral over fpr of the absolute difference in tpr, exact for piecewise linear curves. Vertical steps
     have no width and add nothing by themselves. No privacy in it: an area to a true curve is private.

@@ -31,7 +31,7 @@ __all__ = ["CalibrationCurve", "PrivateEvaluation", "area_under"]
 
 FloatArray = NDArray[np.float64]
 
-# Figures whose interval's coverage is measured (docs/decisions.md).
+# Figures whose interval's coverage is measured (docs/decisions/0017).
 METRICS = (
     "roc_auc",
     "accuracy",

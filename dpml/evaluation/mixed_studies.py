@@ -121,7 +121,7 @@ class BinnedNBStudy(_MixedStudy):
 
 
 class MomentsNBStudy(_MixedStudy):
-    """Noisy means and variances of numbers, with noisy counts of categories: 001 repaired, and as published.
+    """Noisy means, variances and counts: Zafarani and Clifton's naive Bayes repaired, and as published.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Private ROC curves as 002 section 4 publishes them (Algorithm 3), with every part replaceable.
+"""Private ROC curves as Stoddard et al. 2014 publish them (section 4, Algorithm 3), with every part replaceable.
 
 Thresholds first, for a share of ε (or public ones, or the paper's baseline that takes them from the data); then for
 each label noisy numbers of records above every threshold, as one-sided range queries; then monotone regression. The
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 METHODS = ("recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed")
 CALIBRATIONS = ("published", "exact")
 RANGES = {"privelet": Privelet, "hierarchy": Hierarchy, "identity": IdentityRanges}
-# 002's t
+# Stoddard et al.'s t
 BASELINE_THRESHOLDS = 10
 # Beyond this, sums of noise could overflow.
 MOST_NOISE = 1e300
@@ -85,7 +85,7 @@ def published_roc_curve(
     on_invalid: str = "raise",
     budget: Budget | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return a ROC curve by 002's Algorithm 3 (PriROC), as published by default. For study and comparison.
+    """Return a ROC curve by Stoddard et al.'s Algorithm 3 (PriROC), as published by default. For study and comparison.
 
     Released: the thresholds and, for each label, noisy numbers of records with scores >= each of them.
 
@@ -106,17 +106,17 @@ def published_roc_curve(
     rng : numpy.random.Generator
         Source of all noise.
     method : {"recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed"}
-        How thresholds are chosen: Algorithm 4; the exponential mechanism (not in 002); evenly; the paper's baseline,
-        t quantiles of the data, NOT private; and that baseline with even public thresholds.
+        How thresholds are chosen: Algorithm 4; the exponential mechanism (not in Stoddard et al. 2014); evenly; the
+        paper's baseline, t quantiles of the data, NOT private; and that baseline with even public thresholds.
     split : float
-        Share of ε for the thresholds, in (0, 1); 0.2 in 002.
+        Share of ε for the thresholds, in (0, 1); 0.2 in Stoddard et al. 2014.
     k : int
-        Levels of the recursion, public: 2^k thresholds. 002 takes ⌈log2 n⌉, 10 on its data.
+        Levels of the recursion, public: 2^k thresholds. Stoddard et al. take ⌈log2 n⌉, 10 on their data.
     n_thresholds : int, optional
         Their public number. Default: 2^k for quantiles, 10 for the baselines, ⌊`alpha`·n⌋ for "fixed-space", which
         publishes n.
     alpha : float
-        α of 002's α-FixedSpace; unused where `n_thresholds` is given.
+        α of Stoddard et al.'s α-FixedSpace; unused where `n_thresholds` is given.
     calibration : {"published", "exact"}
         Noise of recursive medians: see `recursive_medians`.
     ranges : {"privelet", "hierarchy", "identity"}
@@ -194,7 +194,9 @@ def published_roc_curve(
 
 
 def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
-    """Turn numbers of records above falling thresholds, noisy or exact, into ROC curves (002 sec. 4.2.3).
+    """Turn numbers of records above falling thresholds, noisy or exact, into ROC curves.
+
+    Source: Stoddard et al. 2014, sec. 4.2.3.
 
     Post-processing, so it costs no ε: each label's sums are replaced by the nearest that rise, cut at 0, and divided
     by the last one. A label of which nothing is left rises evenly.

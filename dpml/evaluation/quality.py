@@ -1,4 +1,4 @@
-"""How close a selected set of features is to the true one (002, section 5.1.3).
+"""How close a selected set of features is to the true one (Stoddard et al. 2014, section 5.1.3).
 
 The true set depends on private data: these numbers tell a reader of a study what a method can do, and are no release.
 """
@@ -32,8 +32,8 @@ def selection_quality(truth: Any, selected: Any) -> dict[str, FloatArray]:
     -------
     dict of str to ndarray of shape (draws,)
         ``precision`` = both / selected, ``recall`` = both / true, ``f1``, their harmonic mean 2·both / (selected +
-        true), ``jaccard``, the distance 1 - both / either (002's section 3 prints the similarity and calls it a
-        distance). Two empty sets are equal: F1 1, distance 0; a quotient 0/0 is 1 otherwise too.
+        true), ``jaccard``, the distance 1 - both / either (Stoddard et al. 2014, section 3, prints the similarity and
+        calls it a distance). Two empty sets are equal: F1 1, distance 0; a quotient 0/0 is 1 otherwise too.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""ROC curves of a private test set (002 sec. 4): the curve alone, from `dpml.evaluation.report.release_evaluation`.
+"""ROC curves of a private test set (Stoddard et al. 2014, sec. 4): the curve alone, from `release_evaluation`.
 
 The noisy histogram that pays for the curve also pays for every other figure about the classifier, so that whoever
 wants more than the curve releases the evaluation itself, once.
@@ -55,9 +55,9 @@ def private_roc_curve(
     is computed from these alone.
 
     Privacy: ε per call (per draw) under `relation`; the histogram has sensitivity 1 (add/remove) or 2 (replace-one),
-    for a record is in one cell (see `release_histogram`). The thresholds are public. Source: 002 sec. 4 for the
-    problem and for curves from counts of disjoint bins; the two-class histogram on fixed log-odds bins is this
-    project's own.
+    for a record is in one cell (see `release_histogram`). The thresholds are public. Source: Stoddard et al. 2014, sec.
+    4 for the problem and for curves from counts of disjoint bins; the two-class histogram on fixed log-odds bins is
+    this project's own.
 
     .. warning::
        Each score may depend on its own record only. The model must not have been trained on these records: then one

@@ -1,8 +1,8 @@
-"""How many records a private logistic regression needs as the number of features grows (000, Appendix B).
+"""How many records a private logistic regression needs as the number of features grows (the thesis, Appendix B).
 
-Data are 000's toy Gaussians, scaled by public facts alone. A cell of the study is one method at one dimension D, one
-number of records N, one ε and one way of scaling; `run_cell` gives its mean test accuracy over several runs. Validation
-and test labels are taken as known: the figures tell what a method can do and are not released.
+Data are the thesis' toy Gaussians, scaled by public facts alone. A cell of the study is one method at one dimension D,
+one number of records N, one ε and one way of scaling; `run_cell` gives its mean test accuracy over several runs.
+Validation and test labels are taken as known: the figures tell what a method can do and are not released.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FIRST_RECORDS = 16
 MOST_CELLS = 1 << 23  # of one table; functional statistics are added up from tables of at most this size
 SAMPLE_CELLS = 1 << 16  # up to here each run has records of its own
 VALIDATION_RECORDS, TEST_RECORDS = 4_000, 20_000
-# 000 scales by the data's own minimum and maximum; this many standard deviations beyond the two means stand for them
+# the thesis scales by the data's own extremes; this many standard deviations beyond the two means stand for them
 DEVIATIONS = 3.0
 
 
@@ -62,8 +62,8 @@ class Cell:
     Parameters
     ----------
     method : str
-        "map": no privacy, λ by validation. "erm-published-cv": objective perturbation as printed (000 Algorithm 7), λ
-        by validation. "erm-cv": with this project's constants. "erm": those, and λ by the public rule. "fmsens1",
+        "map": no privacy, λ by validation. "erm-published-cv": objective perturbation as printed (the thesis, Algorithm
+        7), λ by validation. "erm-cv": with this project's constants. "erm": those, and λ by the public rule. "fmsens1",
         "fmsens2", "fmsens3": the functional mechanism with the three sensitivities, λ four standard deviations of the
         noise. "fm": FMsens3 with the public rule for λ.
     dimension : int
@@ -102,7 +102,7 @@ class Cell:
 
 
 def toy_records(records: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Return records of two Gaussian classes, N(0, I) and N(a 1, I), and their classes (000, A.7).
+    """Return records of two Gaussian classes, N(0, I) and N(a 1, I), and their classes (the thesis, A.7).
 
     a is such that the best classifier is right with probability 0.9.
     """
@@ -116,9 +116,9 @@ def scale_toy(X: FloatArray, scaling: str) -> FloatArray:
     """Scale records into the unit ball by public facts alone.
 
     Each column goes to [-1, 1] by the bounds -3 and a + 3, beyond which it is cut; they stand for the data's own
-    minimum and maximum, which 000 takes (A.8) and which are private. Then "record" divides each record that is longer
-    than 1 by its own length; "dataset" divides all by √D. 000 mentions two types of scaling and does not say which is
-    which; these are the two readings of "scaled so that their Euclidean norm is at most 1". The middle of
+    minimum and maximum, which the thesis takes (A.8) and which are private. Then "record" divides each record that is
+    longer than 1 by its own length; "dataset" divides all by √D. The thesis mentions two types of scaling and does not
+    say which is which; these are the two readings of "scaled so that their Euclidean norm is at most 1". The middle of
     the bounds is where the classes meet, so there is no intercept.
 
     Examples
@@ -207,7 +207,7 @@ def run_cell(cell: Cell, *, runs: int = 10, seed: int = 0) -> dict[str, Any]:
 
     Up to a size each run has records of its own; large tables are two, each for half of the runs. Where λ is by
     validation, every value of `LAMBDAS` is run and the one with the best mean accuracy on 4,000 validation records
-    is taken (000, B.3): not private.
+    is taken (the thesis, B.3): not private.
 
     Privacy: ε of the cell per run under add/remove for the private methods, but for the choice of λ where it is by
     validation. Records are synthetic.
@@ -303,8 +303,8 @@ def _walk_of(row: dict[str, Any]) -> tuple[str, int, float, str]:
 def least_records(rows: Iterable[dict[str, Any]], *, tolerance: float = 0.02) -> pd.DataFrame:
     """Return, for each walk, the least power of two N at which it comes close to the best of the "map" walk.
 
-    000's criterion (B.2): mean accuracy over the runs within `tolerance` of the best non-private one. Rounding is up,
-    to the next power of 2: the crossing lies between N/2 and N. Since a mean over ten runs can pass by chance, N
+    The thesis' criterion (B.2): mean accuracy over the runs within `tolerance` of the best non-private one. Rounding is
+    up, to the next power of 2: the crossing lies between N/2 and N. Since a mean over ten runs can pass by chance, N
     is a crude figure.
 
     Parameters

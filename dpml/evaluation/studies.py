@@ -92,7 +92,7 @@ class AccuracyStudy(ABC):
 
 
 class PublishedNBStudy(AccuracyStudy):
-    """000's Algorithm 1 with all features."""
+    """The thesis' Algorithm 1 with all features."""
 
     def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
         """Return the models; settings: `threshold_percentile`, `pseudocount`."""
@@ -138,7 +138,7 @@ class RowBoundedNBStudy(AccuracyStudy):
 
 
 class SelectedNBStudy(AccuracyStudy):
-    """Select T features by the exponential mechanism over masks (000, Alg. 5), then Algorithm 1 on those.
+    """Select T features by the exponential mechanism over masks (the thesis, Alg. 5), then Algorithm 1 on those.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def accuracy_of_selected(dataset: Dataset, mask: NDArray[np.bool_], classifier: 
 
 
 class LogisticStudy(AccuracyStudy):
-    """Logistic regression by output or objective perturbation (000, Alg. 6 and 7).
+    """Logistic regression by output or objective perturbation (the thesis, Alg. 6 and 7).
 
     Parameters
     ----------

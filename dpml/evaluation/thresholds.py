@@ -3,8 +3,8 @@
 | function | what it costs |
 |---|---|
 | `fixed_space` | nothing: the number is public |
-| `alpha_fixed_space` | publishes the number of records n (002's α-FixedSpace); `noisy_n` pays for it |
-| `recursive_medians` | ε (002's Algorithm 4, as published or with the exact noise) |
+| `alpha_fixed_space` | publishes the number of records n (Stoddard et al.'s α-FixedSpace); `noisy_n` pays for it |
+| `recursive_medians` | ε (Stoddard et al.'s Algorithm 4, as published or with the exact noise) |
 | `quantile_thresholds` | ε (the exponential mechanism at every node) |
 
 The last two cut [0, 1] again and again: a node's cut is drawn from the scores strictly between its two ends, which
@@ -56,7 +56,7 @@ MOST_THRESHOLDS = 1 << 16
 
 
 def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
-    """Return evenly spaced public thresholds (002 sec. 4.2.2, α-FixedSpace, with a public number of them).
+    """Return evenly spaced public thresholds (Stoddard et al. 2014, sec. 4.2.2, with a public number).
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
 
 
 def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probability") -> Floats:
-    """Return ⌊α·n⌋ evenly spaced thresholds: α-FixedSpace as 002 sec. 4.2.2 has it.
+    """Return ⌊α·n⌋ evenly spaced thresholds: α-FixedSpace (Stoddard et al. 2014, sec. 4.2.2).
 
     Privacy: their number is ⌊α·n⌋. With n the exact number of records this is not differentially private under
     add/remove, where n is private; under replace-one n is public and nothing is paid. `noisy_n` gives an n that is.
@@ -172,16 +172,16 @@ def recursive_medians(
     on_invalid: str = "raise",
     budget: Budget | None = None,
 ) -> Floats:
-    """Draw thresholds that halve the scores k times (002 Algorithm 4, k-RecursiveMedians).
+    """Draw thresholds that halve the scores k times (Stoddard et al. 2014, Algorithm 4, k-RecursiveMedians).
 
     Released: at every node the median of its scores plus Cauchy noise scaled by the median's smooth sensitivity, or
     the middle of the node if that falls outside it.
 
-    Privacy: ε per draw under `relation`; the depth k is public (002 takes ⌈log2 n⌉, which publishes n). A level has
-    ε' = ε/k (add/remove) or ε/2k (replace-one): see the module. The smooth sensitivity of the median between the
-    node's ends bounds it under add/remove too, the number of scores being private. "exact": the least noise for ε' at
-    β = ε'/2 (`dpml.mechanisms.cauchy_scale`). "published": 8·S/ε' at the same β, which costs 0.515·ε' at most: private,
-    and wasteful.
+    Privacy: ε per draw under `relation`; the depth k is public (Stoddard et al. take ⌈log2 n⌉, which publishes n). A
+    level has ε' = ε/k (add/remove) or ε/2k (replace-one): see the module. The smooth sensitivity of the median between
+    the node's ends bounds it under add/remove too, the number of scores being private. "exact": the least noise for ε'
+    at β = ε'/2 (`dpml.mechanisms.cauchy_scale`). "published": 8·S/ε' at the same β, which costs 0.515·ε' at most:
+    private, and wasteful.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def recursive_medians(
     calibration : {"exact", "published"}
     relation : {"add-remove", "replace-one"}
     score_scale : {"probability", "log-odds"}
-        002 cuts probabilities. Log-odds are cut on the scale of `fixed_space`.
+        Stoddard et al. cut probabilities. Log-odds are cut on the scale of `fixed_space`.
     draws : int, optional
         Number of independent releases, for a study.
     on_invalid : {"raise", "clip"}

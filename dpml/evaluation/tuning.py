@@ -1,7 +1,8 @@
 """PrivateSearch: parameters of a private classifier chosen on private records, and the choice paid for.
 
-Cross-validating a parameter on the private data costs privacy (docs/errata.md, on 000 chapter 4). Here every record
-goes to training or to validation by a coin of its own; candidates are trained on one part and compared on the other.
+Cross-validating a parameter on the private data costs privacy (docs/errata.md, on the thesis, chapter 4). Here every
+record goes to training or to validation by a coin of its own; candidates are trained on one part and compared on the
+other.
 
 Statistics: the number of validation records that each candidate's model gets right, or the scores of
 `dpml.evaluation.stability`. Release: a private choice, or `dpml.evaluation.stopping`. Model: the estimator's own.

@@ -22,7 +22,7 @@ class Laplace:
 
     Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest L1 distance between
     the statistics of two neighbours. Derivation: the log density ratio of two neighbours is at most the sum of
-    |v_i - v'_i| ε/Δ over coordinates, which is at most ε (000 eq. 2.14 and Theorem 2.2.1).
+    |v_i - v'_i| ε/Δ over coordinates, which is at most ε (the thesis, eq. 2.14 and Theorem 2.2.1).
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class Laplace:
         return door.Loss(pure=door.l1_distance(statistic, other_statistic) / self.scale)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
-        """Return the log density of each output coordinate given the exact values (000 eq. 2.13)."""
+        """Return the log density of each output coordinate given the exact values (the thesis, eq. 2.13)."""
         return -np.abs(np.asarray(outputs) - np.asarray(values)) / self.scale - np.log(2 * self.scale)
 
     def quantile(self, probability: Any) -> NDArray[np.float64]:
-        """Return the noise's quantile; at p >= ½ it is -b·log(2(1-p)) (000 eq. 3.15)."""
+        """Return the noise's quantile; at p >= ½ it is -b·log(2(1-p)) (the thesis, eq. 3.15)."""
         p = np.asarray(probability, dtype=float)
         with np.errstate(divide="ignore"):
             return np.where(p < 0.5, self.scale * np.log(2 * p), -self.scale * np.log(2 * (1 - p)))

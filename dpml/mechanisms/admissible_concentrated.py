@@ -1,10 +1,10 @@
 r"""Noises with lighter tails for smooth sensitivity: concentrated differential privacy.
 
 With ε the sum of a cost for the scale and one for the location, a release is ½ε²-CDP: ρ = ε²/2, that is, every Rényi
-divergence of order α between neighbours is at most α·ε²/2 (001 Definition 2.5; Bun and Steinke 2019). First dilate,
-then slide: the two parts add, for the weak triangle inequality D_α(P, Q) <= kα/(kα-1)·D_((kα-1)/(k-1))(P, R) +
-D_kα(R, Q) with D_α <= αa and αb on the right gives αk(a/(k-1) + b), which is α(√a + √b)² at k = 1 + √(a/b). The slide
-is at most the smaller S of the two, so it is s = 1/`scale` noise units or less.
+divergence of order α between neighbours is at most α·ε²/2 (Zafarani and Clifton 2021, Definition 2.5; Bun and Steinke
+2019). First dilate, then slide: the two parts add, for the weak triangle inequality D_α(P, Q) <=
+kα/(kα-1)·D_((kα-1)/(k-1))(P, R) + D_kα(R, Q) with D_α <= αa and αb on the right gives αk(a/(k-1) + b), which is α(√a +
+√b)² at k = 1 + √(a/b). The slide is at most the smaller S of the two, so it is s = 1/`scale` noise units or less.
 
 - *Dilation* by e^t shifts log|Z| by t. For Z = X·exp(σY), Y normal, the shift can be undone inside the exponent, so it
   costs t/σ, the cost of shifting a normal (Propositions 3 and 4 there).
@@ -113,7 +113,8 @@ class LaplaceLogNormal(_Concentrated):
     Released: the statistic plus `scale`·S·Z.
 
     Privacy: ½ε²-CDP per draw under the relation of S, for ε = β/σ + exp(3σ²/2)/`scale` (Bun and Steinke 2019,
-    Proposition 3; 001 section 5). K = exp(3σ²/2) is the slope of the log density at 0, so both calibrations are one.
+    Proposition 3; Zafarani and Clifton 2021, section 5). K = exp(3σ²/2) is the slope of the log density at 0, so both
+    calibrations are one.
 
     Parameters
     ----------

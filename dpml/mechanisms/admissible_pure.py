@@ -40,9 +40,10 @@ STUDENT_CALIBRATIONS = ("exact", "bun-steinke")
 def cauchy_scale(epsilon: float, beta: float, calibration: str = "exact") -> float:
     """Return the scale of Cauchy noise for one unit of β-smooth sensitivity.
 
-    "exact": the least scale that is ε-DP (derived in `admissible_pure`). "algorithm-1": √2/ε, as 001 Algorithm 1 has
-    it. "theorem-2": 6/ε, as 001 Theorem 2 with γ = 2 has it (Nissim, Raskhodnikova and Smith 2007). Both published
-    constants ask for β <= ε/6, are private there, and pay for more than they need: `Cauchy.cost` is their true ε.
+    "exact": the least scale that is ε-DP (derived in `admissible_pure`). "algorithm-1": √2/ε (Zafarani and Clifton
+    2021, Algorithm 1). "theorem-2": 6/ε (Zafarani and Clifton 2021, Theorem 2 with γ = 2; Nissim, Raskhodnikova and
+    Smith 2007). Both published constants ask for β <= ε/6, are private there, and pay for more than
+    they need: `Cauchy.cost` is their true ε.
 
     Privacy: ε under the relation of the smooth sensitivity, for "exact" with any β < ε.
 

@@ -192,7 +192,9 @@ class IntervalTree:
 
 
 def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: Any = np.inf) -> Floats:
-    """Return the rising sequence nearest to each row, by weighted least squares (002 sec. 4.2.3; Hay et al. 2010).
+    """Return the rising sequence nearest to each row, by weighted least squares.
+
+    Sources: Stoddard et al. 2014, sec. 4.2.3; Hay et al. 2010.
 
     Post-processing of released values, so it costs no ε. With bounds the nearest rising sequence inside them is the
     nearest rising one, cut at them.

@@ -1,4 +1,6 @@
-"""One-sided range queries: all sums of the first j counts, j = 1, ..., n, released together (002 definition 5).
+"""One-sided range queries: all sums of the first j counts, j = 1, ..., n, released together.
+
+The queries are those of Stoddard et al. 2014, definition 5.
 
 Every class has the three steps: `measure` computes the exact answers of a public strategy, linear in the counts;
 `release` adds Laplace noise to them; `reconstruct` turns noisy answers into prefix sums. A count that changes by 1
@@ -180,7 +182,7 @@ class IdentityRanges(RangeMechanism):
 
 @dataclass(frozen=True)
 class Privelet(RangeMechanism):
-    """Prefix sums from noisy Haar wavelet coefficients (Xiao, Wang and Gehrke 2011), which 002 sec. 4.2.1 takes.
+    """Prefix sums from noisy Haar wavelet coefficients (Xiao, Wang and Gehrke 2011; Stoddard et al. 2014, sec. 4.2.1).
 
     Released: the total, and at every node of a balanced binary tree the sum of its left half minus that of its right
     half, plus Laplace noise. The published coefficients are means with noise of generalised weights; a mean times its

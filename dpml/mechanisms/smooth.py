@@ -3,7 +3,8 @@
 The local sensitivity of a data set is itself private. A β-smooth bound S is at least the local sensitivity and differs
 by a factor of at most exp(β) between neighbours, so noise scaled by it (`dpml.mechanisms.admissible`) can be private.
 The smooth sensitivity, S(x) = max over k of exp(-βk) A^(k)(x), with A^(k)(x) the largest local sensitivity within
-k changes of x, is the smallest such bound (001 Definitions 3.2 to 3.4; Nissim, Raskhodnikova and Smith 2007).
+k changes of x, is the smallest such bound (Zafarani and Clifton 2021, Definitions 3.2 to 3.4; Nissim, Raskhodnikova and
+Smith 2007).
 
 Nothing here is released and nothing here is private: these are exact functions of the data.
 """

@@ -28,8 +28,8 @@ class SparseVector:
     noise of scale 2cΔ/ε2, or cΔ/ε2 if all queries are `monotone` (a record moves them all up or all down).
     Derivation: Lyu, Su and Li (2017), Algorithm 1 and Theorem 2; monotone, Theorem 3. Answers that are above are paid
     for c times, those below only by the threshold's noise, which shifts by Δ for all of them at once. Their
-    Algorithm 5, which is 002's private threshold testing, leaves out the noise on the queries, and NoisyCut leaves out
-    the cut-off; neither is private (docs/errata.md).
+    Algorithm 5, which is Stoddard et al.'s private threshold testing, leaves out the noise on the queries, and NoisyCut
+    leaves out the cut-off; neither is private (docs/errata.md).
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
     them. Which one it is, is asked privately where that costs a small part of ε (`LIFT`, `LOOK`) and the answer is open
     (`ENOUGH`); else few are kept if ε times the number of records (half of it under replace-one) is at most the number
     of features. Where the schema does not say how many records there are at least, all features are kept.
-    docs/decisions.md has the search.
+    docs/decisions/0005 has the search.
 
     Parameters
     ----------

@@ -39,11 +39,11 @@ BoolArray = NDArray[np.bool_]
 def private_threshold_testing(
     scores: Any, epsilon: float, threshold: float, *, sensitivity: float = 1.0, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Compare exact scores with one noisy threshold (002, Algorithm 2). NOT private at any ε.
+    """Compare exact scores with one noisy threshold (Stoddard et al. 2014, Algorithm 2). NOT private at any ε.
 
-    Claimed: 2σε-differential privacy, σε for monotone scores (002, Theorem 2 and Corollary 1). The noise is added to
-    the threshold alone, so two scores that are equal always fall on the same side; on a neighbour where one of them
-    is larger they can be told apart, an event that has probability 0 before.
+    Claimed: 2σε-differential privacy, σε for monotone scores (Stoddard et al. 2014, Theorem 2 and Corollary 1). The
+    noise is added to the threshold alone, so two scores that are equal always fall on the same side; on a neighbour
+    where one of them is larger they can be told apart, an event that has probability 0 before.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def noisy_cut(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> BoolArray:
-    """Compare noisy scores with a noisy threshold, without a cut-off (002 section 3.4). NOT private.
+    """Compare noisy scores with a noisy threshold, without a cut-off (Stoddard et al. 2014, section 3.4). NOT private.
 
     Claimed: ε in all, ε1 = `threshold_share`·ε on the threshold and ε2 = ε - ε1 on each query, however many there are.
     True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which no bound on D keeps small
@@ -113,7 +113,7 @@ def noisy_cut(
 def iterative_sampling(
     scores: Any, epsilon: float, n_features: int, *, sensitivity: float, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Walk through the features from the best score down and toss a coin for each (000, Algorithm 4). NOT private.
+    """Walk through the features from the best score down and toss coins (the thesis, Algorithm 4). NOT private.
 
     Claimed only if the loop stops after T turns, as the thesis says itself; it can go on to the last feature. Its
     order and its shift by the score in place T+1 are taken from the exact scores.
@@ -185,7 +185,7 @@ def cluster_selection(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> BoolArray:
-    """Cluster features by private k-means and keep whole clusters (002, Algorithm 1, total counts). NOT private.
+    """Cluster features by private k-means on total counts (Stoddard et al. 2014, Algorithm 1). NOT private.
 
     Claimed: ε, for the noise on each cluster's size (sensitivity 1) and sum (sensitivity r). But features join clusters
     by their exact counts: features with equal counts are always kept or dropped together. One feature that changes
@@ -248,7 +248,7 @@ def cluster_selection_log_probabilities(
 
 
 class PublishedSelector(PrivateSelector):
-    """000's Algorithm 4 and 002's methods as they were published: NOT private. For study only.
+    """The thesis' Algorithm 4 and Stoddard et al.'s methods as they were published: NOT private. For study only.
 
     Takes no budget and has no release; the repairs are `MaskSelector`, `SparseVectorSelector` and
     `NoisyClusterSelector`.

@@ -1,6 +1,7 @@
 """Selectors that add noise to all counts or all scores, and rank.
 
-000's Algorithms 2 and 3, 002's score perturbation (section 3.2), and the repair of its cluster selection.
+The thesis' Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), and the repair of their cluster
+selection.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ def apply_rule(noisy: FloatArray, n_features: int | None, threshold: float | Non
 
 
 class NoisyScoreSelector(PrivateSelector):
-    """Add Laplace noise to every score and keep the best T, or all above a threshold (002, section 3.2).
+    """Add Laplace noise to every score; keep the best T, or all above a threshold (Stoddard et al. 2014, section 3.2).
 
-    With mutual information and `n_features` this is 000's Algorithm 3.
+    With mutual information and `n_features` this is the thesis' Algorithm 3.
 
     Released: the set of features that were kept.
 
@@ -167,7 +168,7 @@ class _BestOfNoisy:
 
 
 class NoisyCountSelector(PrivateSelector):
-    """Release noisy counts, compute the scores from them, and keep the best T (000, Algorithm 2).
+    """Release noisy counts, compute the scores from them, and keep the best T (the thesis, Algorithm 2).
 
     Released: noisy counts of every feature in every class; the choice is made of them alone, and so is anything else
     that is computed from the same counts.
@@ -269,7 +270,7 @@ def noisy_tables(
 
 
 class NoisyClusterSelector(PrivateSelector):
-    """Cluster features by noisy counts and keep whole clusters: 002's cluster selection, repaired.
+    """Cluster features by noisy counts and keep whole clusters: Stoddard et al.'s cluster selection, repaired.
 
     Released: noisy counts of every feature in every class; clusters and the choice are made of them alone. The paper
     clusters by exact counts, which is not private at any ε (docs/errata.md).

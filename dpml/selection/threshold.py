@@ -1,6 +1,6 @@
 """SparseVectorSelector: which features pass a threshold, for the price of those that do.
 
-The repair of 002's private threshold testing and of NoisyCut.
+The repair of Stoddard et al.'s private threshold testing and of NoisyCut.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class SparseVectorSelector(PrivateSelector):
 
     Privacy: ε per fit, for `relation`, by the sparse vector technique (`dpml.mechanisms.SparseVector`), whose
     sensitivity is that of one score. Total counts under add/remove move in one direction, which halves the noise. What
-    002 publishes leaves out the noise on the scores (private threshold testing) or the cut-off (NoisyCut); neither is
-    private (docs/errata.md).
+    Stoddard et al. publish leaves out the noise on the scores (private threshold testing) or the cut-off (NoisyCut);
+    neither is private (docs/errata.md).
 
     Parameters
     ----------
