@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from dpml._plain import plain_labels, plain_numbers
+from dpml._plain import plain_numbers, plain_positions
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 
@@ -77,7 +78,7 @@ class Feature:
     def _knows(self, column: np.ndarray) -> np.ndarray:
         """Return which of some cells, of any type, lie in the domain."""
         if self.kind == "categorical":
-            return plain_labels(list(column), self.categories or ()) >= 0
+            return plain_positions(column, self.categories or ()) >= 0
         values = plain_numbers(column)
         if self.kind == "binary":
             return (values == 0) | (values == 1)
@@ -99,26 +100,43 @@ class Feature:
         Clipping sends a number to the nearest end (NaN to `missing`, else to the middle), an unknown category to
         `missing`, else to the first category.
         """
+        if self.kind == "categorical":
+            return self._category_cells[self.positions(values, on_invalid)]
         column = _cells(values)
-        known = self._knows(column)
-        if self.kind == "categorical":
-            fallback = self.missing if self.missing is not None else (self.categories or (None,))[0]
-            is_missing = np.array([v is None or (isinstance(v, float) and v != v) or v is pd.NA for v in column], bool)
-        else:
-            middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
-            fallback = self.missing if self.missing is not None else middle
-            numbers = plain_numbers(column)
-            is_missing = np.isnan(numbers)
+        middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
+        numbers = plain_numbers(column)
+        is_missing = np.isnan(numbers)
         if on_invalid == "raise":
-            bad = ~known & ~is_missing if self.missing is not None else ~known
-            if bad.any():
-                raise InvalidData(
-                    f"column {shown(self.name)} has the value {show_value(column[bad][0])}: it must be {self.domain}"
-                )
-        if self.kind == "categorical":
-            return np.array([v if ok else fallback for v, ok in zip(column, known, strict=True)], dtype=object)
-        numbers = np.where(is_missing, fallback, numbers)
+            self._refuse(column, ~self._knows(column), is_missing)
+        numbers = np.where(is_missing, self.missing if self.missing is not None else middle, numbers)
         return (numbers > 0.5).astype(float) if self.kind == "binary" else np.clip(numbers, self.lower, self.upper)
+
+    def positions(self, values: Any, on_invalid: str) -> NDArray[np.intp]:
+        """Return which category each cell of a categorical column is, as `clean` does."""
+        categories = self.categories or ()
+        found = plain_positions(values, categories)
+        unknown = found < 0
+        if unknown.any():
+            if on_invalid == "raise":
+                column = _cells(values)[unknown]
+                is_missing = [v is None or (isinstance(v, float) and v != v) or v is pd.NA for v in column]
+                self._refuse(column, np.ones(len(column), bool), np.array(is_missing, bool))
+            found[unknown] = 0 if self.missing is None else categories.index(self.missing)
+        return found
+
+    @property
+    def _category_cells(self) -> NDArray[np.object_]:
+        cells = np.empty(len(self.categories or ()), dtype=object)
+        cells[:] = self.categories
+        return cells
+
+    def _refuse(self, column: NDArray, unknown: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> None:
+        """Raise for the first cell outside the domain; a missing one is allowed where the feature knows its meaning."""
+        bad = unknown & ~is_missing if self.missing is not None else unknown
+        if bad.any():
+            raise InvalidData(
+                f"column {shown(self.name)} has the value {show_value(column[bad][0])}: it must be {self.domain}"
+            )
 
 
 def _cells(values: Any) -> np.ndarray:

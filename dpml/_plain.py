@@ -16,11 +16,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import infer_dtype
 from scipy import sparse
 
 from dpml.exceptions import InvalidData
 
-__all__ = ["plain_cells", "plain_features", "plain_labels", "plain_numbers", "plain_rows", "read_frame"]
+__all__ = [
+    "plain_cells",
+    "plain_features",
+    "plain_labels",
+    "plain_numbers",
+    "plain_positions",
+    "plain_rows",
+    "read_frame",
+]
 
 
 def read_frame(X: Any) -> Any:
@@ -178,6 +187,34 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     except Exception:  # one of them has no hash, or raises what it likes: then each by itself
         codes = [_position(label, position) for label in labels]
     return np.array(codes, dtype=np.intp)
+
+
+def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
+    """Return what `plain_labels` does of a column, asking once for each different value where values are alike.
+
+    Text and numbers of one type are what they equal, so that it is enough to look up each distinct one; cells of
+    several types are read one by one.
+
+    Examples
+    --------
+    >>> plain_positions(np.array(["b", "a", "b", "c"], dtype=object), ("a", "b"))
+    array([ 1,  0,  1, -1])
+    """
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        column = values.array if hasattr(values, "array") else values
+        known = plain_labels(column.categories.tolist(), categories)
+        return np.append(known, -1)[column.codes]  # a missing value has the code -1, the last entry
+    column = values.to_numpy() if hasattr(values, "to_numpy") else values
+    alike = isinstance(column, np.ndarray) and (
+        column.dtype.kind in "biuU" or (column.dtype == object and infer_dtype(column, skipna=False) == "string")
+    )
+    if not alike:
+        return plain_labels(list(column), categories)
+    try:
+        where, distinct = pd.factorize(column)
+    except Exception:  # text of a class of its own, which raises what it likes
+        return plain_labels(list(column), categories)
+    return np.append(plain_labels(distinct.tolist(), categories), -1)[where]
 
 
 def _position(label: Any, position: dict) -> int:

@@ -214,7 +214,7 @@ class Schema:
             if sparse.issparse(X):
                 X = X.toarray()
             columns = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=schema.feature_names)
-            clean = {f.name: f.clean(columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
+            clean = {f.name: _checked_column(f, columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
             return pd.DataFrame(clean, index=columns.index), schema
         if sparse.issparse(X):
             return schema._check_sparse(X, on_invalid), schema
@@ -366,3 +366,10 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
     if shape[1] < 1:
         raise InvalidData("X has 0 columns: it must have at least 1")
     return Schema.binary(shape[1])
+
+
+def _checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
+    """Return a column inside its domain; categories as pandas holds them, so that they are looked up once."""
+    if feature.kind != "categorical" or any(pd.isna(category) for category in feature.categories or ()):
+        return feature.clean(column, on_invalid)
+    return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))

@@ -76,6 +76,7 @@ PARTS = {
     "release_weights": "LogisticRegression",
     "attack_success": "plays against release_evaluation",
     "audit": "measures others",
+    "search": "measures others",
 }
 
 
@@ -383,6 +384,7 @@ def test_resampling_until_positive_costs_what_was_computed():
 PARTS_OF_THE_CATALOGUE = 8  # for workers to share
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS_OF_THE_CATALOGUE))
 def test_honest_methods_are_accused_no_oftener_than_stated(part):
     """100 seeded runs of the whole catalogue at 95 % confidence, in parts; 4 of what is fitted for each draw.

@@ -171,12 +171,11 @@ def cross_validated(make, epsilon, shared, release):
     def run(budget, data):
         X, y = data
         schema = shared["schema"]
-        result = private_cross_val_score(
+        return private_cross_val_score(
             make(epsilon, shared), X, list(y), 0.5, n_folds=2, rng=None if release else np.random.default_rng(0),
             relation=shared["relation"], pos_label=CLASSES[1], classes=schema.classes, on_invalid=shared["on_invalid"],
             release=release, budget=budget, n_bins=4,
         )  # fmt: skip
-        return result
 
     return run
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
@@ -49,6 +49,8 @@ MOST_DISTINCT = 4096
 # Coordinates that the linear attacker weighs, and those that are tried one by one.
 MOST_COORDINATES = 200
 SINGLE_COORDINATES = 8
+# Thresholds whose bound is computed exactly.
+MOST_LIKELY = 100
 
 
 @runtime_checkable
@@ -272,19 +274,39 @@ def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
     # continuous outputs do not repeat, which a few of them show
     if len(np.unique(rows[:: max(len(rows) // 1000, 1)], axis=0)) > 500:
         return None
-    distinct, where = np.unique(rows, axis=0, return_inverse=True)
-    where = where.ravel()
+    codes = _codes(rows)
+    distinct, where = np.unique(codes, return_inverse=True)
     if len(distinct) > min(MOST_DISTINCT, len(rows) // 8):
         return None
     ones = np.bincount(where[: len(first)], minlength=len(distinct))
     twos = np.bincount(where[len(first) :], minlength=len(distinct))
-    table = {row.tobytes(): value for row, value in zip(distinct, np.log((ones + 0.5) / (twos + 0.5)), strict=True)}
-    return lambda x: np.array([table.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(as_rows(x))])
+    # an output that was not seen speaks for neither
+    scores = np.append(np.log((ones + 0.5) / (twos + 0.5)), 0.0)
+
+    def score(x: Any) -> FloatArray:
+        codes = _codes(as_rows(x))
+        place = np.minimum(np.searchsorted(distinct, codes), len(distinct) - 1)
+        return scores[np.where(distinct[place] == codes, place, len(distinct))]
+
+    return score
 
 
-def _direction(first: FloatArray, second: FloatArray) -> Score:
+def _codes(rows: FloatArray) -> NDArray[np.uint64]:
+    """Return a hash of each row. Rows that collide share a score, which costs an attacker power and nothing else."""
+    bits = np.ascontiguousarray(rows + 0.0).view(np.uint64)
+    odd = np.asarray(np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64)) | np.uint64(1)
+    codes = np.zeros(len(rows), dtype=np.uint64)
+    for k in range(rows.shape[1]):
+        # floats of few digits differ in their high bits alone, which a product would push out
+        codes += (bits[:, k] ^ (bits[:, k] >> np.uint64(32))) * odd[k]
+    return codes
+
+
+def direction(first: FloatArray, second: FloatArray) -> Score:
     """Score an output by Fisher's linear discriminant, on coordinates clipped against heavy tails."""
-    both = np.concatenate([first, second])
+    # some of the draws show where the middle is and how wide it is
+    step = max(len(first) // 20_000, 1)
+    both = np.concatenate([first[::step], second[::step]])
     centre = np.median(both, axis=0)
     spread = np.median(np.abs(both - centre), axis=0)
     spread[spread == 0] = 1.0
@@ -320,7 +342,7 @@ def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Scor
     if frequencies is not None:
         yield "frequency of the output", frequencies
     if first.shape[1] > 1:
-        yield "linear discriminant of the output", _direction(first, second)
+        yield "linear discriminant of the output", direction(first, second)
     gap = np.abs(np.median(first, axis=0) - np.median(second, axis=0))
     for k in np.argsort(-gap, kind="stable")[:SINGLE_COORDINATES]:
         yield f"coordinate {k}", _coordinate(k, None)
@@ -331,8 +353,8 @@ def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> 
     """Return bounds on ε of confidence 1 - `alpha` from `hits` of n draws of one data set, `misses` of the other."""
     hits, misses = np.asarray(hits, float), np.asarray(misses, float)
     # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are set apart
-    low = np.where(hits > 0, beta.ppf(alpha / 2, np.maximum(hits, 1), n - hits + 1), 0.0)
-    high = np.where(misses < n, beta.ppf(1 - alpha / 2, misses + 1, np.maximum(n - misses, 1)), 1.0)
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha / 2), 0.0)
+    high = np.where(misses < n, betaincinv(misses + 1, np.maximum(n - misses, 1), 1 - alpha / 2), 1.0)
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(np.maximum(low - delta, 0.0) / high), 0.0)
 
@@ -355,20 +377,35 @@ class Event:
 
 def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, Event]:
     """Return the largest lower bound on ε over all thresholds of a score, and its event."""
+    return best_events(first, second, delta, (alpha,))[0]
+
+
+def best_events(
+    first: FloatArray, second: FloatArray, delta: float, alphas: Iterable[float]
+) -> list[tuple[float, Event]]:
+    """Return the largest lower bound on ε and its event at each of several levels."""
     n = len(first)
-    values = np.unique(np.concatenate([first, second]))
-    if len(values) > 1000:
-        values = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0, 1, 1001)))
-    one = n - np.searchsorted(np.sort(first), values, side="left")
-    two = n - np.searchsorted(np.sort(second), values, side="left")
-    best = (-1.0, Event(0.0, True, True))
-    for above, a, b in ((True, one, two), (False, n - one, n - two)):
-        for for_first, hits, misses in ((True, a, b), (False, b, a)):
-            bounds = lower_bounds(hits, misses, n, delta, alpha)
-            k = int(bounds.argmax())
-            if bounds[k] > best[0]:
-                best = (float(bounds[k]), Event(float(values[k]), above, for_first))
-    return best
+    first, second = np.sort(first), np.sort(second)
+    # thresholds lie closer together in the tails, where rare events are
+    tail = np.geomspace(1.0 / n, 0.01, 100)
+    places = np.unique(np.concatenate([np.linspace(0, 1, 801), tail, 1 - tail]) * (n - 1)).astype(int)
+    values = np.unique(np.concatenate([first[places], second[places]]))
+    one = n - np.searchsorted(first, values, side="left")
+    two = n - np.searchsorted(second, values, side="left")
+    kinds = [(True, True), (True, False), (False, True), (False, False)]
+    sides = [(one, two), (two, one), (n - one, n - two), (n - two, n - one)]
+    hits, misses = (np.concatenate(side) for side in zip(*sides, strict=True))
+    # exact limits take long: only where an approximation of the bound is largest
+    rough = np.log(np.maximum(hits - delta * n, 0.5) / (misses + 1))
+    rough -= 1.5 * np.sqrt(1 / np.maximum(hits, 0.5) + 1 / (misses + 1))
+    likely = np.argsort(-rough, kind="stable")[:MOST_LIKELY]
+    found = []
+    for alpha in alphas:
+        bounds = lower_bounds(hits[likely], misses[likely], n, delta, alpha)
+        k = int(bounds.argmax())
+        kind, place = divmod(int(likely[k]), len(values))
+        found.append((float(bounds[k]), Event(float(values[place]), *kinds[kind])))
+    return found
 
 
 def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:

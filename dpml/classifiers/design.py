@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpml._plain import plain_labels
+from dpml._plain import plain_positions
 from dpml.schema import Feature, Schema
 
 __all__ = ["Design"]
@@ -101,13 +101,13 @@ class Design:
         out = np.empty((X.shape[0], len(self.attributes)), dtype=np.intp)
         start = 0
         for a, (i, size) in enumerate(zip(self.attributes, self.sizes, strict=True)):
-            f, values = self.schema.features[i], self._column(X, i)
+            f = self.schema.features[i]
             if f.kind == "categorical":
-                cell = plain_labels(list(values), f.categories or ())
+                cell = plain_positions(X.iloc[:, i] if isinstance(X, pd.DataFrame) else X[:, i], f.categories or ())
             elif f.kind == "binary":
-                cell = (np.asarray(values, dtype=float) > 0.5).astype(np.intp)
+                cell = (np.asarray(self._column(X, i), dtype=float) > 0.5).astype(np.intp)
             else:
-                z = self._centred(f, values)
+                z = self._centred(f, self._column(X, i))
                 cell = np.minimum(((z + 1) / 2 * size).astype(np.intp), size - 1)
             out[:, a] = start + cell
             start += size
