@@ -14,7 +14,9 @@ ROW = re.compile(r"^\| `([a-z0-9-]+)` \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 REFERENCES = {key: name for key, name, _ in ROW.findall((DOCS / "references.md").read_text(encoding="utf-8"))}
 SURNAME = r"[A-Z][\w-]+"
 # "Ding et al. 2021", "Kifer, Smith and Thakurta 2012", "Lyu, Su and Li (2017)"
-CITATION = re.compile(rf"\b({SURNAME})(?: et al\.|(?:, {SURNAME})* and {SURNAME})(?:'s)?,? \(?((?:19|20)\d\d)\b")
+CITATION = re.compile(
+    rf"\b({SURNAME})(?: et al\.|(?:, {SURNAME}(?: {SURNAME})?)* and {SURNAME})(?:'s)?,? \(?((?:19|20)\d\d)\b"
+)
 ENTRY = re.compile(r"^### (.+)\n((?:(?!#).*\n?)*)", re.MULTILINE)
 ERRATA = dict(ENTRY.findall((DOCS / "errata.md").read_text(encoding="utf-8")))
 PAGES = sorted((DOCS / "decisions").glob("[0-9]*.md"))
