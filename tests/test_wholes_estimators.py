@@ -34,6 +34,7 @@ from dpml.selection import (
 )
 
 DELTA = 1e-5
+WITH_DELTA = ("minima", "descent", "laplace", "gaussian", "arsinh")
 
 # ---- what is fitted: a function of (epsilon, shared parameters such as schema, relation and budget) ----------------
 
@@ -137,16 +138,14 @@ TIGHT = {
 # ---- what it costs ---------------------------------------------------------------------------------------------------
 
 
-def cost_and_charge(run, data, neighbour, relation):
+def cost_and_charge(run, data, neighbour, relation, delta):
     """Return what the recorder finds of ``run(budget, data)``, and what was charged, at the same δ."""
     budgets = []
 
     def call(data):
-        budgets.append(Budget(1e6, DELTA, relation))
+        budgets.append(Budget(1e6, delta, relation))  # without δ, what charges one raises
         return run(budgets[-1], data)
 
-    deltas = call(data), budgets[0].ledger["delta"].sum() + budgets[0].ledger["rho"].sum()
-    delta = DELTA if deltas[1] else 0.0
     return recorded_cost(call, data, neighbour, delta=delta, pasts=1), budgets[0].spent
 
 
@@ -185,7 +184,8 @@ def check_neighbours(name, tables_of, run_of, releases):
         data, neighbour, shared = tables_of(pick)
         release = releases and pick.among(range(8)) == 7
         run = run_of(pick.among(EPSILONS), shared, release)
-        cost, charged = cost_and_charge(run, data, neighbour, shared["relation"])
+        delta = DELTA if any(word in name for word in WITH_DELTA) else 0.0
+        cost, charged = cost_and_charge(run, data, neighbour, shared["relation"], delta)
         return cost / charged if charged else float(cost > 0)
 
     worst = worst_ratio(name, ratio_of)

@@ -1,4 +1,4 @@
-"""What a mechanism really costs: exact audits, audits from draws, a recorder of whole calls, and a search from outside."""
+"""What a mechanism really costs: exact audits, audits from draws, a recorder of whole calls, a search from outside."""
 
 from dpml.auditing.audit import (
     AuditResult,
