@@ -100,6 +100,32 @@ def test_broken_links_are_found(tmp_path):
     assert broken_links(page) == ["#no", "gone.md"]
 
 
+# ---- where to touch ---------------------------------------------------------------------------------------------
+
+
+def tasks():
+    """Return {task: cells} of CONTRIBUTING's table of places."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Where to touch\n")[1].split("\n## ")[0]
+    rows = [line.strip("|").split(" |") for line in text.splitlines() if line.startswith("| ")]
+    return {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows[1:]}
+
+
+def test_a_new_reader_finds_twelve_tasks_of_at_most_three_places():
+    found = tasks()
+    assert len(found) >= 12
+    for task, cells in found.items():
+        assert len(cells) == 4, task
+        assert cells[0], task
+
+
+@pytest.mark.parametrize("task", tasks())
+def test_places_to_touch_exist(task):
+    named = re.findall(r"`([\w./<>-]+(?:/|\.\w+))`", " ".join(tasks()[task]))
+    paths = [name for name in named if "/" in name or (ROOT / name).exists()]
+    assert paths
+    assert [path for path in paths if "<" not in path and not (ROOT / path).exists()] == []
+
+
 # ---- glossary -------------------------------------------------------------------------------------------------------
 
 
