@@ -12,6 +12,7 @@ from urllib.parse import unquote, urldefrag
 
 OTHER_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", flags=re.I)
 LOADED_BY_STYLE = re.compile(r"""(?:@import\s+|url\(\s*)["']?((?:https?:)?//[^"')\s]+)""", flags=re.I)
+LOADED_BY_SCRIPT = re.compile(r"""["']((?:https?:)?//[^"'\s]+\.(?:m?js|css|woff2?))""", flags=re.I)
 LOADING = {
     "script": "src",
     "img": "src",
@@ -31,10 +32,12 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.anchors, self.links, self.loads = {""}, [], []
+        self.inside = ""
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         """Note one element."""
+        self.inside = tag
         found = dict(attrs)
         if found.get("id"):
             self.anchors.add(found["id"])
@@ -44,6 +47,16 @@ class Page(HTMLParser):
             self.loads.append(found[LOADING[tag]])
         if tag == "link" and found.get("href") and FETCHED & set((found.get("rel") or "").lower().split()):
             self.loads.append(found["href"])
+
+    def handle_data(self, data):
+        """Note what the text of a script or style would fetch."""
+        fetches = {"script": LOADED_BY_SCRIPT, "style": LOADED_BY_STYLE}.get(self.inside)
+        if fetches:
+            self.loads += fetches.findall(data)
+
+    def handle_endtag(self, tag):
+        """Leave a script or style."""
+        self.inside = ""
 
 
 def problems(folder):
