@@ -22,9 +22,9 @@ from sklearn.metrics import roc_auc_score
 
 from dpml.classifiers import BernoulliNB, LinearClassifier, LinearSVC, LogisticRegression, PrivGene, PrivLocal
 from dpml.classifiers.linear import release_weights
-from dpml.classifiers.models import LinearModels
+from dpml.classifiers.linear_models import LinearModels
 from dpml.datasets import Dataset, load
-from dpml.evaluation.studies import majority_accuracy
+from dpml.studies.accuracy import majority_accuracy
 
 DATA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
 # the thesis, Table 4.2: logistic regression without privacy, objective and output perturbation, majority;

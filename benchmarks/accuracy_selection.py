@@ -20,8 +20,6 @@ import pandas as pd
 
 from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
-from dpml.evaluation import BestSelector
-from dpml.evaluation.studies import SelectionStudy, accuracy_of_selected
 from dpml.selection import (
     MaskSelector,
     NoisyClusterSelector,
@@ -31,6 +29,8 @@ from dpml.selection import (
     TopSelector,
     plan,
 )
+from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
+from dpml.tuning import BestSelector
 
 DATA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
 EPSILONS = (0.05, 0.1, 0.5, 1.0)

@@ -4,7 +4,7 @@
         [--runs 10] [--seed 0] [--workers 2] [--resume FILE] [--figure FILE.html]
 
 Toy Gaussians (the thesis, A.7), ten runs a cell, N over powers of two until the mean accuracy is within 2 points of the
-best fit without privacy (`dpml.evaluation.scaling`). The default run is D up to 100 at ε = 0.1, D up to 20 at ε = 0.01
+best fit without privacy (`dpml.studies.scaling`). The default run is D up to 100 at ε = 0.1, D up to 20 at ε = 0.01
 and with the second type of scaling. With --resume every finished cell is appended to FILE, one line of JSON, and a
 later run with the same file goes on where it stopped; a run that is killed loses the cells it was working on, one for
 each worker.
@@ -31,7 +31,7 @@ from typing import Any  # noqa: E402
 import pandas as pd  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
-from dpml.evaluation.scaling import SCALING_METHODS, Cell, least_records, most_records, next_cell, run_cell  # noqa: E402
+from dpml.studies.scaling import SCALING_METHODS, Cell, least_records, most_records, next_cell, run_cell  # noqa: E402
 
 DIMENSIONS = (1, 2, 5, 10, 20, 50, 100)
 MOST_MAP = 1 << 15

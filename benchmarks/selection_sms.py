@@ -29,8 +29,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import Contingency, contingency, contingency_of_subsamples, release_row_bounded
 from dpml.datasets import Dataset, load
-from dpml.evaluation import BestSelector, selection_quality
-from dpml.evaluation.studies import RowBoundedNBStudy, accuracy_of_selected, majority_accuracy, non_private_nb
+from dpml.evaluation import selection_quality
 from dpml.selection import (
     MaskSelector,
     NoisyClusterSelector,
@@ -40,6 +39,8 @@ from dpml.selection import (
     TopSelector,
     scores_from_counts,
 )
+from dpml.studies.accuracy import RowBoundedNBStudy, accuracy_of_selected, majority_accuracy, non_private_nb
+from dpml.tuning import BestSelector
 
 EPSILON = 1.0
 # Stoddard et al. 2014: r = 10 where records are sampled, and "at most 20 words" where they are not

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from dpml._plain import read_frame
 from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.mechanisms import door
 from dpml.schema import Feature, Schema
+from dpml.schema.untrusted import read_frame
 
 __all__ = ["SHARE_GRID", "BinaryEncoding", "columns_of", "cut_rows", "interval_names", "share_rows", "unit_scale"]
 

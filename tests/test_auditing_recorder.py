@@ -12,8 +12,7 @@ from sklearn.pipeline import make_pipeline
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.classifiers import BernoulliNB, LinearSVC, LogisticRegression
 from dpml.encoding import cut_rows
-from dpml.evaluation import PrivateSearch, private_cross_val_score
-from dpml.evaluation.stopping import random_stopping
+from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import DpmlError, InvalidParameter
 from dpml.mechanisms import (
     ExponentialMechanism,
@@ -27,11 +26,13 @@ from dpml.mechanisms import (
     Staircase,
     door,
 )
-from dpml.mechanisms.admissible import Cauchy, SmoothGaussian, SmoothLaplace, StudentT
 from dpml.mechanisms.gaussian import gaussian_delta
 from dpml.mechanisms.secure import discrete_gaussian, integer_laplace, noisy_max
+from dpml.mechanisms.smooth.admissible import Cauchy, SmoothGaussian, SmoothLaplace, StudentT
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, TopSelector, mask_log_probability, sample_masks
+from dpml.tuning import PrivateSearch
+from dpml.tuning.stopping import random_stopping
 
 RNG = np.random.default_rng(0)
 

@@ -11,18 +11,18 @@ from sklearn.base import clone
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.models import LinearModels
-from dpml.classifiers.naive_bayes import (
+from dpml.classifiers.linear_models import LinearModels
+from dpml.classifiers.naive_bayes.bernoulli import published_threshold
+from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weight,
     models_from_published,
     models_from_row_bounded,
-    published_threshold,
 )
 from dpml.counts import NoisyCounts
 from dpml.datasets import load
-from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
 from dpml.schema import Feature, Schema
+from dpml.studies.accuracy import PublishedNBStudy, RowBoundedNBStudy
 from dpml.sweep import sweep
 
 

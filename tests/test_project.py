@@ -191,7 +191,7 @@ print(json.dumps([names, sorted(set({DRAWING!r}) & set(sys.modules))]))
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     names, drawing = json.loads(run.stdout.splitlines()[-1])
-    assert {"dpml.budget", "dpml.schema", "dpml.mechanisms.additive"} <= set(names)
+    assert {"dpml.budget", "dpml.schema.schema", "dpml.mechanisms.laplace"} <= set(names)
     assert drawing == []
 
 

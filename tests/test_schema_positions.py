@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpml._plain import plain_labels, plain_positions
 from dpml.exceptions import InvalidData
 from dpml.schema import Feature, Schema
+from dpml.schema.untrusted import plain_labels, plain_positions
 
 CATEGORIES = ("a", "b", 1, 2.5)
 

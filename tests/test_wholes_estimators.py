@@ -21,7 +21,7 @@ from dpml.classifiers import (
     PrivGene,
     PrivLocal,
 )
-from dpml.evaluation import BestSelector, PrivateSearch, private_cross_val_score
+from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import NoSecureSampler
 from dpml.schema import Feature, Schema
 from dpml.selection import (
@@ -32,6 +32,7 @@ from dpml.selection import (
     SparseVectorSelector,
     TopSelector,
 )
+from dpml.tuning import BestSelector, PrivateSearch
 
 DELTA = 1e-5
 WITH_DELTA = ("minima", "descent", "laplace", "gaussian", "arsinh")

@@ -18,7 +18,8 @@ from dpml.counts import Contingency, contingency
 from dpml.datasets import Dataset, load
 from dpml.encoding import share_rows, unit_scale
 from dpml.evaluation.roc import private_roc_curve
-from dpml.evaluation.studies import (
+from dpml.selection import mask_change_range, public_n_rows, scores_from_counts
+from dpml.studies.accuracy import (
     AccuracyStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
@@ -26,7 +27,6 @@ from dpml.evaluation.studies import (
     majority_accuracy,
     non_private_nb,
 )
-from dpml.selection import mask_change_range, public_n_rows, scores_from_counts
 
 __all__ = [
     "METHODS",

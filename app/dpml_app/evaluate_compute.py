@@ -27,7 +27,7 @@ from dpml.evaluation import (
     roc_thresholds,
 )
 from dpml.evaluation.histogram import noise_scale
-from dpml.evaluation.studies import non_private_logistic, non_private_nb
+from dpml.studies.accuracy import non_private_logistic, non_private_nb
 from dpml_app import compute
 
 __all__ = [

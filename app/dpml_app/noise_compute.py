@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dpml.mechanisms import ExponentialMechanism, Laplace, NormGamma, PermuteAndFlip, ReportNoisyMax, gaussian_sigma
-from dpml.mechanisms.admissible import cauchy_scale
+from dpml.mechanisms.smooth.admissible import cauchy_scale
 from dpml_app.noise_models import Model, Numbers, model, vector_draws, vector_log_density
 from dpml_app.noise_settings import NOISE_EPSILONS
 
@@ -181,7 +181,7 @@ def choice_losses(gap: float, sensitivity: float) -> dict[str, Floats]:
 def true_cost(scale: Floats, beta: Floats) -> Floats:
     """Return the ε that Cauchy noise of this scale per unit of β-smooth sensitivity costs.
 
-    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.admissible_pure`).
+    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.pure_noise`).
 
     Examples
     --------

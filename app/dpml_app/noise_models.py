@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma, Staircase
-from dpml.mechanisms.admissible import Cauchy, StudentT
+from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
 
 __all__ = ["NORMS", "Model", "model", "vector_draws", "vector_log_density"]
 

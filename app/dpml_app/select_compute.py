@@ -11,8 +11,7 @@ from scipy.special import expit
 
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency, contingency_of_subsamples
-from dpml.evaluation import BestSelector, expected_f1, selection_quality
-from dpml.evaluation.studies import SelectionStudy, accuracy_of_selected
+from dpml.evaluation import expected_f1, selection_quality
 from dpml.schema import Schema
 from dpml.selection import (
     MaskSelector,
@@ -27,6 +26,8 @@ from dpml.selection import (
     inclusion_probabilities,
     scores_from_counts,
 )
+from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
+from dpml.tuning import BestSelector
 from dpml_app import compute
 from dpml_app.select_settings import THRESHOLDS
 

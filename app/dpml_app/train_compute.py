@@ -13,21 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.classifiers.naive_bayes import models_from_published, published_threshold
-from dpml.classifiers.partition import contingency_of_partition, release_partitioned
-from dpml.classifiers.published import vaidya_cost
+from dpml.classifiers.naive_bayes.as_published import vaidya_cost
+from dpml.classifiers.naive_bayes.bernoulli import published_threshold
+from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published
+from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.counts import contingency, release_published
 from dpml.datasets import Dataset
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
-from dpml.evaluation.studies import (
+from dpml.schema import Schema
+from dpml.selection import scores_from_counts
+from dpml.studies.accuracy import (
     AccuracyStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
     majority_accuracy,
     non_private_nb,
 )
-from dpml.schema import Schema
-from dpml.selection import scores_from_counts
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml_app.compute import dataset
 from dpml_app.train_methods import EVERY
 from dpml_app.train_settings import WEIGHTS

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from dpml.auditing.audit import Score, attackers, direction
+from dpml.auditing.attacker import Score, attackers, direction
 
 __all__ = ["Encoder", "classifiers"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import recorded
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.published import (
+from dpml.classifiers.naive_bayes.as_published import (
     class_sums_by_width,
     resampled_count,
     resampled_count_loss,
@@ -206,7 +206,7 @@ METHODS = (
         "resampled-count",
         "Counts redrawn until positive",
         "classifier",
-        ("dpml.classifiers.published.resampled_count",),
+        ("dpml.classifiers.naive_bayes.as_published.resampled_count",),
         "[vaidya2013], as described in [thesis], section 3.3.5",
         "ε a count",
         True,
@@ -219,7 +219,7 @@ METHODS = (
         "class-sums-by-width",
         "Class sums with noise for the width of the domain",
         "classifier",
-        ("dpml.classifiers.published.class_sums_by_width",),
+        ("dpml.classifiers.naive_bayes.as_published.class_sums_by_width",),
         "a fault in a current library, described in docs/errata.md",
         "ε",
         False,

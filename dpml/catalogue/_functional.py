@@ -10,7 +10,7 @@ from dpml.catalogue._linear import fit
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
 from dpml.classifiers import LinearClassifier
-from dpml.classifiers.functional import SENSITIVITIES, release_coefficients, taylor_coefficients
+from dpml.classifiers.linear.functional import SENSITIVITIES, release_coefficients, taylor_coefficients
 from dpml.schema import Schema
 
 FLAT = np.full((1, 4), 0.5)
@@ -92,8 +92,8 @@ METHODS = (
             "Functional mechanism" + ("" if sensitivity == "exact" else f", {sensitivity} sensitivity"),
             "classifier",
             (
-                "dpml.classifiers.functional.release_coefficients",
-                "dpml.classifiers.functional.release_integer_coefficients",
+                "dpml.classifiers.linear.functional.release_coefficients",
+                "dpml.classifiers.linear.functional.release_integer_coefficients",
                 "dpml.classifiers.LogisticRegression[functional]",
             ),
             source,

@@ -11,7 +11,6 @@ from dpml.auditing import recorded_releases
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import first_drawn, recorded
 from dpml.classifiers import LinearSVC, LogisticRegression
-from dpml.classifiers.descent import release_approximate_minima, release_descent
 from dpml.classifiers.linear import (
     LOGISTIC,
     HuberHinge,
@@ -19,6 +18,7 @@ from dpml.classifiers.linear import (
     release_objective,
     release_output,
 )
+from dpml.classifiers.linear.descent import release_approximate_minima, release_descent
 from dpml.mechanisms.gaussian import gaussian_delta
 from dpml.schema import Feature, Schema
 
@@ -273,7 +273,7 @@ METHODS = (
             f"{kind}-approximate-minima",
             f"{NAMES[kind]} by approximate minima perturbation",
             "classifier",
-            ("dpml.classifiers.descent.release_approximate_minima", f"{CLASSES[kind]}[approximate-minima]"),
+            ("dpml.classifiers.linear.descent.release_approximate_minima", f"{CLASSES[kind]}[approximate-minima]"),
             "[kifer2012] and [iyengar2019]; constants derived here",
             "(ε, δ); audited at δ = 1e-5",
             True,
@@ -287,7 +287,7 @@ METHODS = (
             f"{kind}-noisy-descent",
             f"{NAMES[kind]} by noisy gradient descent",
             "classifier",
-            ("dpml.classifiers.descent.release_descent", f"{CLASSES[kind]}[noisy-descent]"),
+            ("dpml.classifiers.linear.descent.release_descent", f"{CLASSES[kind]}[noisy-descent]"),
             "[bassily2014]; [dong2022], Corollary 3.3",
             "(ε, δ); audited at δ = 1e-5",
             True,

@@ -13,12 +13,12 @@ import numpy as np
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import Enumerated, EvenlyDivided, of_choice, recorded
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB
-from dpml.classifiers.binned import cell_counts
-from dpml.classifiers.design import Design
-from dpml.classifiers.gaussian import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
-from dpml.classifiers.partition import contingency_of_partition, release_partitioned
-from dpml.classifiers.prediction import label_scores, release_labels, score_range
-from dpml.classifiers.published import published_moments, vaidya_cost, vaidya_moments
+from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
+from dpml.classifiers.naive_bayes.cells import cell_counts
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.moments import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
+from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.private_prediction import label_scores, release_labels, score_range
 from dpml.counts import release_row_bounded
 from dpml.encoding import SHARE_GRID
 from dpml.schema import Feature, Schema

@@ -12,7 +12,7 @@ from dpml.catalogue._recorded import first_drawn
 from dpml.catalogue._selectors import fitted
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, mask_log_probability, scores, sensitivity
-from dpml.selection.published import (
+from dpml.selection.as_published import (
     cluster_selection,
     cluster_selection_log_probabilities,
     iterative_sampling,
@@ -145,7 +145,10 @@ METHODS = (
         "private-threshold-testing",
         "Private threshold testing",
         "selection",
-        ("dpml.selection.published.private_threshold_testing", "dpml.selection.PublishedSelector[threshold-testing]"),
+        (
+            "dpml.selection.as_published.private_threshold_testing",
+            "dpml.selection.PublishedSelector[threshold-testing]",
+        ),
         "[stoddard2014], Algorithm 2",
         "2ε for any scores, ε for total counts",
         False,
@@ -158,7 +161,7 @@ METHODS = (
         "cluster-selection",
         "Cluster selection",
         "selection",
-        ("dpml.selection.published.cluster_selection", "dpml.selection.PublishedSelector[clusters]"),
+        ("dpml.selection.as_published.cluster_selection", "dpml.selection.PublishedSelector[clusters]"),
         "[stoddard2014], Algorithm 1",
         "ε",
         False,
@@ -171,7 +174,7 @@ METHODS = (
         "noisy-cut",
         "NoisyCut",
         "selection",
-        ("dpml.selection.published.noisy_cut", "dpml.selection.PublishedSelector[noisy-cut]"),
+        ("dpml.selection.as_published.noisy_cut", "dpml.selection.PublishedSelector[noisy-cut]"),
         "[stoddard2014], section 3.4, after [lee-clifton2014]",
         "ε, for any number of features",
         False,
@@ -184,7 +187,7 @@ METHODS = (
         "iterative-sampling",
         "Iterative sampling",
         "selection",
-        ("dpml.selection.published.iterative_sampling", "dpml.selection.PublishedSelector[iterative]"),
+        ("dpml.selection.as_published.iterative_sampling", "dpml.selection.PublishedSelector[iterative]"),
         "[thesis], Algorithm 4",
         "ε if the loop stops after T turns",
         False,

@@ -10,7 +10,8 @@ import numpy as np
 
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
-from dpml.mechanisms.admissible import (
+from dpml.mechanisms.smooth import smooth_sensitivity, statistic
+from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
     LaplaceLogNormal,
@@ -19,7 +20,6 @@ from dpml.mechanisms.admissible import (
     StudentT,
     UniformLogNormal,
 )
-from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 
 DELTA = 1e-5
 RNG = np.random.default_rng(0)
@@ -71,7 +71,7 @@ def _concentrated(family: Any, calibration: str):
 def _method(
     name: str, title: str, family: Any, calibration: str, source: str, claim: str, case: Any, **more: Any
 ) -> Method:
-    path = f"dpml.mechanisms.admissible.{family.__name__}"
+    path = f"dpml.mechanisms.smooth.admissible.{family.__name__}"
     covers = (path, f"{path}[{calibration}]")
     return Method(name, title, "mechanism", covers, source, claim, True, case, relations=("add-remove",), **more)
 

@@ -11,8 +11,8 @@ from scipy.stats import cauchy
 
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import drawn, recorded
-from dpml.evaluation.published_roc import published_roc_curve
-from dpml.evaluation.thresholds import noisy_n, quantile_thresholds, recursive_medians
+from dpml.evaluation.roc.as_published import published_roc_curve
+from dpml.evaluation.roc.thresholds import noisy_n, quantile_thresholds, recursive_medians
 from dpml.mechanisms.ranges import Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 

@@ -11,10 +11,11 @@ from dpml.catalogue._classifiers import WIDE_SCHEMA, counts_of, few_of_many
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import Enumerated, recorded
 from dpml.classifiers import BernoulliNB, LogisticRegression
-from dpml.evaluation import BestSelector, PrivateSearch, private_cross_val_score, roc_thresholds
-from dpml.evaluation.stopping import random_stopping, stopping_distribution
+from dpml.evaluation import private_cross_val_score, roc_thresholds
 from dpml.mechanisms import ExponentialMechanism
 from dpml.schema import Schema
+from dpml.tuning import BestSelector, PrivateSearch
+from dpml.tuning.stopping import random_stopping, stopping_distribution
 
 BINS = roc_thresholds(2)
 DELTA = 1e-5
@@ -143,9 +144,9 @@ def _stopping(eta: float):
     return case
 
 
-SEARCH = "dpml.evaluation.PrivateSearch"
+SEARCH = "dpml.tuning.PrivateSearch"
 HELD_OUT = "after [chaudhuri2011], Algorithm 3; ranges derived here"
-BEST = "dpml.evaluation.BestSelector"
+BEST = "dpml.tuning.BestSelector"
 CROSS = "dpml.evaluation.private_cross_val_score"
 HELD = "derived here: what is held pays from a purse of its own"
 
@@ -231,7 +232,7 @@ METHODS = (
             f"random-stopping-{name}",
             f"Best of a random number of runs, {name}",
             "evaluation",
-            ("dpml.evaluation.stopping.random_stopping",),
+            ("dpml.tuning.stopping.random_stopping",),
             source,
             f"{2 + eta:g} times the ε of one run",
             True,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
 from dpml.evaluation.histogram import SENSITIVITY, roc_from_histogram, roc_histogram, roc_thresholds
-from dpml.evaluation.report import release_evaluation
+from dpml.evaluation.release import release_evaluation
 from dpml.exceptions import InvalidParameter
 
 __all__ = [

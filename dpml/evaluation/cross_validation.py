@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from dpml._plain import plain_cells, plain_rows, read_frame
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
-from dpml.evaluation._purse import fit_held, rehearse, spending_steps
+from dpml.estimators.purse import fit_held, rehearse, spending_steps
 from dpml.evaluation._records import check_two_classes
-from dpml.evaluation.figures import PrivateEvaluation
 from dpml.evaluation.histogram import N_BINS, check_start
-from dpml.evaluation.report import ScoreCounts, count_scores, release_counts
+from dpml.evaluation.private_evaluation import PrivateEvaluation
+from dpml.evaluation.release import ScoreCounts, count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms import door
 from dpml.schema import Schema
+from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
 
 __all__ = ["PrivateCrossValidation", "private_cross_val_score"]
 

@@ -2,7 +2,7 @@
 
 Statistics: `roc_histogram` counts the records of each class in public bins of the score. Release: `release_histogram`
 adds noise, and is the only step that sees both counts and ε. Model: `roc_from_histogram` turns noisy counts into a
-curve, `dpml.evaluation.report` into all other figures. True positives and false positives above a threshold are sums
+curve, `dpml.evaluation.release` into all other figures. True positives and false positives above a threshold are sums
 of cells from the top (Stoddard et al. 2014, definition 5), so that the noise is paid once for all thresholds. Stoddard
 et al. choose the bins from the data and split ε between the two classes; fixed bins on the log-odds scale with all of
 ε for both classes are this project's own (CHOICES below).
@@ -30,7 +30,7 @@ from dpml._validate import (
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import check_two_classes, check_weight_bound, read_records
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.additive import Laplace
+from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.secure import check_release, integer_laplace, integer_scale
 
 __all__ = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
-from dpml.mechanisms.additive import Laplace
+from dpml.mechanisms.laplace import Laplace
 
 __all__ = ["SampleAndAggregate"]
 

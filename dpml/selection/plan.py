@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._shares import rest_of, split_epsilon
 from dpml._validate import check_epsilon, check_relation
+from dpml.budget.shares import rest_of, split_epsilon
 from dpml.counts import FACTOR, Contingency, contingency
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.secure import noisy_max

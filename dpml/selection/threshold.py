@@ -12,7 +12,7 @@ import numpy as np
 from dpml._validate import check_integer, check_number
 from dpml.budget import Budget
 from dpml.mechanisms import door
-from dpml.mechanisms.threshold import ABOVE, SparseVector
+from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._shares import equal_share
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget import Budget
+from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
 from dpml.mechanisms.choice import range_of_change

@@ -15,7 +15,6 @@ from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.evaluation import expected_f1, selection_quality
-from dpml.evaluation.studies import SelectionStudy
 from dpml.selection import (
     MaskSelector,
     NoisyScoreSelector,
@@ -24,6 +23,7 @@ from dpml.selection import (
     inclusion_probabilities,
     scores_from_counts,
 )
+from dpml.studies.accuracy import SelectionStudy
 
 RELATIONS = ("add-remove", "replace-one")
 

@@ -11,8 +11,8 @@ from dpml_app.train_lambda import LAMBDA_STEPS, NOISY
 from dpml_app.train_tuning import TUNING_EPSILONS
 
 from dpml.datasets import load
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy
-from dpml.evaluation.studies import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.studies.accuracy import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
 from dpml.sweep import summarise, sweep
 
 pytestmark = pytest.mark.browser
