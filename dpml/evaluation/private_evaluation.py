@@ -7,13 +7,13 @@ are post-processing: they cost nothing, however many are called.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from dpml._validate import check_choice, check_integer, check_number
+from dpml.evaluation.calibration import LOG_LOSS_CLIP, CalibrationCurve, bin_probabilities, log_losses
 from dpml.evaluation.histogram import lowered_shares, roc_from_histogram
 from dpml.evaluation.intervals import (
     ROCBand,
@@ -43,30 +43,7 @@ METRICS = (
     "n_records",
 )
 WITH_THRESHOLD = ("accuracy", "balanced_accuracy", "true_positive_rate", "false_positive_rate")
-# Probabilities are kept this far from 0 and 1 in a log loss, so that one record loses at most 6.9.
-LOG_LOSS_CLIP = 1e-3
 N_BOOT = 2000
-
-
-class CalibrationCurve(NamedTuple):
-    """How often each bin's records are positive; each array has one entry a bin, lowest scores first.
-
-    Attributes
-    ----------
-    prob_true : ndarray of shape (..., B)
-        Share of positives; NaN in a bin of which nothing is left after the noise is taken off.
-    prob_pred : ndarray of shape (B,)
-        The probability that stands for the bin, in its middle: public.
-    n_records : ndarray of shape (..., B)
-        Noisy number of records, negative where noise is.
-    n_std : float
-        Standard deviation of the noise in `n_records`.
-    """
-
-    prob_true: FloatArray
-    prob_pred: FloatArray
-    n_records: FloatArray
-    n_std: float
 
 
 def area_under(fpr: FloatArray, tpr: FloatArray) -> Any:
@@ -242,20 +219,10 @@ class PrivateEvaluation:
 
         The middle in log-odds; the outermost bins end at 1 and 0 and have their middle in probability.
         """
-        inner = np.clip(self.thresholds[1:-1], *((0.0, 1.0) if self.score_scale == "probability" else (None, None)))
-        log_odds = logit(inner) if self.score_scale == "probability" else inner
-        probability = np.concatenate([[1.0], expit(log_odds), [0.0]])
-        middle = (probability[1:] + probability[:-1]) / 2
-        with np.errstate(invalid="ignore"):
-            halfway = (log_odds[1:] + log_odds[:-1]) / 2
-        finite = np.isfinite(halfway)
-        middle[1:-1][finite] = expit(halfway[finite])
-        return middle
+        return bin_probabilities(self.thresholds, self.score_scale)
 
     def _losses(self, clip: float) -> FloatArray:
-        clip = check_number(clip, "clip", 0.0, 0.5, open_lower=True, open_upper=True)
-        p = np.clip(self.bin_probabilities(), clip, 1 - clip)
-        return -np.log(np.stack([1 - p, p]))
+        return log_losses(self.bin_probabilities(), clip)
 
     def log_loss(self, clip: float = LOG_LOSS_CLIP) -> Any:
         """Return the mean log loss of the bins' probabilities, kept `clip` away from 0 and 1: at most -log(clip)."""

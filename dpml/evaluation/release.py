@@ -13,6 +13,7 @@ from dpml._validate import check_choice, check_epsilon
 from dpml.budget import Budget
 from dpml.encoding import SHARE_GRID
 from dpml.evaluation._records import check_weight_bound
+from dpml.evaluation.calibration import LOG_LOSS_CLIP
 from dpml.evaluation.histogram import (
     N_BINS,
     SCORE_SCALES,
@@ -23,7 +24,7 @@ from dpml.evaluation.histogram import (
     roc_histogram,
     roc_thresholds,
 )
-from dpml.evaluation.private_evaluation import LOG_LOSS_CLIP, PrivateEvaluation
+from dpml.evaluation.private_evaluation import PrivateEvaluation
 
 __all__ = ["LOG_LOSS_CLIP", "PrivateEvaluation", "release_evaluation"]
 
