@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import door
+from dpml.mechanisms.tails import SymmetricNoise
 
 __all__ = ["Laplace"]
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(SymmetricNoise):
     """The Laplace mechanism: independent Laplace noise of scale Δ/ε on every coordinate.
 
     Released: the statistic plus noise.
@@ -66,6 +68,17 @@ class Laplace:
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
         # the log ratio of one coordinate reaches |difference| / scale beyond both centres
         return door.Loss(pure=door.l1_distance(statistic, other_statistic) / self.scale)
+
+    def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.exp(-t / self.scale)
+
+    def _tail_size(self, probability: float) -> float:
+        return -self.scale * math.log(probability)
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise|, which is the scale."""
+        return self.scale
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log density of each output coordinate given the exact values (the thesis, eq. 2.13)."""

@@ -26,12 +26,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, stdtr, stdtrit
 
 from dpml._validate import check_choice, check_epsilon, check_number
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.door import Loss
 from dpml.mechanisms.smooth._noise import Claim, Floats, SmoothNoise
+from dpml.mechanisms.tails import SymmetricNoise
 
 CAUCHY_CALIBRATIONS = ("exact", "algorithm-1", "theorem-2")
 STUDENT_CALIBRATIONS = ("exact", "bun-steinke")
@@ -115,7 +116,7 @@ def student_scale(epsilon: float, beta: float, degrees: float = 3.0, calibration
 
 
 @dataclass(frozen=True)
-class Cauchy(SmoothNoise):
+class Cauchy(SymmetricNoise, SmoothNoise):
     """Cauchy noise scaled by the smooth sensitivity.
 
     Released: the statistic plus `scale`·S·Z, Z standard Cauchy (no mean, no variance).
@@ -171,6 +172,17 @@ class Cauchy(SmoothNoise):
     def _log_unit(self, z: Floats) -> Floats:
         return -np.log1p(z**2) - math.log(math.pi)
 
+    def _tail(self, t: Floats) -> Floats:
+        return 2 / math.pi * np.arctan2(self.scale, t)
+
+    def _tail_size(self, probability: float) -> float:
+        return self.scale / math.tan(math.pi * probability / 2)
+
+    @property
+    def mean_size(self) -> float:
+        """Infinite."""
+        return math.inf
+
     def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
         return Loss(pure=_distance(one, s, two, t, 1.0))
 
@@ -190,7 +202,7 @@ class ScaledCauchy:
 
 
 @dataclass(frozen=True)
-class StudentT(SmoothNoise):
+class StudentT(SymmetricNoise, SmoothNoise):
     """Student's t noise scaled by the smooth sensitivity.
 
     Released: the statistic plus `scale`·S·Z, Z Student's t with ν degrees of freedom (ν = 1 is Cauchy).
@@ -247,6 +259,21 @@ class StudentT(SmoothNoise):
         nu = self.degrees
         constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * math.log(nu * math.pi)
         return constant - (nu + 1) / 2 * np.log1p(z**2 / nu)
+
+    def _tail(self, t: Floats) -> Floats:
+        return 2 * stdtr(self.degrees, -t / self.scale)
+
+    def _tail_size(self, probability: float) -> float:
+        return -self.scale * float(stdtrit(self.degrees, probability / 2))
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise| for one unit of smooth sensitivity: infinite for ν <= 1.
+
+        Twice the integral of z·f(z) from 0 on, with f the t density, is 2f(0)·ν/(ν-1).
+        """
+        nu = self.degrees
+        return self.scale * 2 * float(np.exp(self._log_unit(np.zeros(())))) * nu / (nu - 1) if nu > 1 else math.inf
 
     def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
         return Loss(pure=_distance(one, s, two, t, self.degrees))
