@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from dpml.classifiers.naive_bayes.as_published import vaidya_cost
 from dpml.classifiers.naive_bayes.bernoulli import published_threshold
 from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.counts import contingency, release_published
 from dpml.datasets import Dataset
 from dpml.schema import Schema
 from dpml.selection import scores_from_counts
 from dpml.studies.accuracy import (
-    AccuracyStudy,
+    PartitionedNBStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
     majority_accuracy,
@@ -50,7 +49,6 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 # an ε at which the noise is below what can be seen: what a method reaches without noise
 EXACT = 1e9
-DEALS = 10
 PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 
 
@@ -155,20 +153,6 @@ def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
 
 
 # ---- accuracy -----------------------------------------------------------------------------------------------------
-
-
-class PartitionedNBStudy(AccuracyStudy):
-    """The thesis' partitioning (section 3.4): each record trains one feature; the draws take the deals in turn."""
-
-    def __init__(self, dataset, *, relation="add-remove"):
-        super().__init__(dataset, relation=relation)
-        train = dataset.X_train, dataset.y_train, self.schema.n_classes
-        self.parts = contingency_of_partition(*train, subsamples=DEALS, rng=np.random.default_rng(0))
-
-    def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
-        noisy = release_partitioned(self.parts, epsilon, relation=self.relation, draws=draws, rng=rng)
-        threshold = published_threshold(epsilon, 1, threshold_percentile, self.relation)
-        return models_from_published(noisy, threshold, pseudocount)
 
 
 BINARY = {"row-bounded": RowBoundedNBStudy, "algorithm-1": PublishedNBStudy, "partitioned": PartitionedNBStudy}

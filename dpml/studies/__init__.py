@@ -2,12 +2,15 @@
 
 from dpml.studies.accuracy import (
     AccuracyStudy,
+    LogisticStudy,
+    PartitionedNBStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
     SelectedNBStudy,
     SelectionStudy,
     accuracy_of_selected,
     majority_accuracy,
+    non_private_logistic,
     non_private_nb,
 )
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
@@ -17,7 +20,9 @@ __all__ = [
     "SCHEMES",
     "AccuracyStudy",
     "BinnedNBStudy",
+    "LogisticStudy",
     "MomentsNBStudy",
+    "PartitionedNBStudy",
     "PublishedNBStudy",
     "RowBoundedNBStudy",
     "SelectedNBStudy",
@@ -25,6 +30,7 @@ __all__ = [
     "TuningStudy",
     "accuracy_of_selected",
     "majority_accuracy",
+    "non_private_logistic",
     "non_private_mixed_nb",
     "non_private_nb",
 ]

@@ -7,6 +7,7 @@ accuracies tell a reader of a study what a method can do; they are not released 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from dpml.classifiers.naive_bayes.bernoulli import (
     published_threshold,
 )
 from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
+from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.counts import (
     Contingency,
     NoisyCounts,
@@ -42,12 +44,15 @@ from dpml.tuning.best_selector import keep_columns
 
 __all__ = [
     "AccuracyStudy",
+    "LogisticStudy",
+    "PartitionedNBStudy",
     "PublishedNBStudy",
     "RowBoundedNBStudy",
     "SelectedNBStudy",
     "SelectionStudy",
     "accuracy_of_selected",
     "majority_accuracy",
+    "non_private_logistic",
     "non_private_nb",
 ]
 
@@ -97,6 +102,31 @@ class PublishedNBStudy(AccuracyStudy):
         """Return the models; settings: `threshold_percentile`, `pseudocount`."""
         noisy = release_published(self.counts, epsilon, relation=self.relation, draws=draws, rng=rng)
         threshold = published_threshold(epsilon, self.schema.n_features, threshold_percentile, self.relation)
+        return models_from_published(noisy, threshold, pseudocount)
+
+
+class PartitionedNBStudy(AccuracyStudy):
+    """The thesis' partitioning (section 3.4): each record trains one feature; the draws take the deals in turn.
+
+    Parameters
+    ----------
+    dataset, relation
+        As for `AccuracyStudy`.
+    deals : int
+        Partitions of the records that are dealt beforehand.
+    seed : int
+        Seed of the dealing.
+    """
+
+    def __init__(self, dataset, *, relation="add-remove", deals=10, seed=0):
+        super().__init__(dataset, relation=relation)
+        train, deals = (dataset.X_train, dataset.y_train, self.schema.n_classes), check_integer(deals, "deals", 1)
+        self.parts = contingency_of_partition(*train, subsamples=deals, rng=np.random.default_rng(seed))
+
+    def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
+        """Return the models; settings: `threshold_percentile`, `pseudocount`."""
+        noisy = release_partitioned(self.parts, epsilon, relation=self.relation, draws=draws, rng=rng)
+        threshold = published_threshold(epsilon, 1, threshold_percentile, self.relation)
         return models_from_published(noisy, threshold, pseudocount)
 
 
@@ -256,14 +286,20 @@ class LogisticStudy(AccuracyStudy):
         self.method = check_choice(method, "method", ("output", "objective"))
         most = self.schema.row_bound
         self.row_bound = most if row_bound is None else min(check_integer(row_bound, "row_bound", 1), most)
-        cut = cut_rows(dataset.X_train, self.row_bound, rng=np.random.default_rng([seed, self.row_bound]))
-        self._X = unit_scale(cut, self.row_bound)
+        self.dataset, self.seed = dataset, seed
         self._codes = dataset.y_train
         self._minimisers: dict[float, NDArray[np.float64]] = {}
 
-    def _minimiser(self, reg_lambda: float) -> NDArray[np.float64]:
+    @cached_property
+    def _records(self) -> Any:
+        """The records that all draws share, cut and in the unit ball."""
+        cut = cut_rows(self.dataset.X_train, self.row_bound, rng=np.random.default_rng([self.seed, self.row_bound]))
+        return unit_scale(cut, self.row_bound)
+
+    def minimiser(self, reg_lambda: float) -> NDArray[np.float64]:
+        """Return the weights without noise, of two classes; made once for each λ."""
         if reg_lambda not in self._minimisers:
-            self._minimisers[reg_lambda] = minimiser(self._X, 2.0 * self._codes - 1.0, reg_lambda)
+            self._minimisers[reg_lambda] = minimiser(self._records, 2.0 * self._codes - 1.0, reg_lambda)
         return self._minimisers[reg_lambda]
 
     def models(self, epsilon, *, draws, rng, reg_lambda=1.0):
@@ -271,9 +307,9 @@ class LogisticStudy(AccuracyStudy):
         options = {"relation": self.relation, "draws": draws, "rng": rng}
         C = self.schema.n_classes
         if self.method == "output" and C == 2:
-            theta = release_output(self._minimiser(reg_lambda), epsilon, reg_lambda, **options)
+            theta = release_output(self.minimiser(reg_lambda), epsilon, reg_lambda, **options)
         else:
-            theta = release_weights(self._X, self._codes, C, epsilon, reg_lambda, method=self.method, **options)
+            theta = release_weights(self._records, self._codes, C, epsilon, reg_lambda, method=self.method, **options)
         return linear_models(theta, self.row_bound)
 
 
@@ -282,7 +318,7 @@ def non_private_logistic(dataset: Dataset, reg_lambda: float = 1.0) -> LinearMod
     study = LogisticStudy(dataset)
     if study.schema.n_classes > 2:
         raise InvalidParameter("dataset", dataset.name, "one of two classes")
-    return linear_models(study._minimiser(reg_lambda)[None], study.row_bound)
+    return linear_models(study.minimiser(reg_lambda)[None], study.row_bound)
 
 
 def non_private_nb(dataset: Dataset, pseudocount: float = 1.0) -> LinearModels:
