@@ -134,4 +134,6 @@ def test_decisions_that_are_named_exist(cited):
 )
 def test_links_between_documents_hold(page):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    assert not [link for link in links if not (page.parent / link).exists()]
+    # the site's home page links to the notebooks, which the site takes from the folder above
+    places = (page.parent, DOCS.parent) if page.name == "index.md" else (page.parent,)
+    assert not [link for link in links if not any((place / link).exists() for place in places)]
