@@ -1,11 +1,11 @@
-"""Test accuracy of private linear classifiers on the six binary sets of 000, beside its Table 4.2.
+"""Test accuracy of private linear classifiers on the six binary sets of the thesis, beside its Table 4.2.
 
 python benchmarks/accuracy_linear.py [--draws 50] [--epsilons 0.1 1] [--datasets adult ...] [--markdown]
 
 It needs the real files (DPML_DATA). Every row is a mean over draws of the noise on the fixed public split. The rows
 "as published" choose λ as the thesis does, by five-fold cross-validation on the private records, which nobody pays
-for; all other rows follow public rules. A record of 000 has all features scaled to [-1, 1], and so the length √D; here
-absent features are 0, and a record is as long as its ones are many.
+for; all other rows follow public rules. A record of the thesis has all features scaled to [-1, 1], and so the length
+√D; here absent features are 0, and a record is as long as its ones are many.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from sklearn.metrics import roc_auc_score
 
 from dpml.classifiers import BernoulliNB, LinearClassifier, LinearSVC, LogisticRegression, PrivGene, PrivLocal
 from dpml.classifiers.linear import release_weights
-from dpml.classifiers.models import LinearModels
+from dpml.classifiers.linear_models import LinearModels
 from dpml.datasets import Dataset, load
-from dpml.evaluation.studies import majority_accuracy
+from dpml.studies.accuracy import majority_accuracy
 
 DATA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
-# 000, Table 4.2: logistic regression without privacy, objective and output perturbation, majority; percent at ε = 0.1
+# the thesis, Table 4.2: logistic regression without privacy, objective and output perturbation, majority;
+# percent at ε = 0.1
 TABLE_4_2 = {
     "xwindows": (80, 50, 73, 50),
     "mushrooms": (100, 50, 71, 52),
@@ -59,7 +60,7 @@ def dense(X: Any) -> np.ndarray:
 
 
 def as_published(data: Dataset, method: str, epsilon: float, draws: int) -> tuple[np.ndarray, float]:
-    """Return accuracies of 000's Algorithm 6 or 7 on records scaled as it scales them, and the λ that it would take."""
+    """Return accuracies of the thesis' Algorithm 6 or 7 on records scaled as there, and the λ that it would take."""
     scale = 1 / np.sqrt(data.X_train.shape[1])
     train, test = (scale * (2 * dense(X) - 1) for X in (data.X_train, data.X_test))
     options: dict[str, Any] = {"method": method, "calibration": "published", "rng": np.random.default_rng(0)}
@@ -116,7 +117,7 @@ def main() -> None:
             f"\n{name}: majority {100 * majority_accuracy(data):.1f}, LR without privacy {100 * without:.1f}",
             flush=True,
         )
-        told = "000 Table 4.2: LR {}, objective {}, output {}, majority {}".format(*TABLE_4_2[name])
+        told = "The thesis, Table 4.2: LR {}, objective {}, output {}, majority {}".format(*TABLE_4_2[name])
         print(f"  {told}", flush=True)
         for epsilon in args.epsilons:
             for method in ("objective", "output"):

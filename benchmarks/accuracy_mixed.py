@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from dpml.classifiers.binned import default_n_bins
-from dpml.classifiers.prediction import default_pseudocount, label_scores, release_labels, score_range
+from dpml.classifiers.naive_bayes.cells import default_n_bins
+from dpml.classifiers.naive_bayes.private_prediction import (
+    default_pseudocount,
+    label_scores,
+    release_labels,
+    score_range,
+)
 from dpml.datasets import load
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
-from dpml.evaluation.studies import majority_accuracy
+from dpml.studies.accuracy import majority_accuracy
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.sweep import summarise, sweep
 
 SIX = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
@@ -41,7 +46,7 @@ MOMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "smooth, Gaussian (δ = 1e-6)": ("smooth", {"noise": "gaussian", "delta": DELTA}),
     "trimmed means, LLN (½ε²-CDP)": ("bun-steinke", {"noise": "laplace-log-normal"}),
     "trimmed means, arsinh-normal (½ε²-CDP)": ("bun-steinke", {"noise": "arsinh-normal"}),
-    "001 Algorithm 1 (not private)": ("published", {}),
+    "Zafarani and Clifton, Algorithm 1 (not private)": ("published", {}),
 }
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from dpml.classifiers import BernoulliNB
 from dpml.datasets import Dataset, load
-from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy, non_private_nb
+from dpml.studies.accuracy import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy, non_private_nb
 from dpml.sweep import summarise, sweep
 
 DATA = ("newsgroup1", "newsgroup2", "newsgroup3", "mushrooms", "adult", "xwindows")

@@ -20,8 +20,6 @@ import pandas as pd
 
 from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
-from dpml.evaluation import BestSelector
-from dpml.evaluation.studies import SelectionStudy, accuracy_of_selected
 from dpml.selection import (
     MaskSelector,
     NoisyClusterSelector,
@@ -31,6 +29,8 @@ from dpml.selection import (
     TopSelector,
     plan,
 )
+from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
+from dpml.tuning import BestSelector
 
 DATA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
 EPSILONS = (0.05, 0.1, 0.5, 1.0)
@@ -133,7 +133,7 @@ def main() -> None:
     for data in options.data:
         wide = cells[data].unstack(["relation", "epsilon"]).reset_index()
         wide.columns = [" ".join(str(c) for c in name if c != "") for name in wide.columns]
-        print(f"\n{data}\n" if not options.markdown else f"\n### {data}\n")
+        print(f"\n{data}\n" if not options.markdown else f"\n## {data}\n")
         print(_markdown(wide) if options.markdown else wide.to_string(index=False))
     gaps = against_best_row(table)
     print("\nBestSelector against the best other row of each column\n")

@@ -20,8 +20,8 @@ from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
 from dpml.encoding import share_rows
 from dpml.evaluation import private_roc_curve
-from dpml.evaluation.studies import RowBoundedNBStudy
 from dpml.selection import inclusion_probabilities, one_shot, sample_joint, sample_masks
+from dpml.studies.accuracy import RowBoundedNBStudy
 
 
 def medians(*runs: Callable[[], object], repeats: int = 9) -> list[float]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from dpml.datasets import load
-from dpml.evaluation.mixed_studies import BinnedNBStudy
+from dpml.studies.mixed import BinnedNBStudy
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 PEER = """

@@ -1,18 +1,18 @@
-"""Private ROC curves on 558 SMS, as 002 section 5.2 does it: every way of the paper beside the project's default.
+"""Private ROC curves on 558 SMS, as in Stoddard et al. 2014, section 5.2: every way of theirs beside our default.
 
     python benchmarks/roc_sms.py [--draws 100] [--markdown] [--thresholds] [--csv FILE]
 
-One tenth of the messages (558, 483 of them ham, which is label 1) is held out, with a fixed seed and in proportion; 002
-does not say which tenth it took (481 ham). Bernoulli naive Bayes without privacy is trained on the rest and scores
-them. It is weakened to an AUC near 0.9 and near 0.75 in two plain ways: trained on the words that most messages of the
-training part have, or with Gaussian noise of a stated standard deviation, with a fixed seed, on its log-odds. The
-printed error is 002's: the median over draws of the area between the private curve and the true one
-(`sklearn.metrics.roc_curve`).
+One tenth of the messages (558, 483 of them ham, which is label 1) is held out, with a fixed seed and in proportion;
+Stoddard et al. do not say which tenth they took (481 ham). Bernoulli naive Bayes without privacy is trained on the
+rest and scores them. It is weakened to an AUC near 0.9 and near 0.75 in two plain ways: trained on the words that most
+messages of the training part have, or with Gaussian noise of a stated standard deviation, with a fixed seed, on its
+log-odds. The printed error is Stoddard et al.'s: the median over draws of the area between the private curve and the
+true one (`sklearn.metrics.roc_curve`).
 
-Bold ways are 002's own (Table 1). The others change one part at a time: all of ε2 for each label instead of half, the
-least Cauchy noise, quantiles by the exponential mechanism instead of medians, another strategy for the sums. "laplace"
-and "fixed-space" without a number are not private (`published_roc_is_private`); they count among the others all the
-same, since an equal public number of thresholds would do as well.
+Bold ways are Stoddard et al.'s own (Table 1). The others change one part at a time: all of ε2 for each label instead of
+half, the least Cauchy noise, quantiles by the exponential mechanism instead of medians, another strategy for the sums.
+"laplace" and "fixed-space" without a number are not private (`published_roc_is_private`); they count among the others
+all the same, since an equal public number of thresholds would do as well.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def as_in_002(
 
 
 def ways() -> dict[str, Curve]:
-    """Return every way to a curve: the defaults, 002's own, and 002's with one part after another replaced."""
+    """Return every way to a curve: the defaults, Stoddard et al.'s own, and those with one part replaced."""
     found: dict[str, Any] = {name: partial(default, scale=name.split(", ")[1]) for name in DEFAULTS}
     found |= {f"**{method}**": partial(as_in_002, method=method) for method in TABLE_1}
     found["laplace, noise for 11"] = partial(as_in_002, method="laplace", halves=False)
@@ -170,7 +170,7 @@ def main() -> None:
 
 
 def numbers_of_thresholds() -> dict[str, Curve]:
-    """Return 002's Figure 8: recursive medians and even thresholds at falling numbers of them."""
+    """Return Stoddard et al.'s Figure 8: recursive medians and even thresholds at falling numbers of them."""
     found: dict[str, Any] = {}
     for k in (10, 9, 8, 7, 6, 5, 4, 3):
         found[f"recursive-medians, k = {k}"] = partial(as_in_002, method="recursive-medians", k=k)
@@ -197,7 +197,7 @@ def _medians(part: pd.DataFrame) -> pd.DataFrame:
         rows.append(row)
         if name.strip("*") in TABLE_1:
             published = {f"ε = {e:g}": f"{v:.3f}" for e, v in zip(EPSILONS, TABLE_1[name.strip("*")], strict=True)}
-            rows.append({"way": f"... in 002's Table 1, SMS ({name.strip('*')})", **published})
+            rows.append({"way": f"... in Stoddard et al.'s Table 1, SMS ({name.strip('*')})", **published})
     return pd.DataFrame(rows)
 
 

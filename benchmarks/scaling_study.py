@@ -1,13 +1,13 @@
-"""How many records private logistic regression needs as dimension grows: 000's Appendix B beside our own figures.
+"""How many records private logistic regression needs as dimension grows: the thesis' Appendix B beside our own figures.
 
     python benchmarks/scaling_study.py [--dimensions 1 2 5 ...] [--epsilon 0.1 0.01] [--methods erm fm ...]
         [--runs 10] [--seed 0] [--workers 2] [--resume FILE] [--figure FILE.html]
 
-Toy Gaussians (000, A.7), ten runs a cell, N over powers of two until the mean accuracy is within 2 points of the best
-fit without privacy (`dpml.evaluation.scaling`). The default run is D up to 100 at ε = 0.1, D up to 20 at ε = 0.01 and
-with the second type of scaling. With --resume every finished cell is appended to FILE, one line of JSON, and a later
-run with the same file goes on where it stopped; a run that is killed loses the cells it was working on, one for each
-worker.
+Toy Gaussians (the thesis, A.7), ten runs a cell, N over powers of two until the mean accuracy is within 2 points of the
+best fit without privacy (`dpml.studies.scaling`). The default run is D up to 100 at ε = 0.1, D up to 20 at ε = 0.01
+and with the second type of scaling. With --resume every finished cell is appended to FILE, one line of JSON, and a
+later run with the same file goes on where it stopped; a run that is killed loses the cells it was working on, one for
+each worker.
 
 Prints Tables B.1 to B.8 with the thesis' figures. The thesis' N is one of the powers of two; "at its N" is our accuracy
 at the N that the thesis reports. Where nothing came close, N is the largest that was tried, marked ">".
@@ -31,7 +31,7 @@ from typing import Any  # noqa: E402
 import pandas as pd  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
-from dpml.evaluation.scaling import SCALING_METHODS, Cell, least_records, most_records, next_cell, run_cell  # noqa: E402
+from dpml.studies.scaling import SCALING_METHODS, Cell, least_records, most_records, next_cell, run_cell  # noqa: E402
 
 DIMENSIONS = (1, 2, 5, 10, 20, 50, 100)
 MOST_MAP = 1 << 15
@@ -39,7 +39,7 @@ SMALL = 20  # largest dimension at ε = 0.01 and with the second scaling, by def
 TOLERANCE = 0.02
 Walk = tuple[str, int, float, str]
 
-# 000's tables: D -> (N, accuracy in %, standard error or None)
+# the thesis' tables: D -> (N, accuracy in %, standard error or None)
 TRUTH = {1: (1024, 88.0), 2: (4096, 91.9), 5: (4096, 89.9), 10: (4096, 89.1), 20: (8192, 90.0), 50: (1048576, 89.9),
          100: (524288, 90.0), 1000: (1048576, 90.0), 1500: (1048576, 90.0)}  # fmt: skip
 THESIS: dict[str, tuple[str, float, str, dict[int, tuple[int, float]]]] = {

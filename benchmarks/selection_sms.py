@@ -1,16 +1,17 @@
-"""002's experiment on SMS: private feature selection, then naive Bayes, at ε = 1 in all under add/remove-one.
+"""Stoddard et al.'s experiment on SMS: private feature selection, then naive Bayes, at ε = 1 under add/remove-one.
 
     python benchmarks/selection_sms.py [--draws 50] [--markdown]
 
-Shares of ε as in 002, section 5.1: score perturbation spends half on selecting; clusters, threshold testing and what
-repairs them spend a fifth. Every message is cut to ten words for score perturbation and clusters, and their naive Bayes
-as well. The number of features k and the threshold τ come from grids that are stated here, without looking at the
-messages; the best point of a grid is no private choice and is called so. Beside 002's methods stand the joint
-mechanism, one shot of noise and masks, k features drawn by lot, and the k best by exact scores, which is not private.
+Shares of ε as in Stoddard et al. 2014, section 5.1: score perturbation spends half on selecting; clusters, threshold
+testing and what repairs them spend a fifth. Every message is cut to ten words for score perturbation and clusters, and
+their naive Bayes as well. The number of features k and the threshold τ come from grids that are stated here, without
+looking at the messages; the best point of a grid is no private choice and is called so. Beside Stoddard et al.'s
+methods stand the joint mechanism, one shot of noise and masks, k features drawn by lot, and the k best by exact scores,
+which is not private.
 
-Three classifiers are trained on each selection: naive Bayes as 002 has it (records cut to ten ones, or to 20 where 002
-does not sample), the row-bounded default of the project, and 000's Algorithm 1 as published. F1 compares a selection
-with the true set: the k features with the largest exact scores, or all that reach τ.
+Three classifiers are trained on each selection: naive Bayes as Stoddard et al. have it (records cut to ten ones, or to
+20 where they do not sample), the row-bounded default of the project, and the thesis' Algorithm 1 as
+published. F1 compares a selection with the true set: the k features with the largest exact scores, or all that reach τ.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import Contingency, contingency, contingency_of_subsamples, release_row_bounded
 from dpml.datasets import Dataset, load
-from dpml.evaluation import BestSelector, selection_quality
-from dpml.evaluation.studies import RowBoundedNBStudy, accuracy_of_selected, majority_accuracy, non_private_nb
+from dpml.evaluation import selection_quality
 from dpml.selection import (
     MaskSelector,
     NoisyClusterSelector,
@@ -39,9 +39,11 @@ from dpml.selection import (
     TopSelector,
     scores_from_counts,
 )
+from dpml.studies.accuracy import RowBoundedNBStudy, accuracy_of_selected, majority_accuracy, non_private_nb
+from dpml.tuning import BestSelector
 
 EPSILON = 1.0
-# 002: r = 10 where records are sampled, and "at most 20 words" where they are not
+# Stoddard et al. 2014: r = 10 where records are sampled, and "at most 20 words" where they are not
 SAMPLED, STATED = 10, 20
 SIZES = (50, 100, 200, 500, 1000, 2000)
 COUNTS = (5, 10, 20, 50, 100)
@@ -49,7 +51,7 @@ ROW_BOUNDS = (1, 2, 3, 5, 10)
 BITS = (0.0005, 0.001, 0.002, 0.005, 0.01)
 SHORT = {"total_count": "TC", "difference_count": "DC", "count": "PI", "mutual_information": "IG"}
 EXACT, LOT = "exact scores", "drawn by lot"
-CLASSIFIERS = ("NB as in 002", "NB row-bounded", "Alg. 1")
+CLASSIFIERS = ("NB as in Stoddard et al.", "NB row-bounded", "Alg. 1")
 SUBSAMPLES = 10
 
 BoolArray = NDArray[np.bool_]
@@ -57,7 +59,7 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Row:
-    """A method on its grid: `make(point, epsilon)` is the selector, `ones` what naive Bayes as in 002 cuts to."""
+    """A method on its grid: `make(point, epsilon)` is the selector, `ones` what their naive Bayes cuts to."""
 
     method: str
     score: str
@@ -104,7 +106,7 @@ def clusters(score: str) -> Row:
 
 
 def published(method: str, title: str, score: str, ones: int = STATED) -> Row:
-    # 002, Theorem 2: threshold testing is claimed to cost 2ε, and ε for total counts (Corollary 1)
+    # Stoddard et al. 2014, Theorem 2: threshold testing is claimed to cost 2ε, and ε for total counts (Corollary 1)
     part = 0.5 if method == "threshold-testing" and score != "total_count" else 1.0
     r = SAMPLED if method == "clusters" else None
     grid = BITS if score == "mutual_information" else COUNTS
@@ -154,11 +156,11 @@ ROWS = (
     *(without_selector(EXACT, score) for score in SHORT),
 )
 
-# What 002 says is better, and what it is better than; the claims on F1 are for every threshold
+# What Stoddard et al. say is better, and what it is better than; the claims on F1 are for every threshold
 MERIT = (
-    ("all-sampling (002: r = 10)", "all features (002: r = 20)"),
-    ("score perturbation, TC", "all-sampling (002: r = 10)"),
-    ("all-sampling (002: r = 10)", "score perturbation, IG"),
+    ("all-sampling (Stoddard et al.: r = 10)", "all features (Stoddard et al.: r = 20)"),
+    ("score perturbation, TC", "all-sampling (Stoddard et al.: r = 10)"),
+    ("all-sampling (Stoddard et al.: r = 10)", "score perturbation, IG"),
     ("clusters, TC (NOT private)", "score perturbation, TC"),
     ("PTT, TC (NOT private)", "clusters, TC (NOT private)"),
     ("PTT, TC (NOT private)", "score perturbation, TC"),
@@ -248,9 +250,9 @@ def run(draws: int, seed: int = 0) -> pd.DataFrame:
     exact = non_private_nb(data).accuracy(data.X_test, data.y_test)[0]
     add("naive Bayes without privacy", "", dict.fromkeys(CLASSIFIERS, exact))
     everything = np.ones((draws, data.schema.n_features), dtype=bool)
-    add("all features (002: r = 20)", "", study.accuracy(everything, EPSILON, STATED))
+    add("all features (Stoddard et al.: r = 20)", "", study.accuracy(everything, EPSILON, STATED))
     sampled = study.accuracy(everything, EPSILON, SAMPLED)
-    add("all-sampling (002: r = 10)", "", {CLASSIFIERS[0]: sampled[CLASSIFIERS[0]]})
+    add("all-sampling (Stoddard et al.: r = 10)", "", {CLASSIFIERS[0]: sampled[CLASSIFIERS[0]]})
     for ones in ROW_BOUNDS:
         bounded = RowBoundedNBStudy(data, row_bound=ones)(EPSILON, draws=draws, rng=np.random.default_rng(seed))
         add("all features, row-bounded", f"r = {ones}", {CLASSIFIERS[1]: bounded["accuracy"]})
@@ -306,7 +308,7 @@ def _best(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _merit(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the differences that 002 says are not below 0, with their standard errors."""
+    """Return the differences that Stoddard et al. say are not below 0, with their standard errors."""
     by = {key: part.set_index("point")[["mean", "sem"]] for key, part in found.groupby(["row", "measure"], sort=False)}
     rows = []
 
@@ -315,7 +317,7 @@ def _merit(found: pd.DataFrame) -> pd.DataFrame:
         gap, error = one["mean"] - two["mean"], float(np.hypot(one["sem"], two["sem"]))
         verdict = "yes" if gap > 2 * error else "no" if gap < -2 * error else "undecided"
         at = " / ".join(dict.fromkeys(point for point in points if point))
-        facts = {"better in 002": better, "than": worse, "measure": measure, "at": at}
+        facts = {"better in Stoddard et al.": better, "than": worse, "measure": measure, "at": at}
         rows.append(facts | {"difference": f"{gap:+.1f} ({error:.1f})", "so here": verdict})
 
     for measure in CLASSIFIERS[:2]:

@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from dpml.datasets import load
-from dpml.evaluation.tuning_studies import TuningStudy
+from dpml.studies.tuning import TuningStudy
 
 DATA = "newsgroup1,mushrooms,adult"
 EPSILONS = (0.1, 1.0)

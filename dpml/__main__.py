@@ -1,77 +1,362 @@
-"""The command line: ``python -m dpml catalogue`` and ``python -m dpml audit``."""
+"""The command line: ``python -m dpml catalogue`` and ``python -m dpml audit``.
+
+Exit codes: 0 all is as it should be; 1 an audit surprises, and nothing else; 2 a wrong call; 3 the output could not be
+written; 4 an error that nobody expected, with its traceback; 130 interrupted.
+"""
 
 from __future__ import annotations
 
 import argparse
+import codecs
+import contextlib
+import difflib
+import importlib
+import os
+import re
 import sys
-from collections.abc import Sequence
+import traceback
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
-import numpy as np
+# All that takes long to import, or may fail to, is imported where it is used: an error then has its exit code.
+from dpml import __version__
+from dpml.exceptions import DpmlError, InvalidParameter
 
-from dpml._validate import RELATIONS
-from dpml.catalogue import CATALOGUE, as_table, method
-from dpml.exceptions import DpmlError
+AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+ROUNDING = 1e-9
+SPELLED = {"−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=", "×": "x", "·": "*", "…": "...", "’": "'", "∞": "inf"}
+
+
+class _CannotWriteError(Exception):
+    """Standard output is closed or full."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that proposes near names."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '([^']*)'", message) or re.search(r"unrecognized arguments: (\S+)", message)
+        if wrong:
+            options = [option for parser in _parsers(self) for option in parser._option_string_actions]
+            known = options if wrong[1].startswith("-") else re.findall(r"[\w-]+", message.partition("choose from")[2])
+            message += _near(wrong[1].partition("=")[0], known)
+        super().error(message)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse would pass over a full disk
+        if file is sys.stdout:
+            _say(message.rstrip("\n"))
+        else:
+            _complain(message.rstrip("\n"))
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean ..." for the names closest to one that is not known, or nothing."""
+    names = list(dict.fromkeys(known))
+    by_lower = {each.lower(): each for each in names}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(by_lower[each]) for each in near)}?" if near else ""
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """Spell out what an encoding cannot show: ε as epsilon, é as e, and what has no name as its code."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_spelled(character) for character in error.object[error.start : error.end]), error.end
+
+
+def _spelled(character: str) -> str:
+    if character in SPELLED:
+        return SPELLED[character]
+    name = unicodedata.name(character, "")
+    if name.startswith("GREEK SMALL LETTER") or name.startswith("GREEK CAPITAL LETTER"):
+        word = name.split()[3].lower()
+        return word.capitalize() if character.isupper() else word
+    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return plain or character.encode("ascii", "backslashreplace").decode()
+
+
+def _prepare(stream: Any) -> None:
+    """Let a stream spell out what it cannot show, unless the caller chose what it should do then."""
+    codecs.register_error("dpml.spell", _spell)
+    if getattr(stream, "errors", None) in ("strict", "surrogateescape", "backslashreplace"):
+        stream.reconfigure(errors="dpml.spell")
+
+
+def _say(text: str = "", *, flush: bool = False) -> None:
+    """Print a line, or nothing where there is no standard output at all."""
+    if sys.stdout is None:
+        return
+    try:
+        if text:
+            print(text)
+        if flush:
+            sys.stdout.flush()
+    except OSError as error:
+        raise _CannotWriteError from error
+
+
+def _complain(text: str) -> None:
+    """Print a line on standard error if that can be."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+
+
+# ---- commands ---------------------------------------------------------------------------------------------------
 
 
 def _catalogue(arguments: argparse.Namespace) -> int:
+    from dpml.catalogue import as_table
+
     table = as_table()
     if arguments.markdown:
-        print("| method | claim | private | true cost | source |")
-        print("|---|---|---|---|---|")
+        _say("| method | claim | private | true cost | source |")
+        _say("|---|---|---|---|---|")
         for row in table.itertuples():
-            print(f"| {row.title} | {row.claim} | {'yes' if row.private else '**no**'} | {row.cost} | {row.source} |")
-        return 0
+            cells = row.title, row.claim, "yes" if row.private else "**no**", row.cost, row.source
+            # a bar of a formula would end the cell
+            _say(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+        return AS_EXPECTED
     width = max(map(len, table.index))
     for row in table.itertuples():
-        print(f"{row.Index:{width}s}  {'private    ' if row.private else 'NOT private'}  {row.title}: {row.cost}")
-    return 0
+        _say(f"{row.Index:{width}s}  {'private    ' if row.private else 'NOT private'}  {row.title}: {row.cost}")
+    return AS_EXPECTED
 
 
 def _audit(arguments: argparse.Namespace) -> int:
+    import numpy as np
+
+    from dpml._validate import check_epsilon, check_integer, check_number
+
+    check_epsilon(arguments.epsilon)
+    check_number(arguments.confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
+    check_number(arguments.seconds, "seconds", 0.0, open_lower=True)
+    rng = np.random.default_rng(check_integer(arguments.seed, "seed", 0))
+    run = _search if arguments.search else _check
+    return run(arguments, rng)
+
+
+def _check(arguments: argparse.Namespace, rng: Any) -> int:
+    from dpml.catalogue import CATALOGUE
+
     names = arguments.names or list(CATALOGUE)
-    rng = np.random.default_rng(arguments.seed)
+    _check_names(names, CATALOGUE)
     surprises = 0
     for name in names:
-        entry = method(name)
-        for relation in entry.relations:
-            if arguments.relation not in (None, relation):
-                continue
-            result = entry.audit(arguments.epsilon, relation, sampled=arguments.sampled, rng=rng)
+        entry = CATALOGUE[name]
+        for relation in _relations(entry, arguments):
+            result = entry.audit(
+                arguments.epsilon, relation, sampled=arguments.sampled, rng=rng, confidence=arguments.confidence
+            )
             # what claims ε must hold its true cost, what is marked not private must be caught
-            honest = result.epsilon_lower <= entry.true_epsilon(arguments.epsilon) + 1e-9
+            honest = result.epsilon_lower <= entry.true_epsilon(arguments.epsilon) + ROUNDING
             expected = honest if entry.private else not result.passed
             surprises += not expected
             how = "exactly" if result.exact else f"at least, from {result.draws:,} draws"
             verdict = "holds" if result.passed else "does not hold"
             note = "" if expected else "  <-- not what the catalogue says"
-            print(
+            _say(
                 f"{name}, {relation}: a claim of ε = {arguments.epsilon:g} {verdict}; "
-                f"ε is {result.epsilon_lower:.4g} {how}{note}"
+                f"ε is {result.epsilon_lower:.4g} {how}{note}",
+                flush=True,
             )
-    return 1 if surprises else 0
+    return SURPRISE if surprises else AS_EXPECTED
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return 0, or 1 if an audit contradicts the catalogue, or 2 for a wrong call."""
-    parser = argparse.ArgumentParser(prog="python -m dpml", description="What privacy costs in classification.")
+def _check_names(names: Sequence[str], *known: Iterable[str]) -> None:
+    """Look all names up before the first audit begins."""
+    all_known = [each for some in known for each in some]
+    for name in names:
+        if name not in all_known and ":" not in name:
+            allowed = "a name that `python -m dpml catalogue` prints" + _near(name, all_known)
+            raise InvalidParameter("name", name, allowed)
+
+
+def _relations(entry: Any, arguments: argparse.Namespace) -> Sequence[str]:
+    if arguments.relation is None:
+        return entry.relations
+    if arguments.relation not in entry.relations and arguments.names:
+        allowed = f"one that {entry.name} claims: {', '.join(entry.relations)}"
+        raise InvalidParameter("relation", arguments.relation, allowed)
+    return [relation for relation in entry.relations if relation == arguments.relation]
+
+
+def _search(arguments: argparse.Namespace, rng: Any) -> int:
+    from dpml.auditing import search
+    from dpml.auditing.literature import LITERATURE
+    from dpml.auditing.search_neighbours import of_case
+    from dpml.catalogue import CATALOGUE
+
+    names: Sequence[str] = arguments.names or list(LITERATURE)
+    _check_names(names, LITERATURE, CATALOGUE)
+    surprises = 0
+    targets: list[tuple[str, Any, Any, float, float]] = []
+    for name in names:
+        if name in LITERATURE:
+            found = LITERATURE[name](arguments.epsilon)
+            targets.append((name, found.mechanism, found.neighbours, 0.0, found.true_epsilon()))
+        elif name in CATALOGUE:
+            entry = CATALOGUE[name]
+            for relation in _relations(entry, arguments):
+                case = entry.case(arguments.epsilon, relation)
+                true = entry.true_epsilon(arguments.epsilon) if entry.private else float("inf")
+                pairs = of_case(case.data, case.neighbour)
+                targets.append((f"{name}, {relation}", case.sample, pairs, entry.delta, true))
+        else:
+            mechanism = _imported(name, "name")
+            targets.append((name, mechanism, _own_neighbours(mechanism, arguments), arguments.delta, arguments.epsilon))
+    for label, mechanism, neighbours, delta, true in targets:
+        result = search(
+            mechanism,
+            neighbours,
+            arguments.epsilon,
+            delta=delta,
+            seconds=arguments.seconds,
+            confidence=arguments.confidence,
+            rng=rng,
+        )
+        # a bound below the truth is no surprise: a search that finds nothing proves nothing
+        surprising = result.epsilon_lower > true + ROUNDING
+        surprises += surprising
+        verdict = "was not refuted" if result.passed else "does not hold"
+        _say(
+            f"{label}: a claim of ε = {arguments.epsilon:g} {verdict}; ε is {result.epsilon_lower:.4g} at least, "
+            f"from {result.draws:,} draws in {result.seconds:.0f} s{'  <-- more than it should cost' * surprising}\n"
+            f"    neighbours: {_short(result.data)} and {_short(result.neighbour)}, of {result.pairs} tried\n"
+            f"    event: {result.event}",
+            flush=True,
+        )
+    return SURPRISE if surprises else AS_EXPECTED
+
+
+def _short(data: Any) -> str:
+    text = " ".join(repr(data.tolist() if hasattr(data, "tolist") else data).split())
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _imported(path: str, parameter: str) -> Any:
+    """Return what ``module:name`` names."""
+    module, _, name = path.partition(":")
+    allowed = "module:name of something that can be imported from here"
+    if not module or not name:
+        raise InvalidParameter(parameter, path, allowed)
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError as error:
+        raise InvalidParameter(parameter, path, f"{allowed} ({error})") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise InvalidParameter(parameter, path, allowed + _near(part, vars(found)))
+        found = getattr(found, part)
+    return found
+
+
+def _own_neighbours(mechanism: Any, arguments: argparse.Namespace) -> Any:
+    from dpml.auditing import Answers
+
+    if arguments.neighbours:
+        return _imported(arguments.neighbours, "neighbours")
+    if hasattr(mechanism, "neighbours"):
+        return mechanism.neighbours
+    return Answers(arguments.length, arguments.lower, arguments.upper, each=arguments.each)
+
+
+# ---- the call ---------------------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    from dpml._validate import RELATIONS
+
+    parser = _Parser(
+        prog="python -m dpml",
+        description="What privacy costs in classification.",
+        epilog="Exit codes: 0 all is as it should be, 1 an audit surprises, 2 a wrong call, 3 the output could not be "
+        "written, 4 an unexpected error, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"dpml {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     catalogue = commands.add_parser("catalogue", help="print every method with its claim and its true cost")
     catalogue.add_argument("--markdown", action="store_true", help="as a Markdown table")
     catalogue.set_defaults(run=_catalogue)
-    audits = commands.add_parser("audit", help="audit the catalogue's claims on the worst neighbours known")
-    audits.add_argument("names", nargs="*", metavar="NAME", help="methods; default: all")
+    audits = commands.add_parser(
+        "audit",
+        help="audit claims on the worst neighbours known, or search for worse",
+        description="Audit the catalogue's claims on the worst neighbours known; with --search, try neighbours and "
+        "events on methods of the catalogue, algorithms of the literature (dpml.auditing.literature), or any callable.",
+    )
+    audits.add_argument(
+        "names", nargs="*", metavar="NAME", help="methods, with --search also module:function; default: all"
+    )
     audits.add_argument("--epsilon", type=float, default=1.0, help="the claim (default 1)")
     audits.add_argument("--relation", choices=RELATIONS, help="default: every relation a method claims")
     audits.add_argument("--sampled", action="store_true", help="from draws even where the ratio is known")
+    audits.add_argument("--confidence", type=float, default=0.95, help="of each bound from draws (default 0.95)")
     audits.add_argument("--seed", type=int, default=0)
+    searching = audits.add_argument_group("search")
+    searching.add_argument(
+        "--search", action="store_true", help="search for neighbours and events; default: the literature's algorithms"
+    )
+    searching.add_argument("--seconds", type=float, default=60.0, help="for each search (default 60)")
+    own = audits.add_argument_group("search of module:function, called as function(data, draws=..., rng=...)")
+    own.add_argument("--delta", type=float, default=0.0, help="the claim's δ (default 0)")
+    own.add_argument("--neighbours", metavar="MODULE:NAME", help="pairs, or a domain as in dpml.auditing.search")
+    own.add_argument("--length", type=int, default=5, help="otherwise: query answers, so many (default 5)")
+    own.add_argument("--lower", type=float, default=0.0, help="least answer (default 0)")
+    own.add_argument("--upper", type=float, default=2.0, help="largest answer (default 2)")
+    own.add_argument("--each", action="store_true", help="each answer may change by 1, not one alone")
     audits.set_defaults(run=_audit)
-    arguments = parser.parse_args(argv)
+    return parser
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
-        return arguments.run(arguments)
+        arguments = _parser().parse_args(argv)
+    except SystemExit as end:
+        # argparse has printed its message, help or version
+        code = end.code if isinstance(end.code, int) else AS_EXPECTED
+    else:
+        code = arguments.run(arguments)
+    _say(flush=True)
+    return code
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code (see the module's first lines)."""
+    for stream in (sys.stdout, sys.stderr):
+        _prepare(stream)
+    try:
+        return _run(argv)
     except DpmlError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        _complain(f"error: {error}")
+        return WRONG_CALL
+    except _CannotWriteError as error:
+        # who closed a pipe knows it
+        if not isinstance(error.__cause__, BrokenPipeError):
+            _complain(f"error: the output could not be written: {error.__cause__}")
+        return NOT_WRITTEN
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return INTERRUPTED
+    except Exception:
+        _complain(traceback.format_exc())
+        return UNEXPECTED
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process; what could not be written is not tried again."""
+    if code == NOT_WRITTEN and sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    _leave(main())

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from dpml._plain import plain_labels, read_frame
 from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.mechanisms import door
 from dpml.schema import Feature, Schema
+from dpml.schema.untrusted import read_frame
 
 __all__ = ["SHARE_GRID", "BinaryEncoding", "columns_of", "cut_rows", "interval_names", "share_rows", "unit_scale"]
 
@@ -158,11 +158,7 @@ class BinaryEncoding:
     def _codes(self, f: Feature, values: np.ndarray, on_invalid: str) -> np.ndarray:
         if f.kind == "numeric":
             return np.digitize(f.clean(values, on_invalid), self.cuts[f.name])
-        # each cell by itself: an index of pandas hashes them all at once, and one that has no hash would stop it
-        codes = plain_labels(list(values), f.categories or ())
-        if (codes < 0).any():
-            codes = plain_labels(list(f.clean(values, on_invalid)), f.categories or ())
-        return codes
+        return f.positions(values, on_invalid)
 
 
 def columns_of(X: Any, mask: np.ndarray) -> Any:

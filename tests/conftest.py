@@ -1,7 +1,11 @@
-"""Shared by all tests: the folder of real data, and how Hypothesis searches."""
+"""Shared by all tests: the folder of real data, how Hypothesis searches, and what runs when."""
 
 import os
 from pathlib import Path
+
+# before NumPy: as many workers as cores, so one thread each
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings
@@ -9,6 +13,16 @@ from hypothesis import settings
 settings.register_profile("dpml", deadline=None)
 settings.register_profile("dpml-ci", deadline=None, derandomize=True)
 settings.load_profile("dpml-ci" if os.environ.get("CI", "").lower() == "true" else "dpml")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Browser tests measure how quick a page is, so they run only where they are asked for, one after the other."""
+    if os.environ.get("CI", "").lower() == "true" or "browser" in (config.getoption("markexpr") or ""):
+        return
+    reason = pytest.mark.skip(reason="browser tests run one by one: pytest -m browser -n 0")
+    for item in items:
+        if "browser" in item.keywords:
+            item.add_marker(reason)
 
 
 @pytest.fixture(scope="session")

@@ -88,7 +88,7 @@ def test_half_the_noise_is_caught():
 
 
 def test_the_attacker_obeys_the_bound_of_an_honest_mechanism():
-    """000 eq. 2.6 and 2.7: tpr <= e^ε fpr, up to five standard errors of 20,000 held-out draws."""
+    """The thesis, eq. 2.6 and 2.7: tpr <= e^ε fpr, up to five standard errors of 20,000 held-out draws."""
     mechanism = Laplace(1.0)
     result = audit(
         lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),

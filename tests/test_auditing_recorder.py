@@ -3,14 +3,16 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.classifiers import BernoulliNB, LinearSVC, LogisticRegression
 from dpml.encoding import cut_rows
-from dpml.evaluation.stopping import random_stopping
+from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import DpmlError, InvalidParameter
 from dpml.mechanisms import (
     ExponentialMechanism,
@@ -24,11 +26,13 @@ from dpml.mechanisms import (
     Staircase,
     door,
 )
-from dpml.mechanisms.admissible import Cauchy, SmoothGaussian, SmoothLaplace, StudentT
 from dpml.mechanisms.gaussian import gaussian_delta
 from dpml.mechanisms.secure import discrete_gaussian, integer_laplace, noisy_max
+from dpml.mechanisms.smooth.admissible import Cauchy, SmoothGaussian, SmoothLaplace, StudentT
 from dpml.schema import Schema
-from dpml.selection import MaskSelector, mask_log_probability, sample_masks
+from dpml.selection import MaskSelector, TopSelector, mask_log_probability, sample_masks
+from dpml.tuning import PrivateSearch
+from dpml.tuning.stopping import random_stopping
 
 RNG = np.random.default_rng(0)
 
@@ -239,3 +243,35 @@ def test_a_selector_is_recorded():
         return MaskSelector(1.0, 2, "count", schema=Schema.binary(4), random_state=0).fit(*data).get_support()
 
     assert 0 < recorded_cost(call, (X, Y), (np.vstack([X, [1, 0, 1, 0]]), np.append(Y, 1))) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("place", [0, 14, 29])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "frame"])
+def test_the_record_that_differs_may_stand_anywhere(relation, place, kind):
+    """Cutting, splitting and folds give each record coins of its own."""
+    schema = Schema.binary(4, row_bound=2)
+
+    def table(rows):
+        if kind == "frame":
+            return pd.DataFrame(rows, columns=schema.feature_names)
+        return sparse.csr_array(rows) if kind == "sparse" else rows
+
+    ones, labels = np.ones((30, 4)), list(Y)
+    if relation == "add-remove":
+        other, other_labels = np.delete(ones, place, axis=0), [y for i, y in enumerate(labels) if i != place]
+    else:
+        other, other_labels = ones.copy(), list(labels)
+        other[place], other_labels[place] = [1, 0, 0, 0], 1 - labels[place]
+    shared = {"schema": schema, "relation": relation, "on_invalid": "clip"}
+
+    def call(data):
+        chosen = TopSelector(1.0, 2, "total_count", row_bound=1, **shared).fit(*data)
+        searched = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 2]}, 1.0, **shared).fit(*data)
+        model = BernoulliNB(0.5, schema=schema, relation=relation)
+        folds = private_cross_val_score(
+            model, *data, 1.0, n_folds=2, rng=np.random.default_rng(0), relation=relation, on_invalid="clip"
+        )
+        return chosen, searched, folds.models
+
+    assert 0 < recorded_cost(call, (table(ones), labels), (table(other), other_labels)) <= 3.5 + 1e-9

@@ -20,7 +20,7 @@ from dpml.catalogue._recorded import EvenlyDivided
 from dpml.classifiers import BernoulliNB
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
-from dpml.selection.published import threshold_testing_log_probabilities
+from dpml.selection.as_published import threshold_testing_log_probabilities
 
 PAIRS = [(name, relation) for name, entry in CATALOGUE.items() for relation in entry.relations]
 HONEST = [name for name, entry in CATALOGUE.items() if entry.private]
@@ -76,6 +76,7 @@ PARTS = {
     "release_weights": "LogisticRegression",
     "attack_success": "plays against release_evaluation",
     "audit": "measures others",
+    "search": "measures others",
 }
 
 
@@ -291,7 +292,7 @@ def weights_doubled(original):
     return changed
 
 
-NB, RELEASE = "dpml.classifiers.naive_bayes", "release_row_bounded"
+NB, RELEASE = "dpml.classifiers.naive_bayes.bernoulli", "release_row_bounded"
 CHANGES = {
     "ε tripled in a fit": ("nb-row-bounded", f"{NB}.{RELEASE}", tripled),
     "ε tripled in a fit that clips": ("nb-row-bounded-clip", f"{NB}.{RELEASE}", tripled),
@@ -310,35 +311,59 @@ CHANGES = {
         "dpml.selection._base.PublicFacts.l1_sensitivity",
         scaled(0.5),
     ),
-    "ε tripled in the search behind PrivLocal": ("priv-local", "dpml.classifiers._search.epsilon_share", scaled(3.0)),
-    "range of a neighbourhood halved": ("priv-local", "dpml.classifiers._search.neighbourhood_range", scaled(0.5)),
-    "ε tripled in predict": ("nb-private-prediction", "dpml.classifiers.prediction.release_labels", tripled),
-    "range of a label halved": ("nb-private-prediction", "dpml.classifiers.prediction.score_range", scaled(0.5)),
-    "ε tripled in the moments": ("mixed-nb-smooth-cauchy", "dpml.classifiers.mixed.release_moments", tripled),
-    "ε tripled in an objective": ("svc-objective", "dpml.classifiers._weights.release_objective", tripled),
-    "ε tripled on a minimiser": ("svc-output", "dpml.classifiers._weights.release_output", tripled),
-    "σ of descent halved": ("svc-noisy-descent", "dpml.classifiers.descent.descent_noise", scaled(0.5)),
-    "sensitivity of coefficients halved": (
-        "functional-fit",
-        "dpml.classifiers.functional.functional_sensitivity",
+    "ε tripled in the search behind PrivLocal": (
+        "priv-local",
+        "dpml.classifiers.local_search._search.epsilon_share",
+        scaled(3.0),
+    ),
+    "range of a neighbourhood halved": (
+        "priv-local",
+        "dpml.classifiers.local_search._search.neighbourhood_range",
         scaled(0.5),
     ),
-    "the other relation's histogram": ("evaluation", "dpml.evaluation.report.release_counts", for_add_remove),
-    "all of ε twice in BestSelector": ("best-selector", "dpml.evaluation.best.choose_features", keeps_all),
+    "ε tripled in predict": (
+        "nb-private-prediction",
+        "dpml.classifiers.naive_bayes.private_prediction.release_labels",
+        tripled,
+    ),
+    "range of a label halved": (
+        "nb-private-prediction",
+        "dpml.classifiers.naive_bayes.private_prediction.score_range",
+        scaled(0.5),
+    ),
+    "ε tripled in the moments": (
+        "mixed-nb-smooth-cauchy",
+        "dpml.classifiers.naive_bayes.mixed.release_moments",
+        tripled,
+    ),
+    "ε tripled in an objective": ("svc-objective", "dpml.classifiers.linear._weights.release_objective", tripled),
+    "ε tripled on a minimiser": ("svc-output", "dpml.classifiers.linear._weights.release_output", tripled),
+    "σ of descent halved": ("svc-noisy-descent", "dpml.classifiers.linear.descent.descent_noise", scaled(0.5)),
+    "sensitivity of coefficients halved": (
+        "functional-fit",
+        "dpml.classifiers.linear.functional.functional_sensitivity",
+        scaled(0.5),
+    ),
+    "the other relation's histogram": ("evaluation", "dpml.evaluation.release.release_counts", for_add_remove),
+    "all of ε twice in BestSelector": ("best-selector", "dpml.tuning.best_selector.choose_features", keeps_all),
     "a search that retrains for twice its share": (
         "search-permute-and-flip",
-        "dpml.evaluation.tuning.search_costs",
+        "dpml.tuning.search.search_costs",
         retrains_twice,
     ),
     "purses of twice the share": ("cross-validation", "dpml.evaluation.cross_validation._spenders", fat_purses),
     "the sensitivity of a wavelet halved": ("ranges-privelet", "dpml.mechanisms.ranges.Privelet._moved", scaled(0.5)),
-    "factor of random stopping": ("search-random-stopping", "dpml.evaluation.tuning_plan._share_of", scaled(2.0)),
+    "factor of random stopping": ("search-random-stopping", "dpml.tuning.plan.equal_share", scaled(2.0)),
     "the number of records that are left": (
         "svc-noisy-descent-clip",
         "dpml.schema.Schema.public_count",
         lambda original: lambda *arguments: None,
     ),
-    "weight of a cut doubled": ("quantile-thresholds", "dpml.evaluation.thresholds.exponential_cut", weights_doubled),
+    "weight of a cut doubled": (
+        "quantile-thresholds",
+        "dpml.evaluation.roc.thresholds.exponential_cut",
+        weights_doubled,
+    ),
 }
 
 
@@ -383,6 +408,7 @@ def test_resampling_until_positive_costs_what_was_computed():
 PARTS_OF_THE_CATALOGUE = 8  # for workers to share
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS_OF_THE_CATALOGUE))
 def test_honest_methods_are_accused_no_oftener_than_stated(part):
     """100 seeded runs of the whole catalogue at 95 % confidence, in parts; 4 of what is fitted for each draw.

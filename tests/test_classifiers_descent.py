@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from dpml.classifiers import LinearSVC, LogisticRegression
-from dpml.classifiers._losses import LOGISTIC, HuberHinge
-from dpml.classifiers.descent import (
+from dpml.classifiers.linear import minimiser, objective_noise
+from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge
+from dpml.classifiers.linear.descent import (
     _gradient_sums,
     default_iterations,
     descent_noise,
@@ -17,7 +18,6 @@ from dpml.classifiers.descent import (
     release_approximate_minima,
     release_descent,
 )
-from dpml.classifiers.linear import minimiser, objective_noise
 from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms.gaussian import gaussian_delta, gaussian_sigma
@@ -266,7 +266,7 @@ def test_a_batch_of_draws_is_many_runs(monkeypatch):
     alone = np.array([release_descent(X, y, 2, 0.5, 1e-5, 1.0, rng=rng, **options)[0, 0] for _ in range(300)])
     for a, b in zip(together.T, alone.T, strict=True):
         assert stats.ks_2samp(a, b).pvalue > 1e-3
-    monkeypatch.setattr("dpml.classifiers.descent.CELLS", 1)  # blocks of one record
+    monkeypatch.setattr("dpml.classifiers.linear.descent.CELLS", 1)  # blocks of one record
     again = release_descent(X, y, 2, 0.5, 1e-5, 1.0, draws=300, rng=np.random.default_rng(6), **options)[:, 0]
     np.testing.assert_allclose(again, together, atol=1e-9)
 

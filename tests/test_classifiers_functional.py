@@ -8,7 +8,8 @@ import pytest
 from scipy import optimize, sparse, stats
 
 from dpml.classifiers import LogisticRegression
-from dpml.classifiers.functional import (
+from dpml.classifiers.linear import release_weights
+from dpml.classifiers.linear.functional import (
     SENSITIVITIES,
     TaylorCoefficients,
     functional_lambda,
@@ -18,7 +19,6 @@ from dpml.classifiers.functional import (
     release_integer_coefficients,
     taylor_coefficients,
 )
-from dpml.classifiers.linear import release_weights
 from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Feature, Schema
@@ -218,7 +218,7 @@ def test_a_batch_equals_one_by_one(monkeypatch):
     exact = taylor_coefficients(unit_scale(X, 6), y)
     noisy = release_coefficients(exact, 0.1, draws=9, rng=np.random.default_rng(2))
     together = polynomial_minimisers(noisy, 1.0)
-    monkeypatch.setattr("dpml.classifiers.functional.BLOCK_CELLS", 100)
+    monkeypatch.setattr("dpml.classifiers.linear.functional.BLOCK_CELLS", 100)
     np.testing.assert_allclose(polynomial_minimisers(noisy, 1.0), together)
     alone = [
         polynomial_minimisers(TaylorCoefficients(noisy.linear[k : k + 1], noisy.quadratic[k : k + 1]), 1.0)[0]
@@ -281,7 +281,7 @@ def test_a_secure_release_rounds_numbers_to_the_grid():
 def test_the_scales_of_the_integer_noise_add_up_to_no_more_than_epsilon(monkeypatch, relation, sensitivity, classes):
     seen = []
     monkeypatch.setattr(
-        "dpml.classifiers.functional.integer_laplace", lambda values, scale: seen.append(scale) or values
+        "dpml.classifiers.linear.functional.integer_laplace", lambda values, scale: seen.append(scale) or values
     )
     R, G, D = 3, 2, 5
     rng = np.random.default_rng(5)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse
 
-from dpml.classifiers import _newton
-from dpml.classifiers._losses import LOGISTIC, HuberHinge, Loss
-from dpml.classifiers.linear import minimiser, release_objective
+from dpml.classifiers.linear import _newton, minimiser, release_objective
+from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge, Loss
 from dpml.encoding import cut_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter
 

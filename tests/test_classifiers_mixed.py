@@ -11,13 +11,12 @@ from sklearn.base import clone
 
 from dpml.budget import Budget
 from dpml.classifiers import MixedNB
-from dpml.classifiers.binned import cell_counts, default_n_bins
-from dpml.classifiers.design import Design
-from dpml.classifiers.gaussian import NOISES
-from dpml.classifiers.mixed import METHODS
+from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.mixed import METHODS
+from dpml.classifiers.naive_bayes.moments import NOISES
 from dpml.counts import FACTOR
 from dpml.datasets import load
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.exceptions import (
     BudgetExceeded,
     InvalidData,
@@ -26,6 +25,7 @@ from dpml.exceptions import (
     RelationMismatch,
 )
 from dpml.schema import Feature, Schema
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 
 CITIES = ("Bern", "Oslo", "Rome")
 SCHEMA = Schema(

@@ -11,18 +11,18 @@ from sklearn.base import clone
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.models import LinearModels
-from dpml.classifiers.naive_bayes import (
+from dpml.classifiers.linear_models import LinearModels
+from dpml.classifiers.naive_bayes.bernoulli import published_threshold
+from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weight,
     models_from_published,
     models_from_row_bounded,
-    published_threshold,
 )
 from dpml.counts import NoisyCounts
 from dpml.datasets import load
-from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
 from dpml.schema import Feature, Schema
+from dpml.studies.accuracy import PublishedNBStudy, RowBoundedNBStudy
 from dpml.sweep import sweep
 
 
@@ -54,7 +54,7 @@ def test_without_noise_the_published_model_is_scikit_learns():
 
 
 def test_published_model_by_hand():
-    """Two classes, one feature; threshold 4, pseudo-count 1: 000, Algorithm 1, lines 7 to 10."""
+    """Two classes, one feature; threshold 4, pseudo-count 1: the thesis, Algorithm 1, lines 7 to 10."""
     counts = NoisyCounts(on=np.array([[[10.0], [1.0]]]), off=np.array([[[2.0], [30.0]]]))
     models = models_from_published(counts, threshold=4.0, pseudocount=1.0)
     on, off = np.array([11 / 16, 5 / 36]), np.array([5 / 16, 31 / 36])
@@ -65,7 +65,7 @@ def test_published_model_by_hand():
 
 
 def test_published_threshold_is_the_papers_example():
-    """000 after eq. 3.15: about 214 at ε = 1 and 2140 at ε = 0.1, for D = 600."""
+    """The thesis, after eq. 3.15: about 214 at ε = 1 and 2140 at ε = 0.1, for D = 600."""
     assert published_threshold(1.0, 600, 65) == pytest.approx(214, abs=0.5)
     assert published_threshold(0.1, 600, 65) == pytest.approx(2140, abs=0.5)
     assert published_threshold(1.0, 600, 65, "replace-one") == pytest.approx(428, abs=0.5)

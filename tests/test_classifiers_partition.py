@@ -1,4 +1,4 @@
-"""000's partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
+"""The thesis' partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from scipy import sparse
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 

@@ -1,11 +1,14 @@
 """``python -m dpml``."""
 
+import io
+import os
 import subprocess
 import sys
 
 import pytest
 
-from dpml.__main__ import main
+import dpml
+from dpml.__main__ import _prepare, main
 from dpml.catalogue import CATALOGUE, Method
 
 
@@ -54,3 +57,172 @@ def test_wrong_calls_are_named(arguments, message, capsys):
 def test_it_starts_as_a_module():
     run = subprocess.run([sys.executable, "-m", "dpml", "catalogue"], capture_output=True, text=True, check=True)
     assert "row-bounded" in run.stdout.lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["catalog"], "did you mean 'catalogue'?"),
+        (
+            ["audit", "laplase"],
+            "name = 'laplase' is not allowed: it must be a name that `python -m dpml catalogue` prints",
+        ),
+        (["audit", "laplase"], "did you mean 'laplace'"),
+        (["audit", "laplace", "--sampeld"], "did you mean '--sampled'"),
+        (["audit", "laplace", "--relation", "add-remov"], "did you mean 'add-remove'"),
+        (["audit", "--search", "noisy-max-9"], "did you mean 'noisy-max-"),
+        (["audit", "laplace", "--epsilon", "nan"], "epsilon = nan"),
+        (["audit", "laplace", "--epsilon", "-1"], "epsilon = -1.0"),
+        (["audit", "laplace", "--epsilon", "inf"], "epsilon = inf"),
+        (["audit", "laplace", "--epsilon", "much"], "invalid float value: 'much'"),
+        (["audit", "laplace", "--seed", "-1"], "seed = -1"),
+        (["audit", "laplace", "--confidence", "1"], "confidence = 1.0"),
+        (["audit", "--search", "noisy-max-1", "--seconds", "0"], "seconds = 0.0"),
+        (
+            ["audit", "mixed-nb-vaidya-replace-one", "--relation", "add-remove"],
+            "relation = 'add-remove'",
+        ),
+        (["audit", "--search", "no_such_module:function"], "name = 'no_such_module:function'"),
+        (["audit", "--search", "math:sqr"], "did you mean 'sqrt'"),
+        ([], "the following arguments are required: command"),
+    ],
+)
+def test_wrong_calls_end_with_two(arguments, message, capsys):
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert "Traceback" not in output.err
+
+
+def test_names_are_looked_up_before_the_first_audit(capsys):
+    assert main(["audit", "laplace", "nope"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_version_and_help(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == f"dpml {dpml.__version__}"
+    assert main(["audit", "--help"]) == 0
+    assert "--search" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (ZeroDivisionError, 4)])
+def test_what_interrupts_an_audit_is_no_surprise(error, code, capsys, monkeypatch):
+    def broken(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(Method, "audit", broken)
+    assert main(["audit", "laplace"]) == code
+    assert ("Traceback" in capsys.readouterr().err) == (code == 4)
+
+
+# ---- search -----------------------------------------------------------------------------------------------------
+
+
+def test_a_search_of_the_literature_says_what_it_found(capsys):
+    assert main(["audit", "--search", "noisy-max-4", "--seconds", "2"]) == 0
+    text = capsys.readouterr().out
+    assert "noisy-max-4: a claim of ε = 1 does not hold" in text
+    assert "neighbours: [" in text
+    assert "event: " in text
+
+
+def test_a_search_of_the_catalogue_tries_its_cases(capsys):
+    call = ["audit", "--search", "laplace", "noisy-cut", "--relation", "add-remove", "--seconds", "2"]
+    assert main(call) == 0
+    text = capsys.readouterr().out
+    assert "laplace, add-remove: a claim of ε = 1 was not refuted" in text
+    assert "noisy-cut, add-remove: a claim of ε = 1" in text
+
+
+def test_a_callable_of_ones_own_is_searched(capsys, tmp_path, monkeypatch):
+    (tmp_path / "own_noise.py").write_text(
+        "def halved(data, draws, rng):\n"
+        "    return data + rng.laplace(scale=0.5, size=(draws, len(data)))\n"
+        "def coin(data, draws, rng):\n"
+        "    return (rng.random(draws) < 0.6) ^ data\n"
+        "coin.neighbours = [(False, True)]\n"
+        "pairs = [([0.0], [0.4])]\n"
+        "def as_array(data, draws, rng):\n"
+        "    import numpy as np\n"
+        "    return halved(np.array(data), draws, rng)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    quick = ["--seconds", "2"]
+    assert main(["audit", "--search", "own_noise:halved", "--length", "2", *quick]) == 1
+    assert "does not hold" in capsys.readouterr().out
+    # neighbours that the callable brings, and neighbours that are named
+    assert main(["audit", "--search", "own_noise:coin", *quick]) == 0
+    assert main(["audit", "--search", "own_noise:as_array", "--neighbours", "own_noise:pairs", *quick]) == 0
+    assert capsys.readouterr().out.count("was not refuted") == 2
+
+
+# ---- where the output goes ----------------------------------------------------------------------------------------
+
+
+def run(command, **environment):
+    """Run a line of shell with the same Python, from the shell's point of view."""
+    environment = {**os.environ, "PYTHON": sys.executable, **environment}
+    return subprocess.run(["bash", "-c", command], capture_output=True, env=environment, check=False)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_any_encoding_shows_the_audit(encoding):
+    done = run('"$PYTHON" -m dpml audit laplace --relation add-remove', PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert "laplace, add-remove: a claim of epsilon = 1 holds" in done.stdout.decode(encoding)
+    assert done.stderr == b""
+
+
+def test_the_c_locale_shows_the_catalogue():
+    done = run(
+        '"$PYTHON" -m dpml catalogue',
+        LC_ALL="C",
+        LANG="C",
+        PYTHONIOENCODING="",
+        PYTHONUTF8="0",
+        PYTHONCOERCECLOCALE="0",
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"row-bounded" in done.stdout.lower()
+    assert done.stdout.isascii()
+
+
+def test_an_encoding_that_replaces_is_left_alone():
+    done = run('"$PYTHON" -m dpml audit laplace --relation add-remove', PYTHONIOENCODING="ascii:replace")
+    assert b"a claim of ? = 1 holds" in done.stdout
+
+
+def test_characters_are_spelled_out():
+    text = "ε Δ ≥ é 漢 −1"
+    with io.TextIOWrapper(io.BytesIO(), encoding="ascii") as stream:
+        _prepare(stream)
+        stream.write(text)
+        stream.flush()
+        assert stream.buffer.getvalue() == b"epsilon Delta >= e \\u6f22 -1"
+
+
+def test_a_closed_pipe_ends_quietly():
+    """The reader is gone before the first line: the pipe's end is closed, as by `head`."""
+    done = run('{ sleep 1; "$PYTHON" -m dpml catalogue; echo "code $?" >&2; } | true')
+    assert done.stderr.decode().strip() == "code 3"
+
+
+def test_no_output_at_all_is_no_error():
+    done = run('"$PYTHON" -m dpml catalogue >&-; echo "code $?" >&2')
+    assert done.stderr.decode().strip() == "code 0"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk that is always full")
+@pytest.mark.parametrize("call", ["catalogue", "--help"])
+def test_a_full_disk_is_told_in_a_line(call):
+    done = run(f'"$PYTHON" -m dpml {call} > /dev/full')
+    assert done.returncode == 3
+    lines = done.stderr.decode().strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("error: the output could not be written")
+
+
+def test_no_stderr_either():
+    done = run('"$PYTHON" -m dpml audit nope 2>&-; echo "code $?"')
+    assert done.stdout.decode().strip() == "code 2"

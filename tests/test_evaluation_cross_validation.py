@@ -63,7 +63,8 @@ def scored(n=300):
 def test_each_record_is_tested_once_by_the_model_that_has_not_seen_it(folds):
     X, y = scored()
     given = np.arange(len(y)) % 4 if folds else None
-    result = private_cross_val_score(Recorder(), X, y, 1e9, n_folds=4, folds=given, rng=np.random.default_rng(0))
+    options = {"relation": "replace-one", "folds": given, "rng": np.random.default_rng(0)}
+    result = private_cross_val_score(Recorder(relation="replace-one"), X, y, 1e9, n_folds=4, **options)
     for fold, model in enumerate(result.models):
         inside = np.flatnonzero(result.folds == fold)
         np.testing.assert_array_equal(model.tested_, inside)
@@ -80,12 +81,15 @@ def test_each_record_is_tested_once_by_the_model_that_has_not_seen_it(folds):
 
 def test_per_fold_histograms_are_those_of_the_folds():
     X, y = scored()
-    result = private_cross_val_score(Recorder(), X, y, 1e9, n_folds=3, per_fold=True, rng=np.random.default_rng(0))
+    options = {"relation": "replace-one", "per_fold": True, "rng": np.random.default_rng(0)}
+    result = private_cross_val_score(Recorder(relation="replace-one"), X, y, 1e9, n_folds=3, **options)
     for fold in range(3):
         inside = result.folds == fold
         np.testing.assert_allclose(result.evaluation.counts[fold], roc_histogram(y[inside], X[inside, 1]), atol=1e-4)
     assert result.score.shape == (3,)
-    assert result.evaluation.noise_scale == 1e-9
+    assert result.evaluation.noise_scale == 2e-9
+    # under add/remove the number of records is private, and so are as many folds
+    assert private_cross_val_score(Recorder(), X, y, 1e9, n_folds=3, rng=np.random.default_rng(0)).folds is None
 
 
 @pytest.mark.parametrize("per_fold", [False, True])
@@ -137,8 +141,9 @@ def test_the_total_cost_is_charged_before_training(n_folds):
 def test_with_hardly_any_noise_the_score_is_that_of_the_pooled_predictions():
     X, y = table(3000)
     schema = Schema.binary(6, n_lower=3000)
-    model = BernoulliNB(1e3, schema=schema)
-    result = private_cross_val_score(model, X, y, 1e9, n_folds=3, rng=np.random.default_rng(0), n_bins=3000)
+    model = BernoulliNB(1e3, schema=schema, relation="replace-one")
+    options = {"relation": "replace-one", "n_bins": 3000, "rng": np.random.default_rng(0)}
+    result = private_cross_val_score(model, X, y, 1e9, n_folds=3, **options)
     pooled = np.empty(len(y))
     for fold, model in enumerate(result.models):
         inside = result.folds == fold

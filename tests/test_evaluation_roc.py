@@ -18,7 +18,7 @@ from dpml.evaluation import (
     roc_thresholds,
 )
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
-from dpml.mechanisms.additive import Laplace
+from dpml.mechanisms.laplace import Laplace
 
 SENSITIVITY = {"add-remove": 1, "replace-one": 2}
 
@@ -370,7 +370,7 @@ def test_area_between_in_blocks(monkeypatch):
     noisy = np.random.default_rng(0).laplace(5, 10, size=(31, 2, 16))
     fpr, tpr = roc_from_histogram(noisy)
     whole = area_between([0, 1], [0, 1], fpr, tpr)
-    monkeypatch.setattr("dpml.evaluation.curves.BLOCK_CELLS", 100)
+    monkeypatch.setattr("dpml.evaluation.roc.area.BLOCK_CELLS", 100)
     np.testing.assert_array_equal(area_between([0, 1], [0, 1], fpr, tpr), whole)
 
 

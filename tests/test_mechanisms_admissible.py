@@ -9,9 +9,10 @@ from scipy import integrate, stats
 from scipy.special import logsumexp
 
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms import admissible_approximate as approximate
-from dpml.mechanisms import admissible_concentrated as concentrated
-from dpml.mechanisms.admissible import (
+from dpml.mechanisms.smooth import approximate_noise as approximate
+from dpml.mechanisms.smooth import concentrated_noise as concentrated
+from dpml.mechanisms.smooth import smooth_sensitivity, statistic
+from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
     LaplaceLogNormal,
@@ -22,7 +23,6 @@ from dpml.mechanisms.admissible import (
     cauchy_scale,
     student_scale,
 )
-from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 
 EVERY = [
     Cauchy(0.8, 0.1),

@@ -16,11 +16,11 @@ from scipy import stats
 
 import dpml
 from dpml.catalogue._selectors import PROBABILITIES, SETS
-from dpml.classifiers._losses import Logistic
-from dpml.classifiers._minimum import PerturbedMinimum, _Cover
-from dpml.classifiers.descent import SampledStep
-from dpml.classifiers.published import _LaplaceOfScales
-from dpml.evaluation._cuts import _ExponentialCut
+from dpml.classifiers.linear._losses import Logistic
+from dpml.classifiers.linear._minimum import PerturbedMinimum, _Cover
+from dpml.classifiers.linear.descent import SampledStep
+from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
+from dpml.evaluation.roc._cuts import _ExponentialCut
 from dpml.mechanisms import (
     ExponentialMechanism,
     Geometric,
@@ -31,7 +31,9 @@ from dpml.mechanisms import (
     SparseVector,
     Staircase,
 )
-from dpml.mechanisms.admissible import (
+from dpml.mechanisms.gaussian import NormalNoise
+from dpml.mechanisms.secure import _DiscreteGaussian, _IntegerLaplace, _NoisyMax
+from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
     LaplaceLogNormal,
@@ -40,11 +42,9 @@ from dpml.mechanisms.admissible import (
     StudentT,
     UniformLogNormal,
 )
-from dpml.mechanisms.admissible_pure import ScaledCauchy
-from dpml.mechanisms.gaussian import NormalNoise
-from dpml.mechanisms.secure import _DiscreteGaussian, _IntegerLaplace, _NoisyMax
+from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
+from dpml.selection.as_published import _IterativeSampling
 from dpml.selection.masks import _MaskDraw, mask_log_probability
-from dpml.selection.published import _IterativeSampling
 from dpml.selection.top import _JointDraw, _OneShot, _Peel, _PeelByGumbel
 
 N = 4_000

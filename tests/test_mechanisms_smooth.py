@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms._order import decayed_gaps
 from dpml.mechanisms.smooth import (
     KINDS,
     global_sensitivity,
@@ -16,6 +15,7 @@ from dpml.mechanisms.smooth import (
     smooth_sensitivity,
     statistic,
 )
+from dpml.mechanisms.smooth._order import decayed_gaps
 
 CASES = [(kind, m) for kind in KINDS for m in ((0, 1, 2, 3) if kind.startswith("trimmed") else (0,))]
 BETAS = (0.02, 0.3, 1.0, 3.0)

@@ -26,15 +26,10 @@ from sklearn.preprocessing import FunctionTransformer
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, PrivatePredictionNB
-from dpml.evaluation import (
-    BestSelector,
-    compare_classifiers,
-    private_confusion_matrix,
-    private_cross_val_score,
-    release_evaluation,
-)
+from dpml.evaluation import compare_classifiers, private_confusion_matrix, private_cross_val_score, release_evaluation
 from dpml.exceptions import InvalidData, InvalidParameter, NoExactScore, NotPrivate, RelationMismatch
 from dpml.schema import Feature, Schema
+from dpml.tuning import BestSelector
 
 CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
 RELEASED_CLASSIFIERS = [name for name in RELEASED if name in CLASSIFIERS]

@@ -12,9 +12,9 @@ from sklearn.base import clone
 
 from dpml.classifiers import BernoulliNB
 from dpml.encoding import BinaryEncoding
-from dpml.evaluation import BestSelector
 from dpml.exceptions import DpmlError, InvalidData
 from dpml.schema import Feature, Schema
+from dpml.tuning import BestSelector
 
 CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
 

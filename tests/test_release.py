@@ -21,16 +21,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 import dpml.counts
-from dpml._plain import plain_features, plain_labels
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.naive_bayes import (
-    default_class_share,
-    default_shrinkage,
-    models_from_published,
-    models_from_row_bounded,
-    published_threshold,
-)
+from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_shrinkage, published_threshold
+from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
 from dpml.counts import (
     Contingency,
     NoisyCounts,
@@ -43,6 +37,7 @@ from dpml.encoding import SHARE_GRID
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
 from dpml.mechanisms.secure import integer_laplace
 from dpml.schema import Schema
+from dpml.schema.untrusted import plain_features, plain_labels
 
 METHODS = ["row-bounded", "published"]
 

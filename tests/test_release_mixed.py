@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import dpml.counts
 from dpml.classifiers import MixedNB
-from dpml.classifiers.binned import cell_counts, entry_bounds, models_from_cells
-from dpml.classifiers.design import Design
-from dpml.classifiers.mixed import METHODS
+from dpml.classifiers.naive_bayes.cells import cell_counts, entry_bounds, models_from_cells
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.mixed import METHODS
 from dpml.counts import FACTOR, NoisyCounts
 from dpml.encoding import SHARE_GRID
 from dpml.exceptions import (

@@ -88,7 +88,7 @@ def test_a_fit_is_one_draw_of_a_batch_and_every_kind_of_table_gives_the_same(nam
         np.testing.assert_array_equal(fitted.get_support(), batch)
     assert fitted.n_features_in_ == D
     learned = {k for k in vars(fitted) if k not in fitted.get_params()}
-    assert learned == {"_mask", "n_features_in_"}
+    assert learned == {"_mask", "_schema", "n_features_in_"}
 
 
 @pytest.mark.parametrize("name", ALL)

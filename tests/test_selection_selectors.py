@@ -133,5 +133,5 @@ def test_a_fitted_selector_keeps_the_mask_only():
     X, y = table()
     selector = MaskSelector(1.0, 2, random_state=0).fit(X, y)
     learned = {k: v for k, v in vars(selector).items() if k not in selector.get_params()}
-    assert set(learned) == {"_mask", "n_features_in_"}
+    assert set(learned) == {"_mask", "_schema", "n_features_in_"}
     assert learned["_mask"].dtype == bool

@@ -4,18 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpml.classifiers.naive_bayes import models_from_published, models_from_row_bounded, published_threshold
+from dpml.classifiers.naive_bayes.bernoulli import published_threshold
+from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
 from dpml.counts import NoisyCounts, contingency, release_published
 from dpml.datasets import load
-from dpml.evaluation.studies import (
+from dpml.exceptions import InvalidParameter
+from dpml.selection import inclusion_probabilities
+from dpml.studies.accuracy import (
     PublishedNBStudy,
     RowBoundedNBStudy,
     SelectedNBStudy,
     majority_accuracy,
     non_private_nb,
 )
-from dpml.exceptions import InvalidParameter
-from dpml.selection import inclusion_probabilities
 from dpml.sweep import summarise, sweep
 
 

@@ -21,7 +21,7 @@ from dpml.classifiers import (
     PrivGene,
     PrivLocal,
 )
-from dpml.evaluation import BestSelector, PrivateSearch, private_cross_val_score
+from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import NoSecureSampler
 from dpml.schema import Feature, Schema
 from dpml.selection import (
@@ -32,8 +32,10 @@ from dpml.selection import (
     SparseVectorSelector,
     TopSelector,
 )
+from dpml.tuning import BestSelector, PrivateSearch
 
 DELTA = 1e-5
+WITH_DELTA = ("minima", "descent", "laplace", "gaussian", "arsinh")
 
 # ---- what is fitted: a function of (epsilon, shared parameters such as schema, relation and budget) ----------------
 
@@ -137,16 +139,14 @@ TIGHT = {
 # ---- what it costs ---------------------------------------------------------------------------------------------------
 
 
-def cost_and_charge(run, data, neighbour, relation):
+def cost_and_charge(run, data, neighbour, relation, delta):
     """Return what the recorder finds of ``run(budget, data)``, and what was charged, at the same δ."""
     budgets = []
 
     def call(data):
-        budgets.append(Budget(1e6, DELTA, relation))
+        budgets.append(Budget(1e6, delta, relation))  # without δ, what charges one raises
         return run(budgets[-1], data)
 
-    deltas = call(data), budgets[0].ledger["delta"].sum() + budgets[0].ledger["rho"].sum()
-    delta = DELTA if deltas[1] else 0.0
     return recorded_cost(call, data, neighbour, delta=delta, pasts=1), budgets[0].spent
 
 
@@ -171,12 +171,11 @@ def cross_validated(make, epsilon, shared, release):
     def run(budget, data):
         X, y = data
         schema = shared["schema"]
-        result = private_cross_val_score(
+        return private_cross_val_score(
             make(epsilon, shared), X, list(y), 0.5, n_folds=2, rng=None if release else np.random.default_rng(0),
             relation=shared["relation"], pos_label=CLASSES[1], classes=schema.classes, on_invalid=shared["on_invalid"],
             release=release, budget=budget, n_bins=4,
         )  # fmt: skip
-        return result.models, result.evaluation
 
     return run
 
@@ -186,7 +185,8 @@ def check_neighbours(name, tables_of, run_of, releases):
         data, neighbour, shared = tables_of(pick)
         release = releases and pick.among(range(8)) == 7
         run = run_of(pick.among(EPSILONS), shared, release)
-        cost, charged = cost_and_charge(run, data, neighbour, shared["relation"])
+        delta = DELTA if any(word in name for word in WITH_DELTA) else 0.0
+        cost, charged = cost_and_charge(run, data, neighbour, shared["relation"], delta)
         return cost / charged if charged else float(cost > 0)
 
     worst = worst_ratio(name, ratio_of)

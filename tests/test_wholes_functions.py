@@ -17,7 +17,6 @@ from dpml.evaluation import (
     private_roc_curve,
     published_roc_curve,
     quantile_thresholds,
-    random_stopping,
     recursive_medians,
     release_evaluation,
     release_histogram,
@@ -40,8 +39,9 @@ from dpml.mechanisms import (
     Staircase,
     smooth_sensitivity,
 )
-from dpml.mechanisms.admissible import Cauchy, StudentT
+from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
 from dpml.selection import one_shot, peel, sample_joint
+from dpml.tuning import random_stopping
 
 DELTA = 1e-5
 

@@ -15,11 +15,12 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget, charge
 from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB, PrivatePredictionNB
 from dpml.counts import Contingency
-from dpml.evaluation import BestSelector, PrivateSearch, private_cross_val_score, published_roc_curve
+from dpml.evaluation import private_cross_val_score, published_roc_curve
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate
 from dpml.schema import Feature, Schema
 from dpml.selection import MaskSelector, NoisyScoreSelector, TopSelector
 from dpml.selection.scores import change_range, scores_from_counts, sensitivity
+from dpml.tuning import BestSelector, PrivateSearch
 
 RELATIONS = ("add-remove", "replace-one")
 NUMBERS = Schema((Feature("x", "numeric", lower=0.0, upper=1.0), Feature("b")))

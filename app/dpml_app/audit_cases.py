@@ -21,7 +21,7 @@ from dpml.encoding import SHARE_GRID
 from dpml.mechanisms import Geometric, Laplace
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, mask_log_probability, scores, sensitivity
-from dpml.selection.published import (
+from dpml.selection.as_published import (
     cluster_selection,
     cluster_selection_log_probabilities,
     iterative_sampling,

@@ -36,7 +36,7 @@ MOST_SHOWN = 12.0
 
 
 def region(epsilon: float, delta: float) -> tuple[list[float], list[float]]:
-    """Return the corners of what a claim allows on the ROC plane, for any attacker (000 eq. 2.6 and 2.7).
+    """Return the corners of what a claim allows on the ROC plane, for any attacker (the thesis, eq. 2.6 and 2.7).
 
     Examples
     --------

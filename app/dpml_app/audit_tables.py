@@ -130,6 +130,6 @@ def _row(name: str, relation: str) -> dict[str, Any]:
         "claim": entry.claim,
         "private": "yes" if entry.private else "no",
         "cost": entry.cost,
-        "source": entry.source,
+        "source": entry.citation,
         "holds": expected_to_pass(entry),
     }

@@ -153,7 +153,7 @@ def _catalogue_says(entry: Method, values: Mapping[str, Any], state: str) -> str
     if entry.private and math.isfinite(true) and true > values["audit_epsilon"]:
         private = f"private, but at ε = {number(true)}"
     text = f"The catalogue says: {private}. Claimed: {escape(entry.claim)}. True cost: {escape(entry.cost)}. "
-    text += f"Source: {escape(entry.source)}."
+    text += f"Source: {escape(entry.citation)}."
     if state != "broken" and not expected_to_pass(entry):
         text += " These neighbours do not show what is wrong" + (
             ": the catalogue's own do." if values["audit_neighbours"] == "table" else " yet: it takes more draws."

@@ -12,21 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.classifiers.linear import linear_models, minimiser, release_output
+from dpml.classifiers.linear import minimiser
 from dpml.classifiers.naive_bayes import default_row_bound
 from dpml.counts import Contingency, contingency
 from dpml.datasets import Dataset, load
 from dpml.encoding import share_rows, unit_scale
 from dpml.evaluation.roc import private_roc_curve
-from dpml.evaluation.studies import (
+from dpml.selection import mask_change_range, public_n_rows, scores_from_counts
+from dpml.studies.accuracy import (
     AccuracyStudy,
+    LogisticStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
     SelectedNBStudy,
     majority_accuracy,
     non_private_nb,
 )
-from dpml.selection import mask_change_range, public_n_rows, scores_from_counts
 
 __all__ = [
     "METHODS",
@@ -115,17 +116,11 @@ class _RowBounded(RowBoundedNBStudy):
         return Contingency(statistic("tables", self.name, row_bound), self.counts.n)
 
 
-class _Logistic(AccuracyStudy):
-    """Logistic regression by output perturbation (000, Algorithm 6), its minimiser taken from `statistic`."""
+class _Logistic(LogisticStudy):
+    """The library's study with its minimiser taken from `statistic`."""
 
-    def __init__(self, data: Dataset, *, relation: str, reg_lambda: float):
-        super().__init__(data, relation=relation)
-        self.name, self.reg_lambda, self.bound = data.name, reg_lambda, data.schema.row_bound
-
-    def models(self, epsilon, *, draws, rng):
-        theta = statistic("theta", self.name, self.reg_lambda)
-        noisy = release_output(theta, epsilon, self.reg_lambda, relation=self.relation, draws=draws, rng=rng)
-        return linear_models(noisy, self.bound)
+    def minimiser(self, reg_lambda: float) -> FloatArray:
+        return statistic("theta", self.dataset.name, reg_lambda)
 
 
 @lru_cache(maxsize=64)
@@ -137,8 +132,7 @@ def _study(name: str, method: str, relation: str, value: Hashable = None) -> Acc
         assert isinstance(value, int)
         return _RowBounded(data, relation=relation, row_bound=value or None)
     if method == "logistic":
-        assert isinstance(value, float)
-        return _Logistic(data, relation=relation, reg_lambda=value)
+        return _Logistic(data, relation=relation)
     return SelectedNBStudy(data, method, relation=relation)
 
 
@@ -159,7 +153,7 @@ def accuracy(
     elif method == "row-bounded":
         study, setting = _study(name, method, relation, options[0]), {}
     elif method == "logistic":
-        study, setting = _study(name, method, relation, float(options[0])), {}
+        study, setting = _study(name, method, relation), {"reg_lambda": options[0]}
     else:
         names = ("n_features", "selection_share", "threshold_percentile")
         study, setting = _study(name, method, relation), dict(zip(names, options, strict=True))

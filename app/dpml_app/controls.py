@@ -178,6 +178,6 @@ class Controls(DataControls):
             w["row_bound"],
             note("What a record adds to the counts in all: less means less noise and less signal."),
             w["reg_lambda"],
-            note("Of the sum of losses, N times 000's Λ. Larger: less noise, simpler model."),
+            note("Of the sum of losses, N times the thesis' Λ. Larger: less noise, simpler model."),
             w["map_score"],
         ]

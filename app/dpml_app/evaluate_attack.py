@@ -1,4 +1,4 @@
-"""The attack of 002 sec. 4.1 on a curve, as the Evaluate page shows it: one label is guessed from all other records."""
+"""Stoddard et al.'s attack on a curve (sec. 4.1) on the Evaluate page: one label is guessed from all other records."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from dpml.evaluation import (
     roc_thresholds,
 )
 from dpml.evaluation.histogram import noise_scale
-from dpml.evaluation.studies import non_private_logistic, non_private_nb
+from dpml.studies.accuracy import non_private_logistic, non_private_nb
 from dpml_app import compute
 
 __all__ = [
@@ -58,7 +58,7 @@ SCALE: Any = {"score_scale": "log-odds"}
 # where bands of curves are drawn: closer where curves are steep
 GRID = np.linspace(0.0, 1.0, 61) ** 2
 PUBLIC_SIZE = 1024
-# a tenth of a second a draw; 002 has ten of them
+# a tenth of a second a draw; Stoddard et al. have ten of them
 SLOW, FEW = ("recursive-medians", "recursive-medians-exact"), 10
 FAINT = 12  # curves of single draws that are sent
 MOST_POINTS = 400
@@ -199,7 +199,7 @@ def curves(
 ) -> dict[str, Floats]:
     """Return the band of a method's curves, a few of them, and areas: ``auc`` and ``error``, shape (draws,).
 
-    The error is 002's: the area between a private curve and the true one over all thresholds.
+    The error is Stoddard et al.'s: the area between a private curve and the true one over all thresholds.
     """
     fpr, tpr = _curves(method, name, kind, weakened, relation, epsilon, size, draws, seed)
     few = np.unique(np.linspace(0, draws - 1, FAINT).astype(int))
@@ -225,13 +225,13 @@ def _curves(method: str, name: str, kind: str, weakened: str, relation: str, eps
     if method == "histogram":
         fpr, tpr, _ = private_roc_curve(y, s, epsilon, n_bins=size, **SCALE, **common)
         return fpr, tpr
-    # 002 has probabilities
+    # Stoddard et al. have probabilities
     fpr, tpr, _ = published_roc_curve(y, expit(s), epsilon, **published_options(method, size), **common)
     return fpr, tpr
 
 
 def published_options(method: str, size: int) -> dict[str, Any]:
-    """Return what `dpml.evaluation.published_roc_curve` is called with; size 0: as in 002.
+    """Return what `dpml.evaluation.published_roc_curve` is called with; size 0: as in Stoddard et al. 2014.
 
     Examples
     --------

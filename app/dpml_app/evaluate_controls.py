@@ -60,7 +60,7 @@ class EvaluateControls(DataControls):
             w["evaluate_weakened"],
             note("Weakened: noise is added to its scores until the area under its curve is near that number."),
             w["evaluate_methods"],
-            note("002: as published. Exact noise: the same, its noise made for the privacy it claims."),
+            note("Stoddard et al.: as published. Exact noise: the same, its noise made for the privacy it claims."),
         ]
 
     @property

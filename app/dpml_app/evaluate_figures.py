@@ -336,7 +336,7 @@ def _key(p: figure, color: str, dash: str = "solid"):
 
 
 class MedianBand(Band):
-    """A line of medians, as 002 has them, and a band of 90 % of draws; its column is called mean all the same."""
+    """Stoddard et al.'s line of medians, and a band of 90 % of draws; its column is called mean all the same."""
 
     def show(self, points: Mapping[float, np.ndarray], complete: bool) -> None:
         """Show the draws that are there at each x; the outdated curve goes once all are."""
@@ -422,7 +422,7 @@ def _error_axis(p: figure) -> None:
 
 
 def error_figure() -> BandsFigure:
-    """Return 002's Fig. 7: the error against ε."""
+    """Return Stoddard et al.'s Fig. 7: the error against ε."""
     p = _over_epsilon("evaluate-errors", **_error_options())
     p.height = TALL
     _error_axis(p)
@@ -432,7 +432,7 @@ def error_figure() -> BandsFigure:
 
 
 def size_figure(sizes: Sequence[int]) -> BandsFigure:
-    """Return 002's Fig. 8: the error against the number of thresholds."""
+    """Return Stoddard et al.'s Fig. 8: the error against the number of thresholds."""
     p = new_figure(
         "evaluate-sizes",
         x_axis_type="log",

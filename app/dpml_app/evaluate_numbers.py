@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, log_loss, precision_recall_curve, roc_auc_score
 
 from dpml.evaluation import PrivateEvaluation, roc_thresholds
-from dpml.evaluation.figures import LOG_LOSS_CLIP
+from dpml.evaluation.calibration import LOG_LOSS_CLIP
 from dpml_app.evaluate_compute import SCALE, exact_counts, heights, labels, scores, thinned
 
 __all__ = [

@@ -28,14 +28,14 @@ SHARED = ("dataset", "relation", "epsilon", "draws", "seed")
 CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number
 WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}
-# as published in 002, and the same with noise for all of ε and public thresholds or the exact calibration
+# as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
 METHODS = {
     "histogram": "This project: 16 noisy bins",
-    "recursive-medians": "RecursiveMedians, as in 002",
+    "recursive-medians": "RecursiveMedians, Stoddard et al.",
     "recursive-medians-exact": "RecursiveMedians, all of ε used",
-    "fixed-space": "FixedSpace, as in 002: publishes n",
+    "fixed-space": "FixedSpace, Stoddard et al.: publishes n",
     "fixed-space-exact": "FixedSpace, all of ε used",
-    "laplace": "Laplace, as in 002: not private",
+    "laplace": "Laplace, Stoddard et al.: not private",
     "laplace-exact": "Laplace, public thresholds",
 }
 METRICS = {"roc_auc": "Area under the ROC curve", "accuracy": "Accuracy"}

@@ -1,4 +1,4 @@
-"""What the pool computes for the Evaluate page: curves of 002's methods, errors, comparisons and attacks."""
+"""What the pool computes for the Evaluate page: Stoddard et al.'s curves, errors, comparisons and attacks."""
 
 from __future__ import annotations
 

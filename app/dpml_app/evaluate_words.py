@@ -35,12 +35,12 @@ STUDY = '<b style="border-bottom:2px solid #9C4DB0">exact: for study</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
 CAPTIONS = {
     "roc": (
-        "002's Fig. 6. A curve shows what share of the first class is taken for the second (to the right) while a "
-        f"share of the second is found (up), over all thresholds. The purple curve is {STUDY}; publishing it would "
-        "publish labels, see below. Private: lines are medians over draws, bands hold 90 % of draws at each place, "
-        "faint lines are single draws. Dashed methods are as published in 002 and look at probabilities; Laplace there "
-        "takes its thresholds from the data, and FixedSpace as many as there are records, which gives that number "
-        "away. RecursiveMedians: 10 draws, as in 002."
+        "Stoddard et al.'s Fig. 6. A curve shows what share of the first class is taken for the second (to the right) "
+        f"while a share of the second is found (up), over all thresholds. The purple curve is {STUDY}; publishing it "
+        "would publish labels, see below. Private: lines are medians over draws, bands hold 90 % of draws at each "
+        "place, faint lines are single draws. Dashed methods are as published in Stoddard et al. 2014 and look at "
+        "probabilities; Laplace there takes its thresholds from the data, and FixedSpace as many as there are records, "
+        "which gives that number away. RecursiveMedians: 10 draws, as in Stoddard et al. 2014."
     ),
     "numbers": (
         "One noisy table of 16 bins by 2 classes is released, once, for ε. Everything in this row and the next is "
@@ -61,13 +61,14 @@ CAPTIONS = {
         "one release could not say anything there."
     ),
     "errors": (
-        "002's Fig. 7. Area between the private curve and the true one, 0 is the same curve; median and 90 % of draws. "
-        "Both axes are logarithmic. 002's methods have 2^10 bins (RecursiveMedians), as many as there are records "
-        "(FixedSpace) and 10 (Laplace); the others of this project 1,024 and 10."
+        "Stoddard et al.'s Fig. 7. Area between the private curve and the true one, 0 is the same curve; median and 90 "
+        "% of draws. Both axes are logarithmic. Stoddard et al.'s methods have 2^10 bins (RecursiveMedians), as many "
+        "as there are records (FixedSpace) and 10 (Laplace); the others of this project 1,024 and 10."
     ),
     "sizes": (
-        "002's Fig. 8, at the ε that is chosen, for each method that is chosen. Few bins cannot follow the curve, many "
-        "share the records among them. 002 finds that their number hardly matters for RecursiveMedians."
+        "Stoddard et al.'s Fig. 8, at the ε that is chosen, for each method that is chosen. Few bins cannot follow the "
+        "curve, many share the records among them. Stoddard et al. find that their number hardly matters for "
+        "RecursiveMedians."
     ),
     "compare": (
         "Left to right: less private. By accuracy one release counts the records that only A gets right, and only B: a "
@@ -80,10 +81,10 @@ CAPTIONS = {
         "draws, the band holds 90 % of them: where it is wide, luck decides."
     ),
     "attack": (
-        "002 sec. 4.1. The attacker knows all test records but one label, draws the curve for either label and looks "
-        "which was published. Against the private release the best attack takes the likelier label of the noisy "
-        "counts. Each record is attacked by somebody else, half of them are of each class, and the five releases are "
-        "five draws. Often the counts tell nothing, and a coin is tossed."
+        "Stoddard et al. 2014, sec. 4.1. The attacker knows all test records but one label, draws the curve for either "
+        "label and looks which was published. Against the private release the best attack takes the likelier label of "
+        "the noisy counts. Each record is attacked by somebody else, half of them are of each class, and the five "
+        "releases are five draws. Often the counts tell nothing, and a coin is tossed."
     ),
     "success": (
         "The label that is guessed is set by a fair coin, so blind guesses are right half of the time. Under "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dpml.mechanisms import ExponentialMechanism, Laplace, NormGamma, PermuteAndFlip, ReportNoisyMax, gaussian_sigma
-from dpml.mechanisms.admissible import cauchy_scale
+from dpml.mechanisms.smooth.admissible import cauchy_scale
 from dpml_app.noise_models import Model, Numbers, model, vector_draws, vector_log_density
 from dpml_app.noise_settings import NOISE_EPSILONS
 
@@ -117,7 +117,7 @@ def largest_tail(name: str, settings: Numbers, queries: int, t: Floats) -> Float
 
 
 def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: float) -> tuple[float, float]:
-    """Return the error of 000 Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
+    """Return the error of the thesis' Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
 
     Exact: the t with (1 - exp(-tε/Δ))^D = 1 - p.
 
@@ -181,7 +181,7 @@ def choice_losses(gap: float, sensitivity: float) -> dict[str, Floats]:
 def true_cost(scale: Floats, beta: Floats) -> Floats:
     """Return the ε that Cauchy noise of this scale per unit of β-smooth sensitivity costs.
 
-    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.admissible_pure`).
+    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.pure_noise`).
 
     Examples
     --------

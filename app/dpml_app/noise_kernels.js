@@ -50,7 +50,7 @@ function mirrored(x, R) {
   return x.map((v) => R - v).reverse()
 }
 
-// The bounds under add/remove of dpml.mechanisms._reach, for the mean (power 1) and the variance (power 2).
+// The bounds under add/remove of dpml.mechanisms.smooth._reach, for the mean (power 1) and the variance (power 2).
 function reach_bounds(x, R, m, power, ceiling, local, count) {
   const n = x.length, N = n - 2 * m
   const B = new Array(count).fill(ceiling), inside = Math.min(count, Math.max(N - 1, 0))
@@ -185,7 +185,7 @@ function log_sinh(x) {
   return x + Math.log(-Math.expm1(-2 * x)) - Math.LN2
 }
 
-// The least Cauchy scale for one unit of smooth sensitivity (dpml.mechanisms.admissible.cauchy_scale, "exact").
+// The least Cauchy scale for one unit of smooth sensitivity (dpml.mechanisms.smooth.admissible.cauchy_scale, "exact").
 function cauchy_scale(epsilon, beta) {
   const at_step = (s) => -0.5 * (Math.log(4) + s + log_sinh((epsilon + s) / 2) + log_sinh((epsilon - s) / 2))
   return Math.exp(Math.max(at_step(0), at_step(beta)))

@@ -18,8 +18,8 @@ CAPTIONS = {
         "In one dimension: bars are draws, the line is what the density says, the shaded part of a bin is where its "
         "bar ends in 95 % of such experiments, so about one bar in twenty ends outside. In two: dots are draws, "
         "the darker the denser, and the contours hold about 50, 90 and 99 % of 40,000 others. Both numbers can "
-        "move by Δ: norm p then pays for 2^(1/p)·Δ (000, Fig. 2.1: 2/ε, √2/ε and 2^(1/10)/ε), Laplace and geometric "
-        "noise for 2Δ, Gaussian noise for √2·Δ; staircase, Cauchy and Student's t get half of ε a number."
+        "move by Δ: norm p then pays for 2^(1/p)·Δ (the thesis, Fig. 2.1: 2/ε, √2/ε and 2^(1/10)/ε), Laplace and "
+        "geometric noise for 2Δ, Gaussian noise for √2·Δ; staircase, Cauchy and Student's t get half of ε a number."
     ),
     "tails": (
         "One person counts in one of the D queries, as in a histogram. The error is in units of Δ/ε, so this picture "
@@ -45,7 +45,7 @@ CAPTIONS = {
     "calibrations": (
         "Left: how wide the Cauchy noise is for one unit of smooth sensitivity. Right: the ε it truly costs, from the "
         "largest density ratio of two neighbours, with the claim as the grey diagonal. Above it a claim is broken; far "
-        "below it noise is wasted. 001 asks for β at most ε/6."
+        "below it noise is wasted. Zafarani and Clifton ask for β at most ε/6."
     ),
 }
 
@@ -182,6 +182,6 @@ def calibration_words(values: Mapping, found: Mapping[str, tuple[float, float]])
     text = f"At a claim of ε = {epsilon:g} and β = {values['noise_beta']} of it: " + "; ".join(parts) + "."
     if broken:
         labels = " and ".join(CALIBRATION_STYLES[name].label.split(",")[0] for name in broken)
-        return text + f" <b>Not private as claimed</b> at this β: {labels}; 001 allows at most 1/6."
+        return text + f" <b>Not private as claimed</b> at this β: {labels}; Zafarani and Clifton allow at most 1/6."
     waste = found["theorem-2"][0] / found["exact"][0]
     return text + f" The exact one gives the same promise with {number(waste)} times less noise than 6/ε."

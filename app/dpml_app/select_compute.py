@@ -11,8 +11,7 @@ from scipy.special import expit
 
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency, contingency_of_subsamples
-from dpml.evaluation import BestSelector, expected_f1, selection_quality
-from dpml.evaluation.studies import SelectionStudy, accuracy_of_selected
+from dpml.evaluation import expected_f1, selection_quality
 from dpml.schema import Schema
 from dpml.selection import (
     MaskSelector,
@@ -27,6 +26,8 @@ from dpml.selection import (
     inclusion_probabilities,
     scores_from_counts,
 )
+from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
+from dpml.tuning import BestSelector
 from dpml_app import compute
 from dpml_app.select_settings import THRESHOLDS
 
@@ -105,7 +106,7 @@ def inclusion(name: str, kind: str, calibration: str, relation: str, epsilon: fl
 
 
 def coins(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:
-    """Return each feature's probability in a choice of its own: 000's coin, shifted by the score in place T + 1."""
+    """Return each feature's probability in a choice of its own: the thesis' coin, shifted by score T + 1 in rank."""
     weight = _mask(kind, calibration, relation, epsilon, n_features).weight(compute.dataset(name).schema)
     scores = scores_from_counts(_counts(name, 0, 0), kind)
     reference = np.sort(scores)[::-1][min(n_features, len(scores) - 1)]
@@ -154,7 +155,7 @@ def threshold_of(n_lower: int, score: str, share: float) -> float:
 
 
 def rules_of(score: str) -> tuple[str, ...]:
-    """Return the methods that select by a threshold on a score: 002's clusters are of total counts only."""
+    """Return the methods that select by a threshold on a score: Stoddard et al.'s clusters are of total counts only."""
     return RULES if score == "total_count" else RULES[:-1]
 
 

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.classifiers.naive_bayes import models_from_published, published_threshold
-from dpml.classifiers.partition import contingency_of_partition, release_partitioned
-from dpml.classifiers.published import vaidya_cost
+from dpml.classifiers.naive_bayes.as_published import vaidya_cost
+from dpml.classifiers.naive_bayes.bernoulli import published_threshold
+from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published
 from dpml.counts import contingency, release_published
 from dpml.datasets import Dataset
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
-from dpml.evaluation.studies import (
-    AccuracyStudy,
+from dpml.schema import Schema
+from dpml.selection import scores_from_counts
+from dpml.studies.accuracy import (
+    PartitionedNBStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
     majority_accuracy,
     non_private_nb,
 )
-from dpml.schema import Schema
-from dpml.selection import scores_from_counts
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml_app.compute import dataset
 from dpml_app.train_methods import EVERY
 from dpml_app.train_settings import WEIGHTS
@@ -49,7 +49,6 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 # an ε at which the noise is below what can be seen: what a method reaches without noise
 EXACT = 1e9
-DEALS = 10
 PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 
 
@@ -61,7 +60,7 @@ def data_of(name: str, n: int | None = None, features: int | None = None) -> Dat
     """Return a data set with its first `n` training records in a fixed order, and its `features` best binary columns.
 
     The order is a permutation that does not look at the records. The best columns are those of the largest exact
-    mutual information with the class, as in 000 Fig. 3.8: not private, for study.
+    mutual information with the class, as in Fig. 3.8 of the thesis: not private, for study.
     """
     data = dataset(name)
     if features is not None:
@@ -156,20 +155,6 @@ def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
 # ---- accuracy -----------------------------------------------------------------------------------------------------
 
 
-class PartitionedNBStudy(AccuracyStudy):
-    """000's partitioning strategy (section 3.4): each record trains one feature; the draws take the deals in turn."""
-
-    def __init__(self, dataset, *, relation="add-remove"):
-        super().__init__(dataset, relation=relation)
-        train = dataset.X_train, dataset.y_train, self.schema.n_classes
-        self.parts = contingency_of_partition(*train, subsamples=DEALS, rng=np.random.default_rng(0))
-
-    def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
-        noisy = release_partitioned(self.parts, epsilon, relation=self.relation, draws=draws, rng=rng)
-        threshold = published_threshold(epsilon, 1, threshold_percentile, self.relation)
-        return models_from_published(noisy, threshold, pseudocount)
-
-
 BINARY = {"row-bounded": RowBoundedNBStudy, "algorithm-1": PublishedNBStudy, "partitioned": PartitionedNBStudy}
 
 
@@ -224,7 +209,7 @@ def nb_measure(
 def nb_silenced(
     name: str, relation: str, epsilon: float, percentile: float, draws: int, seed: int
 ) -> dict[str, FloatArray]:
-    """Return, for 000's Algorithm 1, accuracies and the share of features that the threshold raises, shape (draws,).
+    """Return the accuracies of the thesis' Algorithm 1 and the share of features that the threshold raises: (draws,).
 
     ``some``: the on-count of some class is raised. ``on``: those of all classes, so that they are equal. ``all``: the
     off-counts, too; such a feature says nothing.

@@ -105,7 +105,7 @@ class TrainControls:
         whole: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         naive = (
             w["train_methods"],
-            note("✗: its claim is wrong. Binary columns: row-bounded, Algorithm 1 of 000 and partitioned."),
+            note("✗: its claim is wrong. Binary columns: row-bounded, Algorithm 1 of the thesis and partitioned."),
             pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
             w["train_bins"],
             note("Of the method with binned counts: more bins fit better and share the records among more counts."),

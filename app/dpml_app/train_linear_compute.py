@@ -15,13 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpml.classifiers.functional import (
-    TaylorCoefficients,
-    polynomial_minimisers,
-    release_coefficients,
-    taylor_coefficients,
-)
-from dpml.classifiers.leader import HUBER, LinearClassifier, default_linear_method, default_norm
 from dpml.classifiers.linear import (
     LOGISTIC,
     HuberHinge,
@@ -32,7 +25,15 @@ from dpml.classifiers.linear import (
     release_weights,
     squared_norm_bound,
 )
-from dpml.classifiers.local_search import (
+from dpml.classifiers.linear.functional import (
+    TaylorCoefficients,
+    polynomial_minimisers,
+    release_coefficients,
+    taylor_coefficients,
+)
+from dpml.classifiers.linear_classifier import HUBER, LinearClassifier, default_linear_method, default_norm
+from dpml.classifiers.linear_models import LinearModels
+from dpml.classifiers.local_search.estimators import (
     FIRST_STEP,
     PrivGene,
     Records,
@@ -41,7 +42,6 @@ from dpml.classifiers.local_search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.classifiers.models import LinearModels
 from dpml.encoding import cut_rows, unit_scale
 from dpml.schema import Schema
 from dpml_app.train_compute import EXACT, data_of

@@ -71,19 +71,21 @@ METHODS = {
     "global": Method("Global sensitivity", "#E69F00", "square", True, MOMENTS),
     "smooth": Method("Smooth sensitivity", "#CC79A7", "triangle", True, SMOOTH, numbers=True),
     "bun-steinke": Method("Bun and Steinke", "#8C6D31", "hex", True, SMOOTH, numbers=True),
-    "algorithm-1": Method("Algorithm 1 of 000", "#56B4E9", "inverted_triangle", False, ("threshold_percentile",)),
-    "partitioned": Method("Partitioned, 000", "#5E4FA2", "star", False, ("threshold_percentile",)),
+    "algorithm-1": Method(
+        "Algorithm 1 of the thesis", "#56B4E9", "inverted_triangle", False, ("threshold_percentile",)
+    ),
+    "partitioned": Method("Partitioned, thesis", "#5E4FA2", "star", False, ("threshold_percentile",)),
     "vaidya": Method(
         "Vaidya et al.", "#B2182B", "plus", True, ("train_likelihood",), claim_holds=False, short="Vaidya"
     ),
     "published": Method(
-        "Algorithm 1 of 001",
+        "Algorithm 1 of Zafarani and Clifton",
         "#D55E00",
         "cross",
         True,
         ("train_trim", "train_likelihood"),
         claim_holds=False,
-        short="001",
+        short="Zafarani and Clifton",
     ),
 }
 
@@ -106,7 +108,7 @@ LINEAR = {
         most_columns=400,
     ),
     "svm": _linear("Linear SVM", "#B45F06", "diamond", **ANEW),
-    "local": _linear("PrivLocal of 003", "#7B6FD0", "inverted_triangle", short="PrivLocal", most_draws=20),
+    "local": _linear("PrivLocal of Su et al.", "#7B6FD0", "inverted_triangle", short="PrivLocal", most_draws=20),
     # measured: a second for each draw on 20,000 records
     "genetic": _linear("PrivGene", "#5B8C2A", "plus", most_draws=5, most_columns=400),
     "descent": _linear(

@@ -1,4 +1,4 @@
-"""Panel: 000's partitioning strategy against training on all features at once (000 Fig. 3.8)."""
+"""Panel: the thesis' partitioning strategy against training on all features at once (Fig. 3.8)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PartitionPanel(BandPanel):
     wide = True
     caption = (
         "Partitioned: each record is dealt to one feature, so noise is small and so are the counts. Features are added "
-        "by their exact mutual information with the class, as in Fig. 3.8 of 000; that order is not private. "
+        "by their exact mutual information with the class, as in Fig. 3.8 of the thesis; that order is not private. "
         "Dotted: the same without noise. For other axes choose the three among the methods above."
     )
 

@@ -10,18 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from dpml.classifiers.binned import default_n_bins
-from dpml.classifiers.design import Design
-from dpml.classifiers.mixture import MixedModels
-from dpml.classifiers.naive_bayes import (
-    default_row_bound,
-    default_shrinkage,
-    log_probabilities_row_bounded,
-    published_threshold,
-)
-from dpml.classifiers.partition import release_partitioned
+from dpml.classifiers.naive_bayes.bernoulli import default_row_bound, default_shrinkage, published_threshold
+from dpml.classifiers.naive_bayes.bernoulli_models import log_probabilities_row_bounded
+from dpml.classifiers.naive_bayes.cells import default_n_bins
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.mixed_models import MixedModels
+from dpml.classifiers.naive_bayes.partition import release_partitioned
 from dpml.counts import release_published, release_row_bounded, row_bounded_scales
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
 from dpml_app.compute import dataset
 from dpml_app.train_compute import EXACT, nb_study, study_settings
 from dpml_app.train_methods import METHODS

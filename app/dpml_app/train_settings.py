@@ -40,7 +40,7 @@ TRAIN_DATASETS = {
     "xwindows": "X windows or MS Windows",
     "sms": "SMS: spam? (8,444 words)",
 }
-# a number's share of ε to a categorical attribute's; 001 takes 2 : 1
+# a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
 NOISES = {"cauchy": "Cauchy", "student-t": "Student's t, 3 degrees"}
 LIKELIHOODS = {"truncated-normal": "Normal, cut off at the bounds", "gaussian": "Normal"}

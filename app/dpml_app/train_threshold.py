@@ -1,4 +1,4 @@
-"""Panel: the threshold of 000's Algorithm 1 and the features that it silences (000 Fig. 3.1 to 3.5)."""
+"""Panel: the threshold of the thesis' Algorithm 1 and the features that it silences (Fig. 3.1 to 3.5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpml_app.words import percent
 
 __all__ = ["ThresholdPanel"]
 
-ACCURACY = Style("Algorithm 1 of 000", "#56B4E9", "inverted_triangle", "solid")
+ACCURACY = Style("Algorithm 1 of the thesis", "#56B4E9", "inverted_triangle", "solid")
 SILENCED = {
     "some": Style("On-count of some class raised", "#E69F00", "square", "dotted"),
     "on": Style("On-counts of all classes raised", "#D55E00", "circle", "solid"),
@@ -31,10 +31,10 @@ class ThresholdPanel(BandPanel):
     name, title = "threshold", "Threshold and silenced features"
     above = ("threshold_percentile",)
     caption = (
-        "Algorithm 1 of 000 raises noisy counts below a percentile of the noise to that percentile: what is drowned in "
-        "noise becomes the same in all classes. This costs no privacy, for it sees noisy counts only. 000 "
-        "reports three quarters of the mushrooms' features as raised, which fits those of some class. Bands hold "
-        "90 % of the draws."
+        "Algorithm 1 of the thesis raises noisy counts below a percentile of the noise to that percentile: what is "
+        "drowned in noise becomes the same in all classes. This costs no privacy, for it sees noisy counts only. The "
+        "thesis reports three quarters of the mushrooms' features as raised, which fits those of some class. Bands "
+        "hold 90 % of the draws."
     )
 
     def __init__(self):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.evaluation.tuning import search_costs
-from dpml.evaluation.tuning_studies import TuningStudy
+from dpml.studies.tuning import TuningStudy
+from dpml.tuning.search import search_costs
 from dpml_app.train_compute import data_of
 from dpml_app.train_linear_compute import public_lambda
 

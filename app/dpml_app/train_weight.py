@@ -1,4 +1,4 @@
-"""Panel: how ε is shared out between numbers and categories (001 Fig. 14 to 16)."""
+"""Panel: how ε is shared out between numbers and categories (Zafarani and Clifton 2021, Fig. 14 to 16)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class WeightPanel(BandPanel):
     above = ("train_weight",)
     caption = (
         "ε is shared out: 2 : 1 gives a number, for mean and variance together, twice what a categorical attribute "
-        "gets (001 takes 2 : 1). Which is best depends on which features tell the classes apart; that is private, so "
-        "the weight must be chosen without looking at this plot on the private data."
+        "gets (Zafarani and Clifton take 2 : 1). Which is best depends on which features tell the classes apart; that "
+        "is private, so the weight must be chosen without looking at this plot on the private data."
     )
 
     def __init__(self):

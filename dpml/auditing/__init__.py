@@ -1,30 +1,32 @@
-"""What a mechanism really costs: exact audits, audits from draws, and the recorder of all that a call releases."""
+"""What a mechanism really costs: exact audits, audits from draws, a recorder of whole calls, a search from outside."""
 
+from dpml.auditing.attacker import Event, as_rows, attacker_roc, attackers, best_event, lower_bounds
 from dpml.auditing.audit import (
     AuditResult,
-    Event,
     HasPrivacyLoss,
     HasPrivacyProfile,
     HasProbabilities,
-    as_rows,
-    attacker_roc,
-    attackers,
     audit,
     audit_outputs,
-    best_event,
     exact_epsilon,
     hockey_stick,
-    lower_bounds,
 )
 from dpml.auditing.recorder import Release, recorded_cost, recorded_releases
+from dpml.auditing.search import SearchResult, search
+from dpml.auditing.search_neighbours import Answers, Neighbours, Pairs, Values
 
 __all__ = [
+    "Answers",
     "AuditResult",
     "Event",
     "HasPrivacyLoss",
     "HasPrivacyProfile",
     "HasProbabilities",
+    "Neighbours",
+    "Pairs",
     "Release",
+    "SearchResult",
+    "Values",
     "as_rows",
     "attacker_roc",
     "attackers",
@@ -36,4 +38,5 @@ __all__ = [
     "lower_bounds",
     "recorded_cost",
     "recorded_releases",
+    "search",
 ]

@@ -1,23 +1,23 @@
 """Audits: what a mechanism really costs on two neighbours, exactly where that is known and from draws elsewhere.
 
 For neighbours D and D', an ε-differentially private mechanism gives every event E at most
-P(E | D) <= e^ε P(E | D') + δ, both ways (000 eq. 2.1 and 2.5). An exact audit takes the largest ratio over outputs. A
-sampled one plays the attacker: it chooses an event on one half of the draws, counts it on the other half, and turns the
-two counts into a lower bound on ε by Clopper-Pearson intervals, so that an honest mechanism is accused with probability
-at most 1 - confidence.
+P(E | D) <= e^ε P(E | D') + δ, both ways (the thesis, eq. 2.1 and 2.5). An exact audit takes the largest ratio over
+outputs. A sampled one plays the attacker: it chooses an event on one half of the draws, counts it on the other half,
+and turns the two counts into a lower bound on ε by Clopper-Pearson intervals, so that an honest mechanism is accused
+with probability at most 1 - confidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.auditing.attacker import Event, Score, as_rows, attacker_roc, attackers, best_event, lower_bounds
 from dpml.exceptions import InvalidParameter
 
 __all__ = [
@@ -40,15 +40,9 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 Sampler = Callable[..., Any]
-Score = Callable[[Any], Any]
 
 # An exact audit forgives rounding of this size.
 TOLERANCE = 1e-9
-# A frequency table of outputs is an attacker only where outputs repeat.
-MOST_DISTINCT = 4096
-# Coordinates that the linear attacker weighs, and those that are tried one by one.
-MOST_COORDINATES = 200
-SINGLE_COORDINATES = 8
 
 
 @runtime_checkable
@@ -167,8 +161,8 @@ def audit(
 
     Notes
     -----
-    000 section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute a claim;
-    it cannot prove one.
+    The thesis, section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute a
+    claim; it cannot prove one.
 
     Examples
     --------
@@ -264,122 +258,6 @@ def smallest_epsilon(profile: Callable[[float], float], delta: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if profile(middle) > delta else (low, middle)
     return high
-
-
-def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
-    """Score an output by how much oftener it came from the first data set; None if outputs hardly repeat."""
-    rows = np.concatenate([first, second])
-    # continuous outputs do not repeat, which a few of them show
-    if len(np.unique(rows[:: max(len(rows) // 1000, 1)], axis=0)) > 500:
-        return None
-    distinct, where = np.unique(rows, axis=0, return_inverse=True)
-    where = where.ravel()
-    if len(distinct) > min(MOST_DISTINCT, len(rows) // 8):
-        return None
-    ones = np.bincount(where[: len(first)], minlength=len(distinct))
-    twos = np.bincount(where[len(first) :], minlength=len(distinct))
-    table = {row.tobytes(): value for row, value in zip(distinct, np.log((ones + 0.5) / (twos + 0.5)), strict=True)}
-    return lambda x: np.array([table.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(as_rows(x))])
-
-
-def _direction(first: FloatArray, second: FloatArray) -> Score:
-    """Score an output by Fisher's linear discriminant, on coordinates clipped against heavy tails."""
-    both = np.concatenate([first, second])
-    centre = np.median(both, axis=0)
-    spread = np.median(np.abs(both - centre), axis=0)
-    spread[spread == 0] = 1.0
-    # the coordinates that differ most; more would make the covariance costly
-    gap = np.abs(first.mean(axis=0) - second.mean(axis=0)) / spread
-    chosen = np.sort(np.argsort(-gap, kind="stable")[:MOST_COORDINATES])
-
-    def standard(x: Any) -> FloatArray:
-        return np.clip((as_rows(x)[:, chosen] - centre[chosen]) / spread[chosen], -20, 20)
-
-    one, two = standard(first), standard(second)
-    covariance = np.atleast_2d(np.cov(one, rowvar=False) + np.cov(two, rowvar=False))
-    ridge = 1e-6 * np.trace(covariance) / len(covariance) + 1e-12
-    weights = np.linalg.solve(covariance + ridge * np.eye(len(covariance)), one.mean(axis=0) - two.mean(axis=0))
-    return lambda x: standard(x) @ weights
-
-
-def _coordinate(k: int, centre: float | None) -> Score:
-    if centre is None:
-        return lambda x: as_rows(x)[:, k]
-    return lambda x: np.abs(as_rows(x)[:, k] - centre)
-
-
-def as_rows(outputs: Any) -> FloatArray:
-    """Return outputs of any shape as rows of floats."""
-    array = np.asarray(outputs, dtype=float)
-    return array.reshape(len(array), -1)
-
-
-def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Score]]:
-    """Yield the scores that an attacker tries, by name, from outputs (draws, k) of both data sets."""
-    frequencies = _frequencies(first, second)
-    if frequencies is not None:
-        yield "frequency of the output", frequencies
-    if first.shape[1] > 1:
-        yield "linear discriminant of the output", _direction(first, second)
-    gap = np.abs(np.median(first, axis=0) - np.median(second, axis=0))
-    for k in np.argsort(-gap, kind="stable")[:SINGLE_COORDINATES]:
-        yield f"coordinate {k}", _coordinate(k, None)
-        yield f"distance of coordinate {k}", _coordinate(k, float(np.median(second[:, k])))
-
-
-def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
-    """Return bounds on ε of confidence 1 - `alpha` from `hits` of n draws of one data set, `misses` of the other."""
-    hits, misses = np.asarray(hits, float), np.asarray(misses, float)
-    # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are set apart
-    low = np.where(hits > 0, beta.ppf(alpha / 2, np.maximum(hits, 1), n - hits + 1), 0.0)
-    high = np.where(misses < n, beta.ppf(1 - alpha / 2, misses + 1, np.maximum(n - misses, 1)), 1.0)
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log(np.maximum(low - delta, 0.0) / high), 0.0)
-
-
-@dataclass(frozen=True)
-class Event:
-    """Scores above or not above a threshold, and which data set that speaks for."""
-
-    threshold: float
-    above: bool
-    for_first: bool
-
-    def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
-        """Return how many scores of the data set it speaks for are in the event, and how many of the other."""
-        hits = [int((side >= self.threshold).sum()) for side in (first, second)]
-        if not self.above:
-            hits = [len(first) - hits[0], len(second) - hits[1]]
-        return (hits[0], hits[1]) if self.for_first else (hits[1], hits[0])
-
-
-def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, Event]:
-    """Return the largest lower bound on ε over all thresholds of a score, and its event."""
-    n = len(first)
-    values = np.unique(np.concatenate([first, second]))
-    if len(values) > 1000:
-        values = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0, 1, 1001)))
-    one = n - np.searchsorted(np.sort(first), values, side="left")
-    two = n - np.searchsorted(np.sort(second), values, side="left")
-    best = (-1.0, Event(0.0, True, True))
-    for above, a, b in ((True, one, two), (False, n - one, n - two)):
-        for for_first, hits, misses in ((True, a, b), (False, b, a)):
-            bounds = lower_bounds(hits, misses, n, delta, alpha)
-            k = int(bounds.argmax())
-            if bounds[k] > best[0]:
-                best = (float(bounds[k]), Event(float(values[k]), above, for_first))
-    return best
-
-
-def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:
-    """Return (fpr, tpr) of telling `first` from `second` by a score, thinned to at most `points` thresholds."""
-    first, second = np.asarray(first, float), np.asarray(second, float)
-    values = np.unique(np.concatenate([first, second]))
-    if len(values) > points:
-        values = np.unique(np.quantile(values, np.linspace(0, 1, points)))
-    tpr = 1 - np.searchsorted(np.sort(first), values, side="left") / len(first)
-    fpr = 1 - np.searchsorted(np.sort(second), values, side="left") / len(second)
-    return np.concatenate([[0.0], fpr[::-1], [1.0]]), np.concatenate([[0.0], tpr[::-1], [1.0]])
 
 
 def audit_outputs(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -13,26 +14,30 @@ from dpml.mechanisms.door import Loss
 from dpml.mechanisms.gaussian import gaussian_delta
 
 Profile = Callable[[float], float]
-# How δ is divided between two releases; whatever the division, what is found is an upper bound.
+# The part of δ that Gaussian noise has; whatever the division, what is found is an upper bound.
 DIVISIONS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
 def epsilon_without_pure(loss: Loss, delta: float) -> float:
     """Return an ε for which all of a loss but its pure part is (ε, δ): exact for Gaussian noise alone.
 
-    Gaussian releases are together one with μ² added up. Releases that have profiles of their own divide δ: two of them
-    by the best of several divisions, more of them evenly.
+    Gaussian releases are together one with μ² added up. It has one part of δ, by the best of several divisions, and the
+    releases that have profiles of their own share the other part evenly.
     """
-    parts = list(loss.profiles)
+    gaussian: Profile | None = None
     if loss.sampled:
-        parts.append(_sampled_profile(loss))
+        gaussian = _sampled_profile(loss)
     elif loss.gaussian:
-        sigma = 1 / math.sqrt(loss.gaussian)
-        parts.append(lambda epsilon: gaussian_delta(epsilon, sigma))
-    if len(parts) == 2:
-        first, second = parts
-        return min(smallest_epsilon(first, d * delta) + smallest_epsilon(second, (1 - d) * delta) for d in DIVISIONS)
-    return math.fsum(smallest_epsilon(part, delta / len(parts)) for part in parts)
+        gaussian = partial(gaussian_delta, sigma=1 / math.sqrt(loss.gaussian))
+    if gaussian is None:
+        return _evenly(loss.profiles, delta)
+    if not loss.profiles:
+        return smallest_epsilon(gaussian, delta)
+    return min(_evenly(loss.profiles, (1 - d) * delta) + smallest_epsilon(gaussian, d * delta) for d in DIVISIONS)
+
+
+def _evenly(profiles: Sequence[Profile], delta: float) -> float:
+    return math.fsum(smallest_epsilon(profile, delta / len(profiles)) for profile in profiles)
 
 
 def _sampled_profile(loss: Loss) -> Profile:

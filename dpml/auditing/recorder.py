@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpml._validate import check_integer, check_number
+from dpml.auditing.alignment import difference_last
 from dpml.auditing.composition import epsilon_without_pure
 from dpml.auditing.sameness import same
 from dpml.exceptions import DpmlError, InvalidParameter
@@ -161,8 +162,9 @@ def recorded_cost(
         functions, alone, nested or in a scikit-learn Pipeline. What it returns is compared as well: it must be the
         same for both data sets once all releases are. Make the estimators inside it, with any `random_state`.
     data, neighbour : object
-        Two data sets that differ by one record, the last one: randomness that each record has of its own is then the
-        same for the records that they share. (A record elsewhere gives a bound that may be too large.)
+        Two data sets that differ by one record. Of tables with their labels, tuples (X, y), it may be any record: it is
+        put last, so that randomness that each record has of its own is the same for the records that both hold. In
+        other data sets it should be the last one; elsewhere the bound may be too large.
     delta : float
         δ for which the loss is returned, in [0, 1). 0 for pure differential privacy.
     pasts : int
@@ -233,6 +235,7 @@ def _compared(
 ) -> tuple[list[Release], list[tuple[tuple[int, int, float], ...]]]:
     if not callable(call):
         raise InvalidParameter("call", call, "a callable that takes one data set")
+    data, neighbour = difference_last(data, neighbour)
     first = _Recording(np.random.default_rng([seed, past]))
     with door.listen(first):
         result = call(data)

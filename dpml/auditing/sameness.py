@@ -58,7 +58,7 @@ def _same(first: Any, second: Any, seen: set[tuple[int, int]]) -> bool:
 
 def _state(value: Any) -> Any:
     """Return what pickling would write of an object; what a user sees of one that is not pickled."""
-    if is_dataclass(value):
+    if is_dataclass(value) and not hasattr(value, "get_params"):  # an estimator learns more than its parameters
         return {f.name: getattr(value, f.name) for f in fields(value)}
     try:
         state = value.__getstate__()

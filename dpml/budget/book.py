@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Book", "Cost", "down", "exact", "link", "nearest", "up"]
+__all__ = ["Book", "down", "exact", "link", "nearest", "up"]
 
 # the smallest double is 2^-1074
 PLACES = 1074

@@ -1,6 +1,6 @@
 """The entries of a budget in a file that processes share, and that is checked whole before it is believed.
 
-The file is an SQLite database of two tables: one row an entry, and a head with the totals, the number of entries and
+The file is an SQLite database of two tables: one row an entry, and a head with the terms, the number of entries and
 the checksum of all of them. A change of any of these that is not a charge no longer fits the head.
 """
 

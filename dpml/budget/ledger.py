@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from dpml.budget.book import Book
 from dpml.exceptions import DpmlError
 
-__all__ = ["FORKING", "Check", "Ledger", "Terms"]
+__all__ = ["FORKING", "Ledger", "Terms"]
 
 Check = Callable[[Book], None]
 

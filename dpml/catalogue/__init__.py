@@ -54,16 +54,22 @@ def method(name: str) -> Method:
 
 
 def as_table() -> pd.DataFrame:
-    """Return the catalogue as a table: one row a method.
+    """Return the catalogue as a table: one row a method, its papers by name.
 
     Examples
     --------
     >>> as_table().loc["laplace", "title"]
     'Laplace mechanism'
+    >>> as_table().loc["laplace", "source"]
+    'The thesis, Theorem 2.2.1'
     """
-    columns = ("title", "family", "claim", "private", "cost", "source")
+    columns = ("title", "family", "claim", "private", "cost")
     rows = {
-        name: {**{c: getattr(entry, c) for c in columns}, "relations": ", ".join(entry.relations)}
+        name: {
+            **{c: getattr(entry, c) for c in columns},
+            "source": entry.citation,
+            "relations": ", ".join(entry.relations),
+        }
         for name, entry in CATALOGUE.items()
     }
     return pd.DataFrame.from_dict(rows, orient="index")

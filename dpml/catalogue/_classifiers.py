@@ -9,7 +9,7 @@ import numpy as np
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import recorded
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.published import (
+from dpml.classifiers.naive_bayes.as_published import (
     class_sums_by_width,
     resampled_count,
     resampled_count_loss,
@@ -157,7 +157,7 @@ METHODS = (
         "Row-bounded naive Bayes",
         "classifier",
         ("dpml.classifiers.BernoulliNB", "dpml.classifiers.BernoulliNB[row-bounded]"),
-        "derived here (docs/errata.md), with 002's row sampling",
+        "derived here (docs/errata.md), with the row sampling of [stoddard2014]",
         "ε",
         True,
         _row_bounded(),
@@ -197,7 +197,7 @@ METHODS = (
         "Naive Bayes by Algorithm 1",
         "classifier",
         ("dpml.classifiers.BernoulliNB[published]",),
-        "000 Algorithm 1",
+        "[thesis], Algorithm 1",
         "ε under add/remove",
         True,
         _published,
@@ -206,8 +206,8 @@ METHODS = (
         "resampled-count",
         "Counts redrawn until positive",
         "classifier",
-        ("dpml.classifiers.published.resampled_count",),
-        "Vaidya et al. 2013, as described in 000 section 3.3.5",
+        ("dpml.classifiers.naive_bayes.as_published.resampled_count",),
+        "[vaidya2013], as described in [thesis], section 3.3.5",
         "ε a count",
         True,
         _resampled,
@@ -219,7 +219,7 @@ METHODS = (
         "class-sums-by-width",
         "Class sums with noise for the width of the domain",
         "classifier",
-        ("dpml.classifiers.published.class_sums_by_width",),
+        ("dpml.classifiers.naive_bayes.as_published.class_sums_by_width",),
         "a fault in a current library, described in docs/errata.md",
         "ε",
         False,

@@ -10,7 +10,7 @@ from dpml.catalogue._linear import fit
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
 from dpml.classifiers import LinearClassifier
-from dpml.classifiers.functional import SENSITIVITIES, release_coefficients, taylor_coefficients
+from dpml.classifiers.linear.functional import SENSITIVITIES, release_coefficients, taylor_coefficients
 from dpml.schema import Schema
 
 FLAT = np.full((1, 4), 0.5)
@@ -92,8 +92,8 @@ METHODS = (
             "Functional mechanism" + ("" if sensitivity == "exact" else f", {sensitivity} sensitivity"),
             "classifier",
             (
-                "dpml.classifiers.functional.release_coefficients",
-                "dpml.classifiers.functional.release_integer_coefficients",
+                "dpml.classifiers.linear.functional.release_coefficients",
+                "dpml.classifiers.linear.functional.release_integer_coefficients",
                 "dpml.classifiers.LogisticRegression[functional]",
             ),
             source,
@@ -104,7 +104,11 @@ METHODS = (
         )
         for sensitivity, source in zip(
             SENSITIVITIES,
-            ("000 Appendix B.1; constants derived here", "000 eq. B.7 (FMsens2)", "Zhang et al. 2012; 000 eq. B.2"),
+            (
+                "[thesis], Appendix B.1; constants derived here",
+                "[thesis], eq. B.7 (FMsens2)",
+                "[zhang2012]; [thesis], eq. B.2",
+            ),
             strict=True,
         )
     ),
@@ -113,7 +117,7 @@ METHODS = (
         "Functional mechanism, fitted to columns with public bounds",
         "classifier",
         ("dpml.classifiers.LogisticRegression[functional]",),
-        "the thesis, Appendix B.1; constants derived here",
+        "[thesis], Appendix B.1; constants derived here",
         "ε",
         True,
         _functional_fit,

@@ -11,7 +11,6 @@ from dpml.auditing import recorded_releases
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import first_drawn, recorded
 from dpml.classifiers import LinearSVC, LogisticRegression
-from dpml.classifiers.descent import release_approximate_minima, release_descent
 from dpml.classifiers.linear import (
     LOGISTIC,
     HuberHinge,
@@ -19,6 +18,7 @@ from dpml.classifiers.linear import (
     release_objective,
     release_output,
 )
+from dpml.classifiers.linear.descent import release_approximate_minima, release_descent
 from dpml.mechanisms.gaussian import gaussian_delta
 from dpml.schema import Feature, Schema
 
@@ -244,7 +244,7 @@ METHODS = (
             f"{NAMES[kind]} by {method} perturbation" + ("" if calibration == "tight" else ", published constants"),
             "classifier",
             (CLASSES[kind], f"{CLASSES[kind]}[{method}]", f"{CLASSES[kind]}[{calibration}]"),
-            (f"000 Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "Chaudhuri et al. 2011")
+            (f"[thesis], Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "[chaudhuri2011]")
             + ("; constants derived here" if calibration == "tight" else ""),
             "ε at the exact minimiser; here the solver's tolerance is paid for",
             True,
@@ -261,7 +261,7 @@ METHODS = (
             f"{NAMES[kind]} by objective perturbation with Laplace noise",
             "classifier",
             (CLASSES[kind],),
-            "000 Algorithm 7 with a K-norm noise (Awan and Slavković 2021); derived here",
+            "[thesis], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]); derived here",
             "ε for records of L1 norm at most 1",
             True,
             _laplace_objective(kind),
@@ -273,8 +273,8 @@ METHODS = (
             f"{kind}-approximate-minima",
             f"{NAMES[kind]} by approximate minima perturbation",
             "classifier",
-            ("dpml.classifiers.descent.release_approximate_minima", f"{CLASSES[kind]}[approximate-minima]"),
-            "Kifer et al. 2012 and Iyengar et al. 2019; constants derived here",
+            ("dpml.classifiers.linear.descent.release_approximate_minima", f"{CLASSES[kind]}[approximate-minima]"),
+            "[kifer2012] and [iyengar2019]; constants derived here",
             "(ε, δ); audited at δ = 1e-5",
             True,
             _approximate_minima(kind),
@@ -287,8 +287,8 @@ METHODS = (
             f"{kind}-noisy-descent",
             f"{NAMES[kind]} by noisy gradient descent",
             "classifier",
-            ("dpml.classifiers.descent.release_descent", f"{CLASSES[kind]}[noisy-descent]"),
-            "Bassily et al. 2014; Dong et al. 2022, Corollary 3.3",
+            ("dpml.classifiers.linear.descent.release_descent", f"{CLASSES[kind]}[noisy-descent]"),
+            "[bassily2014]; [dong2022], Corollary 3.3",
             "(ε, δ); audited at δ = 1e-5",
             True,
             _descent(kind),

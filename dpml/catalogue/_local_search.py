@@ -12,8 +12,6 @@ from dpml.auditing import exact_epsilon, recorded_cost
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import first_drawn
 from dpml.classifiers import PrivGene, PrivLocal
-from dpml.classifiers._objectives import loss_value
-from dpml.classifiers._search import epsilon_share
 from dpml.classifiers.local_search import (
     Records,
     candidate_range,
@@ -22,6 +20,8 @@ from dpml.classifiers.local_search import (
     release_genetic_search,
     release_local_search,
 )
+from dpml.classifiers.local_search._objectives import loss_value
+from dpml.classifiers.local_search._search import epsilon_share
 from dpml.mechanisms.choice import ReportNoisyMax
 from dpml.schema import Schema
 
@@ -173,7 +173,7 @@ METHODS = tuple(
         title + ("" if calibration == "range" else ", published sensitivity"),
         "classifier",
         tuple(
-            f"dpml.classifiers.local_search.{thing}{option}"
+            f"dpml.classifiers.local_search.estimators.{thing}{option}"
             for thing in (estimator, function)
             for option in ("", f"[{calibration}]")
         ),
@@ -184,13 +184,20 @@ METHODS = tuple(
         cost="as claimed" if calibration == "range" else "less than ε",
     )
     for name, title, estimator, function, source, case in (
-        ("priv-local", "Private local search", "PrivLocal", "release_local_search", "003 Algorithm 1", _local),
+        (
+            "priv-local",
+            "Private local search",
+            "PrivLocal",
+            "release_local_search",
+            "[su2018], Algorithm 1",
+            _local,
+        ),
         (
             "priv-gene",
             "Private genetic search",
             "PrivGene",
             "release_genetic_search",
-            "Zhang et al. 2013, as described in 003 section 3.4",
+            "[zhang2013], as described in [su2018], section 3.4",
             _gene,
         ),
     )

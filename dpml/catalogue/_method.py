@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon
 from dpml.auditing import AuditResult, audit
+from dpml.catalogue._references import named
 from dpml.exceptions import InvalidParameter
 
 __all__ = ["Case", "Method", "neighbouring_tables", "table_from_rows"]
@@ -63,7 +64,8 @@ class Method:
     covers : tuple of str
         The public objects that this claim is about, as ``module.name`` or ``module.name[option]``.
     source : str
-        Paper and place, or what it was derived from.
+        Paper and place, or what it was derived from. A paper is a key in brackets: "[stoddard2014], Algorithm 2".
+        `citation` has the name for the key.
     claim : str
         What its source claims, in words.
     private : bool
@@ -92,6 +94,11 @@ class Method:
     true_epsilon: Callable[[float], float] = field(default=float)
     relations: tuple[str, ...] = ("add-remove", "replace-one")
     delta: float = 0.0
+
+    @property
+    def citation(self) -> str:
+        """The source as people read it: with the names of the papers for their keys."""
+        return named(self.source)
 
     def audit(
         self,

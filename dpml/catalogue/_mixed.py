@@ -13,12 +13,12 @@ import numpy as np
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import Enumerated, EvenlyDivided, of_choice, recorded
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB
-from dpml.classifiers.binned import cell_counts
-from dpml.classifiers.design import Design
-from dpml.classifiers.gaussian import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
-from dpml.classifiers.partition import contingency_of_partition, release_partitioned
-from dpml.classifiers.prediction import label_scores, release_labels, score_range
-from dpml.classifiers.published import published_moments, vaidya_cost, vaidya_moments
+from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
+from dpml.classifiers.naive_bayes.cells import cell_counts
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.moments import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
+from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.private_prediction import label_scores, release_labels, score_range
 from dpml.counts import release_row_bounded
 from dpml.encoding import SHARE_GRID
 from dpml.schema import Feature, Schema
@@ -200,8 +200,8 @@ NOISE_CLAIMS = {
     **dict.fromkeys(APPROXIMATE, "(ε, δ); audited at δ = 1e-5"),
     **dict.fromkeys(CONCENTRATED, "½ε²-concentrated; audited as (ε, δ) at δ = 1e-5"),
 }
-REPAIRED = "001 Algorithm 1, repaired (docs/errata.md)"
-BUN = "Bun and Steinke 2019, as in 001 sections 5 and 7"
+REPAIRED = "[zafarani-clifton2021], Algorithm 1, repaired (docs/errata.md)"
+BUN = "[bun-steinke2019], as in [zafarani-clifton2021], sections 5 and 7"
 SMOOTH = [
     *(("smooth", noise, 0, REPAIRED) for noise in ("cauchy", "student-t", "laplace", "gaussian", "arsinh-normal")),
     *(("bun-steinke", noise, 1, BUN) for noise in ("cauchy", "student-t", "laplace-log-normal", "uniform-log-normal")),
@@ -221,7 +221,7 @@ METHODS = (
         "mixed-nb-global",
         "Numeric naive Bayes by class sums",
         "MixedNB[global] gaussian.release_moments",
-        "001 Algorithm 1 with global sensitivities; centred sums derived here",
+        "[zafarani-clifton2021], Algorithm 1 with global sensitivities; centred sums derived here",
         "ε",
         _moments("global", "cauchy"),
     ),
@@ -242,7 +242,7 @@ METHODS = (
             f"mixed-nb-vaidya-{relation}",
             f"Naive Bayes of Vaidya et al., {relation}",
             "MixedNB[vaidya] published.vaidya_moments",
-            "Vaidya et al. 2013, as described in 000 section 3.3.5",
+            "[vaidya2013], as described in [thesis], section 3.3.5",
             "ε",
             _vaidya,
             cost=f"{'' if relation == 'add-remove' else '2·('}Aε + 1{'' if relation == 'add-remove' else ')'}"
@@ -256,7 +256,7 @@ METHODS = (
         "mixed-nb-vaidya-numbers",
         "Naive Bayes of Vaidya et al., numeric attributes",
         "MixedNB[vaidya] published.vaidya_moments",
-        "Vaidya et al. 2013, as 001 compares with it",
+        "[vaidya2013], as compared with in [zafarani-clifton2021]",
         "ε",
         _vaidya_numbers,
         private=False,
@@ -266,9 +266,9 @@ METHODS = (
     ),
     _entry(
         "gaussian-nb-published",
-        "Numeric naive Bayes by Algorithm 1 of 001",
+        "Numeric naive Bayes by Algorithm 1 of Zafarani and Clifton",
         "MixedNB[published] published.published_moments",
-        "001 Algorithm 1",
+        "[zafarani-clifton2021], Algorithm 1",
         "ε under replace-one",
         _published,
         private=False,
@@ -280,7 +280,7 @@ METHODS = (
         "nb-partitioned",
         "Naive Bayes on disjoint parts",
         "BernoulliNB[partitioned] partition.release_partitioned",
-        "000 section 3.4; cost derived here",
+        "[thesis], section 3.4; cost derived here",
         "ε",
         _partitioned,
     ),
@@ -288,7 +288,7 @@ METHODS = (
         "nb-private-prediction",
         "Private prediction by naive Bayes",
         "prediction.PrivatePredictionNB prediction.release_labels",
-        "derived here (000 leaves it as future work)",
+        "derived here ([thesis] leaves it as future work)",
         "ε a label",
         _prediction,
     ),

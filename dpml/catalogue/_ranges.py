@@ -50,8 +50,13 @@ METHODS = tuple(
         _ranges(make),
     )
     for name, title, make, source in (
-        ("identity", "Prefix sums of noisy counts", IdentityRanges, "002 definition 5"),
-        ("privelet", "Prefix sums from noisy wavelet coefficients", Privelet, "002 sec. 4.2.1; Xiao et al. 2011"),
-        ("hierarchy", "Prefix sums from a tree of noisy sums", Hierarchy, "Hay et al. 2010"),
+        ("identity", "Prefix sums of noisy counts", IdentityRanges, "[stoddard2014], definition 5"),
+        (
+            "privelet",
+            "Prefix sums from noisy wavelet coefficients",
+            Privelet,
+            "[stoddard2014], sec. 4.2.1; [xiao2011]",
+        ),
+        ("hierarchy", "Prefix sums from a tree of noisy sums", Hierarchy, "[hay2010]"),
     )
 )

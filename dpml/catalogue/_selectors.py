@@ -208,18 +208,18 @@ _TOP = {
     "joint": (
         "Joint exponential mechanism",
         "sample_joint",
-        "Gillenwater et al. 2022, Algorithm 1; the range: derived",
+        "[gillenwater2022], Algorithm 1; the range: derived",
     ),
     "one-shot": (
         "One shot of exponential noise",
         "one_shot",
-        "derived here; Qiao, Su and Zhang 2021 with Laplace noise",
+        "derived here; [qiao2021] with Laplace noise",
     ),
-    "peeling": ("Peeling", "peel", "Durfee and Rogers 2019, Lemma 4.2"),
-    "permute-and-flip": ("Peeling by permute-and-flip", "peel", "McKenna and Sheldon 2020"),
+    "peeling": ("Peeling", "peel", "[durfee-rogers2019], Lemma 4.2"),
+    "permute-and-flip": ("Peeling by permute-and-flip", "peel", "[mckenna-sheldon2020]"),
 }
 
-ROWS = "derived here (docs/errata.md), with 002's row sampling"
+ROWS = "derived here (docs/errata.md), with the row sampling of [stoddard2014]"
 
 METHODS = (
     *(
@@ -240,7 +240,7 @@ METHODS = (
         "Mask sampling with a weight of ε/(2Δ) for each feature",
         "selection",
         ("dpml.selection.MaskSelector[per-feature]",),
-        "000 section 3.5.3 and Fig. 3.11, 3.12, 3.18, which state ε for each feature; audited with T = 4 of 8",
+        "[thesis], section 3.5.3 and Fig. 3.11, 3.12, 3.18, which state ε for each feature; audited with T = 4 of 8",
         "ε for each feature",
         True,
         _per_feature,
@@ -265,7 +265,7 @@ METHODS = (
                 "-published",
                 "Features by the counts of Algorithm 1",
                 NoisyCountSelector,
-                "the thesis, Algorithm 1",
+                "[thesis], Algorithm 1",
                 {"method": "published"},
             ),
             ("noisy-clusters", "", "Clusters of row-bounded counts", NoisyClusterSelector, ROWS, {}),
@@ -276,7 +276,7 @@ METHODS = (
         "Score perturbation, the T best",
         "selection",
         ("dpml.selection.NoisyScoreSelector",),
-        "002 section 3.2; 000 Algorithm 3; up to a common shift: derived",
+        "[stoddard2014], section 3.2; [thesis], Algorithm 3; up to a common shift: derived",
         "ε for the set of features",
         True,
         _perturbed_scores,
@@ -286,7 +286,7 @@ METHODS = (
         "Score perturbation, all above a threshold",
         "selection",
         ("dpml.selection.NoisyScoreSelector",),
-        "002 section 3.2",
+        "[stoddard2014], section 3.2",
         "ε for the set of features",
         True,
         _perturbed_threshold,
@@ -296,7 +296,7 @@ METHODS = (
         "Sparse vector selection",
         "selection",
         ("dpml.selection.SparseVectorSelector",),
-        "Lyu, Su and Li 2017, Algorithm 1; the repair of 002's threshold testing",
+        "[lyu2017], Algorithm 1; the repair of the threshold testing in [stoddard2014]",
         "ε for any number of features, up to the cut-off of them kept",
         True,
         _sparse_vector,

@@ -10,7 +10,8 @@ import numpy as np
 
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
-from dpml.mechanisms.admissible import (
+from dpml.mechanisms.smooth import smooth_sensitivity, statistic
+from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
     LaplaceLogNormal,
@@ -19,7 +20,6 @@ from dpml.mechanisms.admissible import (
     StudentT,
     UniformLogNormal,
 )
-from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 
 DELTA = 1e-5
 RNG = np.random.default_rng(0)
@@ -71,7 +71,7 @@ def _concentrated(family: Any, calibration: str):
 def _method(
     name: str, title: str, family: Any, calibration: str, source: str, claim: str, case: Any, **more: Any
 ) -> Method:
-    path = f"dpml.mechanisms.admissible.{family.__name__}"
+    path = f"dpml.mechanisms.smooth.admissible.{family.__name__}"
     covers = (path, f"{path}[{calibration}]")
     return Method(name, title, "mechanism", covers, source, claim, True, case, relations=("add-remove",), **more)
 
@@ -82,8 +82,8 @@ CONCENTRATED = "ε²/2-zero-concentrated; audited as (ε, δ) at δ = 1e-5"
 LOOSE = "as claimed; the conversion to (ε, δ) is loose"
 
 OURS = "; the exact calibration derived here (docs/errata.md)"
-BUN_STEINKE = "Bun and Steinke 2019"
-NISSIM = "Nissim, Raskhodnikova and Smith 2007"
+BUN_STEINKE = "[bun-steinke2019]"
+NISSIM = "[nissim2007]"
 
 METHODS = (
     *(
@@ -99,8 +99,8 @@ METHODS = (
         )
         for calibration, title, source, cost in (
             ("exact", "exact calibration", "derived here by Harnack's inequality (docs/errata.md)", "as claimed"),
-            ("algorithm-1", "scale √2·S/ε", "001 Algorithm 1", "less than ε: log 2 at ε = 1"),
-            ("theorem-2", "scale 6·S/ε", "001 Theorem 2", "far less than ε: 0.226 at ε = 1"),
+            ("algorithm-1", "scale √2·S/ε", "[zafarani-clifton2021], Algorithm 1", "less than ε: log 2 at ε = 1"),
+            ("theorem-2", "scale 6·S/ε", "[zafarani-clifton2021], Theorem 2", "far less than ε: 0.226 at ε = 1"),
         )
     ),
     *(

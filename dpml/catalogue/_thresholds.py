@@ -1,4 +1,4 @@
-"""Claims of thresholds drawn from scores, and of ROC curves as 002 publishes them."""
+"""Claims of thresholds drawn from scores, and of ROC curves as Stoddard et al. publish them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy.stats import cauchy
 
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import drawn, recorded
-from dpml.evaluation.published_roc import published_roc_curve
-from dpml.evaluation.thresholds import noisy_n, quantile_thresholds, recursive_medians
+from dpml.evaluation.roc.as_published import published_roc_curve
+from dpml.evaluation.roc.thresholds import noisy_n, quantile_thresholds, recursive_medians
 from dpml.mechanisms.ranges import Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 
@@ -290,11 +290,11 @@ METHODS = (
             cost=cost,
         )
         for calibration, title, source, cost in (
-            ("published", "noise 8·S/ε'", "002 Algorithm 4 and Theorem 3", "at most 0.515·ε"),
+            ("published", "noise 8·S/ε'", "[stoddard2014], Algorithm 4 and Theorem 3", "at most 0.515·ε"),
             (
                 "exact",
                 "least Cauchy noise",
-                "002 Algorithm 4; scale derived here (docs/errata.md)",
+                "[stoddard2014], Algorithm 4; scale derived here (docs/errata.md)",
                 "as claimed",
             ),
         )
@@ -303,7 +303,7 @@ METHODS = (
         "quantile-thresholds",
         "Quantiles of scores by the exponential mechanism, node by node",
         ("dpml.evaluation.quantile_thresholds",),
-        "Smith 2011; Kaplan, Schnapp and Stemmer 2022; the range is derived here (docs/errata.md)",
+        "[smith2011]; [kaplan2022]; the range is derived here (docs/errata.md)",
         "ε",
         _thresholds(
             lambda data, epsilon, **more: quantile_thresholds(data, epsilon, 4, **more),
@@ -315,7 +315,7 @@ METHODS = (
         "noisy-n",
         "Number of records",
         ("dpml.evaluation.noisy_n",),
-        "the two-sided geometric mechanism, Ghosh et al. 2012",
+        "the two-sided geometric mechanism, [ghosh2012]",
         "ε under add/remove",
         _number,
         relations=("add-remove",),
@@ -325,7 +325,7 @@ METHODS = (
             f"published-roc-medians-{calibration}",
             f"ROC curve at recursive medians, {title}",
             (ROC, f"{ROC}[recursive-medians]", f"{ROC}[{calibration}]"),
-            "002 Algorithm 3",
+            "[stoddard2014], Algorithm 3",
             "ε, for scores of a model that was not trained on these records",
             _curve("recursive-medians", k=1, calibration=calibration),
             cost=LESS.format(part),
@@ -339,7 +339,7 @@ METHODS = (
         "published-roc-quantiles",
         "ROC curve at quantiles by the exponential mechanism",
         (ROC, f"{ROC}[quantiles]"),
-        "002 Algorithm 3 with all of ε2 for each label (docs/errata.md)",
+        "[stoddard2014], Algorithm 3 with all of ε2 for each label (docs/errata.md)",
         "ε, for scores of a model that was not trained on these records",
         _curve("quantiles", k=1, halves=False),
     ),
@@ -347,7 +347,7 @@ METHODS = (
         "published-roc-fixed-space",
         "ROC curve at a public number of even thresholds",
         (ROC, f"{ROC}[fixed-space]"),
-        "002 sec. 4.2.2, α-FixedSpace, all of ε for each label (docs/errata.md)",
+        "[stoddard2014], sec. 4.2.2, α-FixedSpace, all of ε for each label (docs/errata.md)",
         "ε, for scores of a model that was not trained on these records",
         _curve("fixed-space", n_thresholds=4, halves=False),
     ),
@@ -355,7 +355,7 @@ METHODS = (
         "published-roc-fixed-space-alpha",
         "ROC curve at α·n even thresholds, as published",
         (ROC, f"{ROC}[fixed-space]"),
-        "002 sec. 4.2.2, α-FixedSpace",
+        "[stoddard2014], sec. 4.2.2, α-FixedSpace",
         "ε",
         _alpha_n,
         private=False,
@@ -367,7 +367,7 @@ METHODS = (
         "published-roc-laplace",
         "ROC curve by Laplace noise at quantiles of the data, as published",
         (ROC, f"{ROC}[laplace]"),
-        "002 sec. 5.2, the Laplace baseline",
+        "[stoddard2014], sec. 5.2, the Laplace baseline",
         "ε",
         _laplace_published,
         private=False,
@@ -378,7 +378,7 @@ METHODS = (
         "published-roc-laplace-fixed",
         "ROC curve by Laplace noise at public thresholds",
         (ROC, f"{ROC}[laplace-fixed]"),
-        "002 sec. 4.2; |Θ| + 1 instead of 2|Θ| + 1 (docs/errata.md)",
+        "[stoddard2014], sec. 4.2; |Θ| + 1 instead of 2|Θ| + 1 (docs/errata.md)",
         "ε, for scores of a model that was not trained on these records",
         _curve("laplace-fixed", n_thresholds=3, halves=False),
     ),

@@ -11,10 +11,11 @@ from dpml.catalogue._classifiers import WIDE_SCHEMA, counts_of, few_of_many
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import Enumerated, recorded
 from dpml.classifiers import BernoulliNB, LogisticRegression
-from dpml.evaluation import BestSelector, PrivateSearch, private_cross_val_score, roc_thresholds
-from dpml.evaluation.stopping import random_stopping, stopping_distribution
+from dpml.evaluation import private_cross_val_score, roc_thresholds
 from dpml.mechanisms import ExponentialMechanism
 from dpml.schema import Schema
+from dpml.tuning import BestSelector, PrivateSearch
+from dpml.tuning.stopping import random_stopping, stopping_distribution
 
 BINS = roc_thresholds(2)
 DELTA = 1e-5
@@ -143,9 +144,9 @@ def _stopping(eta: float):
     return case
 
 
-SEARCH = "dpml.evaluation.PrivateSearch"
-HELD_OUT = "after Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 3; ranges derived here"
-BEST = "dpml.evaluation.BestSelector"
+SEARCH = "dpml.tuning.PrivateSearch"
+HELD_OUT = "after [chaudhuri2011], Algorithm 3; ranges derived here"
+BEST = "dpml.tuning.BestSelector"
 CROSS = "dpml.evaluation.private_cross_val_score"
 HELD = "derived here: what is held pays from a purse of its own"
 
@@ -181,7 +182,7 @@ METHODS = (
         "search-stability",
         "Regularisers compared by a score that is stable under training",
         (SEARCH, f"{SEARCH}[stability]"),
-        "after Chaudhuri and Vinterbo 2013; clipped score and range derived here",
+        "after [chaudhuri-vinterbo2013]; clipped score and range derived here",
         "ε for the choice and the model, δ = 0, whatever the number of candidates",
         _search("stability", simulations=2),
     ),
@@ -231,15 +232,15 @@ METHODS = (
             f"random-stopping-{name}",
             f"Best of a random number of runs, {name}",
             "evaluation",
-            ("dpml.evaluation.stopping.random_stopping",),
+            ("dpml.tuning.stopping.random_stopping",),
             source,
             f"{2 + eta:g} times the ε of one run",
             True,
             _stopping(eta),
         )
         for name, eta, source in (
-            ("logarithmic", 0.0, "Papernot and Steinke 2022"),
-            ("geometric", 1.0, "Liu and Talwar 2019"),
+            ("logarithmic", 0.0, "[papernot-steinke2022]"),
+            ("geometric", 1.0, "[liu-talwar2019]"),
         )
     ),
 )

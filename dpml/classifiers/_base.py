@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpml._door import PrivateEstimator, study_only
+from dpml.estimators.base import PrivateEstimator, study_only
 from dpml.schema import Schema
 
 FloatArray = NDArray[np.float64]

@@ -73,7 +73,7 @@ def newsgroup(facts: Facts, data_home, n_train=None) -> Raw:
     values = sorted(int(c["value"]) for c in facts["label"]["classes"])
     rows = np.flatnonzero(np.isin(group, values))
     if "sample" in facts:
-        # 000 made the classes unequal on purpose, keeping a part of one of them
+        # the thesis made the classes unequal on purpose, keeping a part of one of them
         large, sample = np.flatnonzero(group == int(facts["sample"]["keep"])), facts["sample"]
         small = np.flatnonzero(group == int(sample["of"]))
         chosen = np.random.default_rng(sample["seed"]).choice(small, sample["size"], replace=False)

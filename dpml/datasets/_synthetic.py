@@ -1,4 +1,4 @@
-"""Data sets that are generated from stated distributions: the toy Gaussians of 000 and a synthetic census."""
+"""Data sets that are generated from stated distributions: the toy Gaussians of the thesis and a synthetic census."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Facts = dict[str, Any]
 
 
 def separation(dimension: int) -> float:
-    """Return the distance a between the classes in each dimension, for a Bayes accuracy of 90 % (000, eq. A.1).
+    """Return the distance a between the classes in each dimension, for a Bayes accuracy of 90 % (the thesis, eq. A.1).
 
     Examples
     --------
@@ -27,7 +27,7 @@ def separation(dimension: int) -> float:
 
 
 def toy(facts: Facts, n: int = 1000, dimension: int = 10, seed: int = 0) -> Raw:
-    """Draw three equal parts of two Gaussian classes, N(0, I) and N(a 1, I) (000, A.7).
+    """Draw three equal parts of two Gaussian classes, N(0, I) and N(a 1, I) (the thesis, A.7).
 
     Cut points and bounds follow from a alone: a/2 and one standard deviation to both sides; 6 deviations beyond the
     two means, where values are clipped (fewer than one in a hundred million).

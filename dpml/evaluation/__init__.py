@@ -1,4 +1,9 @@
-"""Looking at a classifier and a selection: private ROC curves, quality, and the best of all for one ε."""
+"""Looking at a classifier and a selection: private figures, ROC curves, comparisons, and what an attacker sees."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from dpml.evaluation.attack import (
     attack_bound,
@@ -8,14 +13,16 @@ from dpml.evaluation.attack import (
     recover_label,
     recover_label_from_counts,
 )
-from dpml.evaluation.best import BestSelector
 from dpml.evaluation.comparison import Comparison, compare_classifiers
 from dpml.evaluation.cross_validation import PrivateCrossValidation, private_cross_val_score
-from dpml.evaluation.curves import area_between
-from dpml.evaluation.figures import PrivateEvaluation
-from dpml.evaluation.published_roc import published_roc_curve, published_roc_is_private, roc_from_sums
-from dpml.evaluation.quality import expected_f1, selection_quality
-from dpml.evaluation.report import release_evaluation
+from dpml.evaluation.multiclass import (
+    MulticlassEvaluation,
+    PrivateConfusionMatrix,
+    private_confusion_matrix,
+    release_multiclass_evaluation,
+)
+from dpml.evaluation.private_evaluation import PrivateEvaluation
+from dpml.evaluation.release import release_evaluation
 from dpml.evaluation.roc import (
     private_roc_auc,
     private_roc_curve,
@@ -24,28 +31,28 @@ from dpml.evaluation.roc import (
     roc_histogram,
     roc_thresholds,
 )
-from dpml.evaluation.several import (
-    MulticlassEvaluation,
-    PrivateConfusionMatrix,
-    private_confusion_matrix,
-    release_multiclass_evaluation,
-)
-from dpml.evaluation.stopping import (
-    expected_runs,
-    random_stopping,
-    stopping_distribution,
-    stopping_epsilon,
-    truncated_negative_binomial,
-)
-from dpml.evaluation.thresholds import (
+from dpml.evaluation.roc.area import area_between
+from dpml.evaluation.roc.as_published import published_roc_curve, published_roc_is_private, roc_from_sums
+from dpml.evaluation.roc.thresholds import (
     alpha_fixed_space,
     fixed_space,
     noisy_n,
     quantile_thresholds,
     recursive_medians,
 )
-from dpml.evaluation.tuning import PrivateSearch
-from dpml.evaluation.tuning_plan import search_costs
+from dpml.evaluation.selection_quality import expected_f1, selection_quality
+
+if TYPE_CHECKING:
+    from dpml.tuning import (
+        BestSelector,
+        PrivateSearch,
+        expected_runs,
+        random_stopping,
+        search_costs,
+        stopping_distribution,
+        stopping_epsilon,
+        truncated_negative_binomial,
+    )
 
 __all__ = [
     "BestSelector",
@@ -90,3 +97,14 @@ __all__ = [
     "stopping_epsilon",
     "truncated_negative_binomial",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # tuning comes after this room, so it is loaded only when one of its names is asked for here
+    if name in __all__:
+        return getattr(import_module("dpml.tuning"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

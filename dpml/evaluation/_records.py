@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._plain import plain_cells, plain_numbers
 from dpml._validate import check_number
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
+from dpml.schema.untrusted import plain_cells, plain_numbers
 
 __all__ = ["check_two_classes", "check_weight_bound", "read_numbers", "read_records", "read_scores"]
 

@@ -1,4 +1,6 @@
-"""The attack on exact ROC curves (Matthews and Harel 2013; 002 sec. 4.1), and what is left of it behind noise.
+"""The attack on exact ROC curves (Stoddard et al. 2014, sec. 4.1), and what is left of it behind noise.
+
+The attack is first in Matthews and Harel 2013.
 
 An exact curve steps up at each positive and right at each negative, in the order of the scores: whoever knows the
 scores reads the labels off it (`labels_from_curve`), and whoever knows all records but one label draws both possible
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
 from dpml.evaluation.histogram import SENSITIVITY, roc_from_histogram, roc_histogram, roc_thresholds
-from dpml.evaluation.report import release_evaluation
+from dpml.evaluation.release import release_evaluation
 from dpml.exceptions import InvalidParameter
 
 __all__ = [
@@ -164,9 +166,9 @@ def recover_label_from_counts(
 def attack_bound(epsilon: float) -> float:
     """Return e^ε/(1 + e^ε), the most that a coin's side can be guessed from a release that costs ε for it.
 
-    Privacy: of two equally likely data sets that are ε apart, any guess is right with at most this probability (000
-    eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two, and the bound for every
-    mechanism is at 2ε; this project's histogram stays below the bound at ε all the same (`best_attack_success`).
+    Privacy: of two equally likely data sets that are ε apart, any guess is right with at most this probability (the
+    thesis, eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two, and the bound
+    for every mechanism is at 2ε; this project's histogram stays below the bound at ε (`best_attack_success`).
 
     Examples
     --------

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from dpml._plain import plain_cells, plain_rows, read_frame
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
-from dpml.evaluation._purse import fit_held, rehearse, spending_steps
+from dpml.estimators.purse import fit_held, rehearse, spending_steps
 from dpml.evaluation._records import check_two_classes
-from dpml.evaluation.figures import PrivateEvaluation
 from dpml.evaluation.histogram import N_BINS, check_start
-from dpml.evaluation.report import ScoreCounts, count_scores, release_counts
+from dpml.evaluation.private_evaluation import PrivateEvaluation
+from dpml.evaluation.release import ScoreCounts, count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms import door
 from dpml.schema import Schema
+from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
 
 __all__ = ["PrivateCrossValidation", "private_cross_val_score"]
 
@@ -45,8 +45,8 @@ class PrivateCrossValidation:
         Of all folds together, or with a leading axis of folds: every other figure, at no further cost.
     models : tuple
         The K private models; they are paid for.
-    folds : ndarray of int of shape (n,)
-        The fold of each record: as many entries as there are records, so not for release under add/remove.
+    folds : ndarray of int of shape (n,), or None
+        The fold of each record, under replace-one. None under add/remove: there the number of records is private.
     epsilon : float
         What all cost together: (K - 1)·epsilon_training + epsilon_evaluation; inf if training is not private.
     delta : float
@@ -60,7 +60,7 @@ class PrivateCrossValidation:
     score: Any
     evaluation: PrivateEvaluation
     models: tuple
-    folds: NDArray[np.intp]
+    folds: NDArray[np.intp] | None
     epsilon: float
     delta: float
     epsilon_training: float
@@ -221,8 +221,9 @@ def private_cross_val_score(
     exact: ScoreCounts = replace(tables[0], counts=counts if per_fold else counts.sum(axis=0))
     evaluation = release_counts(exact, epsilon_evaluation, rng=noise, relation=relation, draws=None)
     score = getattr(evaluation, metric)()
+    shown = where if relation == "replace-one" else None
     return PrivateCrossValidation(
-        score, evaluation, tuple(models), where, total, total_delta, one, epsilon_evaluation, relation
+        score, evaluation, tuple(models), shown, total, total_delta, one, epsilon_evaluation, relation
     )
 
 

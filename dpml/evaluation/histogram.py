@@ -2,10 +2,10 @@
 
 Statistics: `roc_histogram` counts the records of each class in public bins of the score. Release: `release_histogram`
 adds noise, and is the only step that sees both counts and ε. Model: `roc_from_histogram` turns noisy counts into a
-curve, `dpml.evaluation.report` into all other figures. True positives and false positives above a threshold are sums
-of cells from the top (002 definition 5), so that the noise is paid once for all thresholds. 002 chooses the bins from
-the data and splits ε between the two classes; fixed bins on the log-odds scale with all of ε for both classes are this
-project's own (CHOICES below).
+curve, `dpml.evaluation.release` into all other figures. True positives and false positives above a threshold are sums
+of cells from the top (Stoddard et al. 2014, definition 5), so that the noise is paid once for all thresholds. Stoddard
+et al. choose the bins from the data and split ε between the two classes; fixed bins on the log-odds scale with all of
+ε for both classes are this project's own (CHOICES below).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dpml._validate import (
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import check_two_classes, check_weight_bound, read_records
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.additive import Laplace
+from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.secure import check_release, integer_laplace, integer_scale
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
 SCORE_SCALES = ("probability", "log-odds")
 
 # CHOICES: small median area errors over many sets of scores and ε from 0.1 to 1, never far above the best of the other
-# methods on one of them (see docs/decisions.md). More bins help only where there are many records for each unit of
+# methods on one of them (see docs/decisions/0007). More bins help only where there are many records for each unit of
 # noise, and can be asked for.
 N_BINS = 16
 # The ends of the scale of log-odds. Bins beyond the outermost thresholds are open, so no score is out of range.
@@ -231,9 +231,9 @@ def release_histogram(
     Privacy: ε per draw under `relation`; the sensitivity Δ is W (add/remove) or 2W (replace-one), where W is
     `weight_bound`, the most that one record counts for; without weights W = 1. Derivation:
     one record is counted in one cell, so adding or removing it changes the table by at most W in L1 norm, and replacing
-    it by at most 2W; Laplace noise of scale Δ/ε on each cell is then ε-DP (000 Theorem 2.2.1). Positives and negatives
-    are different records, so both rows have all of ε (002 gives each half of it). Source: 002 sec. 4.2.1 for curves
-    from counts of disjoint bins; the table of both classes is this project's own.
+    it by at most 2W; Laplace noise of scale Δ/ε on each cell is then ε-DP (the thesis, Theorem 2.2.1). Positives and
+    negatives are different records, so both rows have all of ε (Stoddard et al. give each half of it). Source: Stoddard
+    et al. 2014, sec. 4.2.1 for curves from counts of disjoint bins; the table of both classes is this project's own.
 
     Parameters
     ----------

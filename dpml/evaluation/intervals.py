@@ -7,7 +7,7 @@ data set, up to the simulation. The AUC is a ratio of bilinear sums; there the c
 plugged in.
 
 A posterior under a flat prior on counts >= 0 was tried first and does not cover: each empty cell adds a noise scale on
-average, and the classifier looks worse than it is (docs/decisions.md).
+average, and the classifier looks worse than it is (docs/decisions/0017).
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Noise and private choice: one small class a mechanism, each with its density or probabilities."""
 
-from dpml.mechanisms.additive import Laplace
-from dpml.mechanisms.admissible import cauchy_scale
 from dpml.mechanisms.aggregate import SampleAndAggregate
 from dpml.mechanisms.choice import ClampedLikelihood, ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
-from dpml.mechanisms.consistency import isotonic
 from dpml.mechanisms.discrete import Geometric, Staircase
 from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
+from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
+from dpml.mechanisms.ranges.consistency import isotonic
 from dpml.mechanisms.smooth import smooth_sensitivity
-from dpml.mechanisms.threshold import SparseVector, above_threshold
+from dpml.mechanisms.smooth.admissible import cauchy_scale
+from dpml.mechanisms.sparse_vector import SparseVector, above_threshold
 
 __all__ = [
     "ClampedLikelihood",

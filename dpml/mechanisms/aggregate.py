@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
-from dpml.mechanisms.additive import Laplace
+from dpml.mechanisms.laplace import Laplace
 
 __all__ = ["SampleAndAggregate"]
 
@@ -31,8 +31,8 @@ class SampleAndAggregate:
     - a record that is replaced leaves its draw to the new one, so the same block's result changes and no other does.
 
     One result changes by at most `upper` - `lower`, so the mean by that over k, and a mixture over draws of densities
-    within a factor exp(ε) is within it too. (000 section 2.4; Nissim, Raskhodnikova and Smith 2007, section 4, with a
-    mean in place of their aggregate.)
+    within a factor exp(ε) is within it too. (The thesis, section 2.4; Nissim, Raskhodnikova and Smith 2007, section 4,
+    with a mean in place of their aggregate.)
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ class ExponentialMechanism:
     amount in [a, b] (the interval may depend on the pair) with b - a at most `change_range`. With w = ε/(b - a) every
     weight is multiplied by a factor in [exp(wa), exp(wb)], and so is their sum; a probability therefore changes by a
     factor of at most exp(w(b - a)) = exp(ε). A two-sided sensitivity Δ gives the range 2Δ, which is the textbook
-    weight ε/(2Δ) (McSherry and Talwar 2007; 000 eq. 2.26); a monotone score has range Δ and gains a factor of two.
+    weight ε/(2Δ) (McSherry and Talwar 2007; the thesis, eq. 2.26); a monotone score has range Δ and gains a factor of
+    two.
 
     Parameters
     ----------
@@ -232,8 +233,8 @@ class ClampedLikelihood:
 
     Privacy: ε per draw. A candidate's score is the sum over records of their clamped log likelihoods (NaN as
     `lower`), so adding a record changes it by an amount in [`lower`, `upper`] and replacing one by at most their
-    distance either way: the range is the distance under add/remove and twice that under replace-one (000 section 2.2.2,
-    eq. 2.42 to 2.48, with bounds -1 and 1).
+    distance either way: the range is the distance under add/remove and twice that under replace-one (the thesis,
+    section 2.2.2, eq. 2.42 to 2.48, with bounds -1 and 1).
 
     Parameters
     ----------

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import door
+from dpml.mechanisms.tails import SymmetricNoise
 
 __all__ = ["Geometric", "Staircase"]
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(SymmetricNoise):
     """The two-sided geometric mechanism: integer noise for integer statistics.
 
     Released: the statistic plus noise k with probability (1-α)/(1+α)·α^|k|, α = exp(-ε/Δ).
 
     Privacy: ε per draw for the relation under which `sensitivity` is the L1 sensitivity: the log probability ratio is
-    at most |v - v'|·ε/Δ (000 section 2.2.1; Ghosh, Roughgarden and Sundararajan 2012, Definition 2.2).
+    at most |v - v'|·ε/Δ (the thesis, section 2.2.1; Ghosh, Roughgarden and Sundararajan 2012, Definition 2.2).
 
     Parameters
     ----------
@@ -72,6 +73,19 @@ class Geometric:
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
         return door.Loss(pure=door.l1_distance(statistic, other_statistic) * self.epsilon / self.sensitivity)
 
+    def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        # 2(1-α)/(1+α)·(α^(k+1) + α^(k+2) + ...), k = ⌊t⌋
+        return 2 * self.alpha ** (np.floor(t) + 1) / (1 + self.alpha)
+
+    def _tail_size(self, probability: float) -> float:
+        rate = self.epsilon / self.sensitivity
+        return max(math.ceil(-math.log(probability * (1 + self.alpha) / 2) / rate - 1), 0)
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise|, 2α/(1-α²): the sum of all tails."""
+        return 2 * self.alpha / -math.expm1(-2 * self.epsilon / self.sensitivity)
+
     def log_probability(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log probability of each output coordinate given the exact values."""
         rate = self.epsilon / self.sensitivity
@@ -80,7 +94,7 @@ class Geometric:
 
 
 @dataclass(frozen=True)
-class Staircase:
+class Staircase(SymmetricNoise):
     """The staircase mechanism: noise whose density falls in steps of width Δ, by e^-ε each.
 
     Released: one number plus noise. Of all noises that are private by their shape alone it has the smallest mean size
@@ -125,6 +139,29 @@ class Staircase:
         inside, outside = g, b * (1 - g)
         share = inside / (inside + outside)
         return self.sensitivity * (b / (1 - b) + share * g / 2 + (1 - share) * (1 + g) / 2)
+
+    def _parts(self) -> tuple[float, float, float]:
+        """Return e^-ε, γ, and what a period holds in units of its high step's density, γ + e^-ε(1-γ)."""
+        assert self.gamma is not None
+        b, g = math.exp(-self.epsilon), self.gamma
+        return b, g, g + b * (1 - g)
+
+    def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        # beyond whole periods lies b^period; within one, the density is b times lower beyond γ
+        b, g, mass = self._parts()
+        u = t / self.sensitivity
+        period = np.floor(u)
+        place = u - period
+        inside = (np.minimum(place, g) + b * np.maximum(place - g, 0)) / mass
+        return np.exp(-self.epsilon * period) * (1 + math.expm1(-self.epsilon) * inside)
+
+    def _tail_size(self, probability: float) -> float:
+        b, g, mass = self._parts()
+        period = math.floor(-math.log(probability) / self.epsilon)
+        left = math.expm1(math.log(probability) + self.epsilon * period)
+        inside = min(max(left / math.expm1(-self.epsilon), 0.0), 1.0) * mass
+        place = inside if inside <= g else g + (inside - g) / b
+        return self.sensitivity * (period + place)
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
         """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None.

@@ -120,7 +120,7 @@ def coins(draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
 def alternatives(factor: float) -> Any:
     """Return a context manager that gives, for each run of a random number of them, a context for its releases.
 
-    Only the best run is released, which costs `factor` times what the dearest run costs (`dpml.evaluation.stopping`).
+    Only the best run is released, which costs `factor` times what the dearest run costs (`dpml.tuning.stopping`).
     """
     listener = _listener.get()
     return nullcontext(nullcontext) if listener is None else listener.alternatives(factor)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import door
+from dpml.mechanisms.tails import SymmetricNoise
 
 __all__ = ["Gaussian", "NormalNoise", "gaussian_delta", "gaussian_sigma"]
 
@@ -73,7 +74,7 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(SymmetricNoise):
     """The Gaussian mechanism: independent normal noise of standard deviation σ on every coordinate.
 
     Released: the statistic plus noise.
@@ -116,6 +117,17 @@ class Gaussian:
         values = np.asarray(values, dtype=float)
         shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
         return door.release(NormalNoise(self.scale), np.broadcast_to(values, shape), check_rng(rng))
+
+    def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 2 * ndtr(-t / self.scale)
+
+    def _tail_size(self, probability: float) -> float:
+        return -self.scale * float(ndtri(probability / 2))
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise|, σ·√(2/π)."""
+        return self.scale * math.sqrt(2 / math.pi)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log density of each output coordinate given the exact values."""

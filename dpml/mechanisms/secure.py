@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._shares import split_epsilon
 from dpml._validate import check_epsilon, check_integer, check_number
+from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import door
 from dpml.mechanisms.choice import PermuteAndFlip

@@ -1,9 +1,9 @@
 """Private feature selection: scores, the exact mask distribution and selectors."""
 
 from dpml.selection._base import PrivateSelector, PublicFacts, public_n_rows
+from dpml.selection.as_published import PublishedSelector
 from dpml.selection.masks import inclusion_probabilities, log_normaliser, mask_log_probability, sample_masks
 from dpml.selection.plan import Choice, Plan, best_single_feature, choose_features, plan
-from dpml.selection.published import PublishedSelector
 from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector
 from dpml.selection.scores import (
     KINDS,

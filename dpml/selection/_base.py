@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpml._door import PrivateEstimator
 from dpml._validate import (
     ON_INVALID,
     as_generator,
@@ -25,6 +24,7 @@ from dpml._validate import (
 from dpml.budget import Budget, charge
 from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
+from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema

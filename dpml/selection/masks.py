@@ -1,10 +1,10 @@
-"""The mask distribution of 000, Algorithm 5: all subsets of T features at once.
+"""The mask distribution of the thesis, Algorithm 5: all subsets of T features at once.
 
 A mask m with T ones has probability proportional to exp(w·m), where w_d is feature d's log weight. The sums over masks
 are those of a Poisson-binomial: with independent coins of probability p_d = 1/(1 + exp(-(w_d + c))) and any c, the
 coins given that exactly T of them are on have the mask distribution. With c chosen so that the p_d sum to T, that event
 is never rare, so the forward pass F[d, t] = P(t of the first d coins are on) and the backward pass stay in the range of
-doubles, add only positive terms, and need no logarithm in the loop (docs/decisions.md: faster and more accurate than
+doubles, add only positive terms, and need no logarithm in the loop (docs/decisions/0001: faster and more accurate than
 the same recursion on log sums).
 """
 
@@ -84,7 +84,8 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
 
     Notes
     -----
-    000, Algorithm 5 with its line 26 corrected (docs/errata.md). D·T steps of constant cost, forward and backward.
+    The thesis, Algorithm 5, with its line 26 corrected (docs/errata.md). D·T steps of constant cost, forward and
+    backward.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
 
     Notes
     -----
-    Backtrack sampling (000, Algorithm 5): the last coin first, each given how many ones are still to be placed.
+    Backtrack sampling (the thesis, Algorithm 5): the last coin first, each given how many ones are still to be placed.
 
     Examples
     --------
@@ -172,7 +173,7 @@ class _MaskDraw:
 
 
 def log_normaliser(log_weights: Any, n_features: int) -> float:
-    """Return log Z, the log of the sum over masks of T ones of exp(w·m) (000 eq. 3.27)."""
+    """Return log Z, the log of the sum over masks of T ones of exp(w·m) (the thesis, eq. 3.27)."""
     w, T = _check_weights(log_weights, n_features)
     if T in (0, w.size):
         return float(w.sum()) if T else 0.0

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._shares import rest_of, split_epsilon
 from dpml._validate import check_epsilon, check_relation
+from dpml.budget.shares import rest_of, split_epsilon
 from dpml.counts import FACTOR, Contingency, contingency
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.secure import noisy_max
@@ -62,7 +62,7 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
     them. Which one it is, is asked privately where that costs a small part of ε (`LIFT`, `LOOK`) and the answer is open
     (`ENOUGH`); else few are kept if ε times the number of records (half of it under replace-one) is at most the number
     of features. Where the schema does not say how many records there are at least, all features are kept.
-    docs/decisions.md has the search.
+    docs/decisions/0005 has the search.
 
     Parameters
     ----------

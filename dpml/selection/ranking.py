@@ -1,11 +1,12 @@
 """Selectors that add noise to all counts or all scores, and rank.
 
-000's Algorithms 2 and 3, 002's score perturbation (section 3.2), and the repair of its cluster selection.
+The thesis' Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), and the repair of their cluster
+selection.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,11 @@ def apply_rule(noisy: FloatArray, n_features: int | None, threshold: float | Non
     return noisy >= threshold
 
 
+@dataclass(eq=False, repr=False)
 class NoisyScoreSelector(PrivateSelector):
-    """Add Laplace noise to every score and keep the best T, or all above a threshold (002, section 3.2).
+    """Add Laplace noise to every score; keep the best T, or all above a threshold (Stoddard et al. 2014, section 3.2).
 
-    With mutual information and `n_features` this is 000's Algorithm 3.
+    With mutual information and `n_features` this is the thesis' Algorithm 3.
 
     Released: the set of features that were kept.
 
@@ -100,32 +102,18 @@ class NoisyScoreSelector(PrivateSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int | None = None,
-        score: str = "count",
-        *,
-        threshold: float | None = None,
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.threshold = threshold
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int | None = None
+    score: str = "count"
+    _: KW_ONLY
+    threshold: float | None = None
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_rule(self.n_features, self.threshold, facts)
@@ -166,8 +154,9 @@ class _BestOfNoisy:
         return door.Loss(pure=self.draws * float(np.abs(change - np.median(change)).sum()) / self.scale)
 
 
+@dataclass(eq=False, repr=False)
 class NoisyCountSelector(PrivateSelector):
-    """Release noisy counts, compute the scores from them, and keep the best T (000, Algorithm 2).
+    """Release noisy counts, compute the scores from them, and keep the best T (the thesis, Algorithm 2).
 
     Released: noisy counts of every feature in every class; the choice is made of them alone, and so is anything else
     that is computed from the same counts.
@@ -209,32 +198,18 @@ class NoisyCountSelector(PrivateSelector):
     [0, 2]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int,
-        score: str = "mutual_information",
-        *,
-        method: str = "row-bounded",
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.method = method
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int
+    score: str = "mutual_information"
+    _: KW_ONLY
+    method: str = "row-bounded"
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)
@@ -268,8 +243,9 @@ def noisy_tables(
     return on, n - on
 
 
+@dataclass(eq=False, repr=False)
 class NoisyClusterSelector(PrivateSelector):
-    """Cluster features by noisy counts and keep whole clusters: 002's cluster selection, repaired.
+    """Cluster features by noisy counts and keep whole clusters: Stoddard et al.'s cluster selection, repaired.
 
     Released: noisy counts of every feature in every class; clusters and the choice are made of them alone. The paper
     clusters by exact counts, which is not private at any ε (docs/errata.md).
@@ -311,34 +287,19 @@ class NoisyClusterSelector(PrivateSelector):
     [0, 2]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int | None = None,
-        score: str = "total_count",
-        *,
-        threshold: float | None = None,
-        n_clusters: int = 8,
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.threshold = threshold
-        self.n_clusters = n_clusters
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int | None = None
+    score: str = "total_count"
+    _: KW_ONLY
+    threshold: float | None = None
+    n_clusters: int = 8
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_rule(self.n_features, self.threshold, facts)

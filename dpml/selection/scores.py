@@ -11,8 +11,8 @@ count                max of that and of |n_c0 - n_c'0|                        re
 mutual_information   I(feature; class)                                          bits
 ===================  =========================================================  =======================
 
-``count`` is the count heuristic of 000 (eq. 3.22), which 002 calls the purity index (eq. 4); ``difference_count`` is
-002's eq. 3. For more than two classes both take the largest pair.
+``count`` is the count heuristic of the thesis (eq. 3.22), which Stoddard et al. call the purity index (eq. 4);
+``difference_count`` is their eq. 3. For more than two classes both take the largest pair.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def features_touched(kind: str, relation: str, n_total: int, row_bound: int | No
 
     Total and difference counts change only where a record has a one: at most `row_bound` features, twice that when a
     record is replaced. The count heuristic and mutual information change everywhere, under both relations
-    (002's footnote 1 is false when the label changes; docs/errata.md).
+    (Stoddard et al.'s footnote 1 is false when the label changes; docs/errata.md).
     """
     check_choice(kind, "kind", KINDS)
     n_total = check_integer(n_total, "n_total", 1)

@@ -1,7 +1,8 @@
-"""MaskSelector: 000's Algorithm 5, with its published weights and with the honest ones."""
+"""MaskSelector: the thesis' Algorithm 5, with its published weights and with the honest ones."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from dpml._validate import check_choice, check_epsilon, check_integer
@@ -17,7 +18,7 @@ CALIBRATIONS = ("range", "published", "per-feature")
 
 
 def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: int, *, n_rows: int | None = None):
-    """Return the log weight as 000 states it, ε/(2·T·Δq) (eq. 3.26 with 3.30): private, but wasteful.
+    """Return the log weight as the thesis states it, ε/(2·T·Δq) (eq. 3.26 with 3.30): private, but wasteful.
 
     Examples
     --------
@@ -28,14 +29,15 @@ def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: 
     return check_epsilon(epsilon) / (2 * T * sensitivity(kind, relation, n_rows=n_rows))
 
 
+@dataclass(eq=False, repr=False)
 class MaskSelector(PrivateSelector):
-    """Select T features at once, by the exponential mechanism over masks (000, Algorithm 5).
+    """Select T features at once, by the exponential mechanism over masks (the thesis, Algorithm 5).
 
     Released: the set of T selected features, drawn with probability proportional to exp(w · sum of their scores).
 
     Privacy: `cost` per fit, for `relation`, with w and R the range of the change of a mask's score
     (`dpml.selection.mask_change_range` has the derivation). ``calibration="range"``: w = ε/R, which costs ε.
-    ``"published"``: w = ε/(2TΔ) as in 000, which costs w·R <= ε and usually about half of it; ε is charged.
+    ``"published"``: w = ε/(2TΔ) as in the thesis, which costs w·R <= ε and usually about half of it; ε is charged.
     ``"per-feature"``: w = ε/(2Δ), the weight that the thesis' plots of single features use; it costs w·R, up to
     min(T, D-T)·ε, and that is what is charged.
 
@@ -81,32 +83,18 @@ class MaskSelector(PrivateSelector):
     [2]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int,
-        score: str = "count",
-        *,
-        calibration: str = "range",
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.calibration = calibration
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int
+    score: str = "count"
+    _: KW_ONLY
+    calibration: str = "range"
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts: PublicFacts) -> None:
         check_choice(self.calibration, "calibration", CALIBRATIONS)

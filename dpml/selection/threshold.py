@@ -1,10 +1,11 @@
 """SparseVectorSelector: which features pass a threshold, for the price of those that do.
 
-The repair of 002's private threshold testing and of NoisyCut.
+The repair of Stoddard et al.'s private threshold testing and of NoisyCut.
 """
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ import numpy as np
 from dpml._validate import check_integer, check_number
 from dpml.budget import Budget
 from dpml.mechanisms import door
-from dpml.mechanisms.threshold import ABOVE, SparseVector
+from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 
 __all__ = ["SparseVectorSelector"]
 
 
+@dataclass(eq=False, repr=False)
 class SparseVectorSelector(PrivateSelector):
     """Walk through the features in random order and keep those above a threshold, until `cutoff` are kept.
 
@@ -27,8 +29,8 @@ class SparseVectorSelector(PrivateSelector):
 
     Privacy: ε per fit, for `relation`, by the sparse vector technique (`dpml.mechanisms.SparseVector`), whose
     sensitivity is that of one score. Total counts under add/remove move in one direction, which halves the noise. What
-    002 publishes leaves out the noise on the scores (private threshold testing) or the cut-off (NoisyCut); neither is
-    private (docs/errata.md).
+    Stoddard et al. publish leaves out the noise on the scores (private threshold testing) or the cut-off (NoisyCut);
+    neither is private (docs/errata.md).
 
     Parameters
     ----------
@@ -61,32 +63,18 @@ class SparseVectorSelector(PrivateSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        threshold: float,
-        cutoff: int = 10,
-        score: str = "total_count",
-        *,
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.threshold = threshold
-        self.cutoff = cutoff
-        self.score = score
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    threshold: float
+    cutoff: int = 10
+    score: str = "total_count"
+    _: KW_ONLY
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_number(self.threshold, "threshold")

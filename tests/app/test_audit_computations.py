@@ -98,7 +98,7 @@ def test_more_draws_can_show_more():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.0), (1.0, 0.0), (1.0, 0.05), (5.0, 1e-5)])
 def test_region_is_what_the_claim_allows(epsilon, delta):
-    # 000 eq. 2.6 and 2.7: both data sets, the event and its opposite
+    # the thesis, eq. 2.6 and 2.7: both data sets, the event and its opposite
     corners = list(zip(*region(epsilon, delta), strict=True))
 
     def slack(fpr, tpr):

@@ -55,7 +55,7 @@ def test_link_opens_the_page_with_threshold_testing_caught(app):
     text = app.text
     assert "Broken: not private at any ε." in text
     assert "The catalogue says: not private" in text
-    assert "002 Algorithm 2" in text
+    assert "Stoddard et al. 2014, Algorithm 2" in text
     assert "infinite" in app.page.evaluate("Bokeh.documents[0].get_model_by_name('audit-beyond').text")
     assert span(app, "audit-exact")[1] is False
     lower = app.array("audit-bounds", "lower")

@@ -27,7 +27,7 @@ from dpml.evaluation import (
     release_evaluation,
     roc_thresholds,
 )
-from dpml.evaluation.studies import non_private_logistic, non_private_nb
+from dpml.studies.accuracy import non_private_logistic, non_private_nb
 
 TOY = ("toy", "naive-bayes", "none")
 RELATIONS = ("add-remove", "replace-one")

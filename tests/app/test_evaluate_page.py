@@ -49,7 +49,7 @@ CONTROLS = [
     (press(CUT, "ArrowRight"), {"compare"}, "evaluate_cut"),
     (pick("B is", "Weakened to about 0.75"), {"compare"}, "evaluate_rival_weakened"),
     (pick("Classifier B", "Naive Bayes"), {"compare"}, "evaluate_rival"),
-    (choose("checkbox", "Laplace, as in 002: not private"), {"published", "errors", "sizes"}, "evaluate_methods"),
+    (choose("checkbox", "Laplace, Stoddard et al.: not private"), {"published", "errors", "sizes"}, "evaluate_methods"),
     (press("Draws", "ArrowRight"), JUDGED - {"exact", "published", "numbers"}, "draws"),
     (choose("button", "Redraw"), JUDGED - {"exact", "published"}, "seed"),
     (choose("radio", "Replace one record"), JUDGED - {"exact", "published"}, "relation"),

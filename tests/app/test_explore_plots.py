@@ -6,7 +6,8 @@ from dpml_app.settings import SWEEP_EPSILONS
 
 from dpml.datasets import load
 from dpml.evaluation import private_roc_curve
-from dpml.evaluation.studies import (
+from dpml.selection import inclusion_probabilities
+from dpml.studies.accuracy import (
     LogisticStudy,
     PublishedNBStudy,
     RowBoundedNBStudy,
@@ -14,7 +15,6 @@ from dpml.evaluation.studies import (
     majority_accuracy,
     non_private_nb,
 )
-from dpml.selection import inclusion_probabilities
 
 pytestmark = pytest.mark.browser
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")

@@ -24,7 +24,7 @@ from dpml_app.settings import Settings
 from scipy import stats
 
 from dpml.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
-from dpml.mechanisms.admissible import Cauchy, cauchy_scale
+from dpml.mechanisms.smooth.admissible import Cauchy, cauchy_scale
 
 NUMBERS = (0.7, 2, 1e-5, 1 / 6)  # ε, Δ, δ, β's share
 each_mechanism = pytest.mark.parametrize("name", MECHANISMS)

@@ -11,7 +11,6 @@ from dpml_app.noise_models import model
 from dpml_app.noise_points import decode, preset
 from dpml_app.noise_settings import NOISE_EPSILONS
 
-from dpml.mechanisms.admissible import cauchy_scale
 from dpml.mechanisms.smooth import (
     global_sensitivity,
     local_sensitivity,
@@ -19,6 +18,7 @@ from dpml.mechanisms.smooth import (
     smooth_sensitivity,
     statistic,
 )
+from dpml.mechanisms.smooth.admissible import cauchy_scale
 
 pytestmark = pytest.mark.browser
 press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))

@@ -15,7 +15,6 @@ from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.evaluation import expected_f1, selection_quality
-from dpml.evaluation.studies import SelectionStudy
 from dpml.selection import (
     MaskSelector,
     NoisyScoreSelector,
@@ -24,6 +23,7 @@ from dpml.selection import (
     inclusion_probabilities,
     scores_from_counts,
 )
+from dpml.studies.accuracy import SelectionStudy
 
 RELATIONS = ("add-remove", "replace-one")
 
@@ -55,7 +55,7 @@ def test_inclusion_and_cost_are_the_selector_s(toy, kind, calibration, relation)
 
 
 def test_true_cost_is_the_largest_log_ratio_of_masks():
-    # 000's weights for each feature, by hand: with K = min(T, D - T) = 20 the counts' range is 20, Δ = 1
+    # the thesis' weights for each feature, by hand: with K = min(T, D - T) = 20 the counts' range is 20, Δ = 1
     assert own.true_cost("toy", "count", "per-feature", "add-remove", 0.05, 20) == pytest.approx(0.5)
     assert own.true_cost("toy", "count", "published", "add-remove", 0.05, 20) == pytest.approx(0.025)
     # under replace-one the range is 40 and Δ = 2

@@ -201,7 +201,7 @@ def test_link_brings_back_every_control(app, make_app, server):
     again = make_app(server).enter("select", app.page.evaluate("location.search").replace("?page=select", "", 1))
     assert figures(again) == figures(app)
     assert again.query["select_methods"] == "one-shot.iterative.exact"
-    # 002's clusters are of total counts
+    # Stoddard et al.'s clusters are of total counts
     assert len(app.array("select-f1-clusters", "mean")) == 0
     assert "total counts only" in app.text
 

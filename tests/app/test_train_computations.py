@@ -36,8 +36,8 @@ from dpml_app.train_work import TrainWork
 
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.datasets import NAMES, load
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
-from dpml.evaluation.studies import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy, non_private_nb
+from dpml.studies.accuracy import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy, non_private_nb
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 
 COMMON = ("add-remove", 0.5)
 

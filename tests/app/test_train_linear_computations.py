@@ -28,9 +28,9 @@ from dpml_app.train_weights import WeightsPanel
 from sklearn.linear_model import LogisticRegression as Plain
 
 from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal
-from dpml.classifiers.leader import LinearClassifier
+from dpml.classifiers.linear_classifier import LinearClassifier
 from dpml.datasets import load
-from dpml.evaluation.tuning_studies import TuningStudy
+from dpml.studies.tuning import TuningStudy
 
 ESTIMATORS = {
     "rule": (LinearClassifier, {}),

@@ -11,8 +11,8 @@ from dpml_app.train_lambda import LAMBDA_STEPS, NOISY
 from dpml_app.train_tuning import TUNING_EPSILONS
 
 from dpml.datasets import load
-from dpml.evaluation.mixed_studies import BinnedNBStudy, MomentsNBStudy
-from dpml.evaluation.studies import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.studies.accuracy import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
 from dpml.sweep import summarise, sweep
 
 pytestmark = pytest.mark.browser
@@ -122,10 +122,13 @@ def test_accuracy_over_epsilon_is_what_the_library_finds(app):
 def test_what_is_not_private_is_said_in_legend_and_text(app):
     app.enter("train", "&train_methods=binned.vaidya.published" + QUICK)
     labels = app.page.evaluate(LABELS, "train-accuracy")
-    assert {label for label in labels if "not private" in label} == {"Vaidya, not private", "001, not private"}
+    assert {label for label in labels if "not private" in label} == {
+        "Vaidya, not private",
+        "Zafarani and Clifton, not private",
+    }
     assert "Binned counts" in labels
     assert "Smooth sensitivity" not in labels
-    assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of 001." in app.text
+    assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of Zafarani and Clifton." in app.text
     assert "exact, private: for study" in app.text
     assert app.page.get_by_role("combobox", name="Feature", exact=True).inner_text().startswith("1: ")
 

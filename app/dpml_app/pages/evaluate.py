@@ -1,8 +1,8 @@
 """The Evaluate page: how good a classifier is, told by one private release, and what an exact curve would give away.
 
 Three speeds. The browser draws the private ROC curves of the default bins. The server answers every change with the
-numbers of a release and the attack on it. 002's curves, errors, comparisons and simulated attacks come from the worker
-processes; a newer request makes the older one stop.
+numbers of a release and the attack on it. Stoddard et al.'s curves, errors, comparisons and simulated attacks come from
+the worker processes; a newer request makes the older one stop.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
 from dpml.mechanisms import Laplace
-from dpml.mechanisms.admissible import Cauchy
+from dpml.mechanisms.smooth.admissible import Cauchy
 from dpml_app import noise_compute, noise_words
 from dpml_app.cards import card, figure_pane
 from dpml_app.jobs import Pool

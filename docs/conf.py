@@ -1,0 +1,162 @@
+"""How Sphinx builds the site: sphinx-build -W docs docs/_build/html."""
+
+import importlib
+import json
+import pkgutil
+import re
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import roles
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.addnodes import pending_xref
+from sphinx.domains.python import PyXRefRole
+from sphinx.util import logging
+
+import dpml
+
+HERE = Path(__file__).parent
+NOTEBOOKS = HERE.parent / "notebooks"
+
+project = "dpml"
+version = release = dpml.__version__
+copyright = "the dpml contributors"  # noqa: A001 (the name that Sphinx reads)
+html_title = "dpml"
+html_theme = "furo"
+html_show_sphinx = False
+html_copy_source = False
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+default_role = "dpml"
+
+# Markdown: a heading is an anchor that links can name
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# The tests run the notebooks. Here they are shown as they are committed, without outputs: HoloViews' figures would load
+# Bokeh from another host.
+nb_execution_mode = "off"
+
+# Formulas become MathML while the site is built: a page loads no script for them.
+html_math_renderer = "mathml"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True, "inherited-members": True}
+napoleon_use_rtype = False
+napoleon_use_ivar = True  # attributes stay inside their class
+
+logger = logging.getLogger(__name__)
+
+
+def copy_notebooks(_app, _config):
+    """Put the notebooks where Sphinx reads: it knows no source outside its folder."""
+    target = empty_folder("notebooks")
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        # their links lead from notebooks/ to docs/, which is the folder above here
+        notebook = json.loads(path.read_text(encoding="utf-8").replace("](../docs/", "](../"))
+        run = f"`jupyter lab notebooks/{path.name}`, with the extra `notebooks`"
+        how = f"Shown without outputs. To see its figures, run it: {run}."
+        notebook["cells"].insert(1, {"cell_type": "markdown", "id": "how-to-run", "metadata": {}, "source": f"*{how}*"})
+        (target / path.name).write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
+
+
+def write_reference(_app, _config):
+    """Write one page for each public room of the library, and the page that lists them."""
+    target = empty_folder("reference")
+    rooms = sorted(m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_"))
+    lines = []
+    for room in rooms:
+        page = f"# `dpml.{room}`\n\n```{{eval-rst}}\n.. automodule:: dpml.{room}\n```\n"
+        (target / f"{room}.md").write_text(page, encoding="utf-8")
+        first = (importlib.import_module(f"dpml.{room}").__doc__ or "").strip().partition("\n\n")[0]
+        lines.append(f"| [`dpml.{room}`]({room}.md) | {' '.join(first.split())} |")
+    table = "\n".join(["| room | what it holds |", "|---|---|", *lines])
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *rooms, "```"])
+    text = (
+        "# Reference\n\nEach page is one public room of the library, written from its docstrings. A class or function "
+        "says what it releases, what that costs, and under which neighbouring relation.\n"
+    )
+    (target / "index.md").write_text(f"{text}\n{table}\n\n{tree}\n", encoding="utf-8")
+
+
+def empty_folder(name):
+    """Return a new folder for pages that are made when the site is built."""
+    target = HERE / name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    return target
+
+
+def list_decisions(_app, name, source):
+    """Put each decision's page below the page that lists them."""
+    if name == "decisions/README":
+        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
+
+
+def skip_what_is_not_ours(_app, _what, _name, member, _skip, _options):
+    """Leave out what estimators inherit from scikit-learn."""
+    module = getattr(getattr(member, "fget", member), "__module__", None)
+    return True if module is not None and not module.startswith("dpml") else None
+
+
+# code, then what markup would take for emphasis, a substitution or a reference
+CODE_OR_MARK = re.compile(r"(``.*?``|`[^`]*`)|(\*{1,2}|\||(?<=\w)_(?!\w))")
+PARAMETER = re.compile(r"\s*[\w*, ]+ : ")
+
+
+def escape_prose(_app, _what, _name, _member, _options, lines):
+    """Keep stars, bars and final underscores of a docstring's prose as they are; examples are left alone."""
+    example = False
+    for i, line in enumerate(lines):
+        example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
+        if not example and not PARAMETER.match(line):
+            lines[i] = CODE_OR_MARK.sub(lambda found: found[1] or "".join("\\" + c for c in found[2]), line)
+
+
+def link_or_code(name, rawtext, text, lineno, inliner, options=None, content=()):
+    """Link `dpml.some.name`; show any other text between backticks as code."""
+    if text.startswith("dpml."):
+        return PyXRefRole()("py:obj", rawtext, text, lineno, inliner, options or {}, content)
+    return [nodes.literal(rawtext, text)], []
+
+
+def unlink_plain_types(_app, doctree):
+    """Show a parameter's type as it is written, unless it names a class: "path" is no `Budget.path`."""
+    for link in list(doctree.findall(pending_xref)):
+        name = link.get("reftarget", "").rpartition(".")[2]
+        if link.get("refdomain") == "py" and link.get("reftype") == "class" and not name[:1].isupper():
+            link.replace_self(link.children)
+
+
+def mathml(translator, node, block):
+    """Write one formula; what the converter does not know is a warning, so the build fails."""
+    try:
+        # the converter wants the dot by its name
+        written = tex2mathml(node.astext().replace("·", r"\cdot "), as_block=block)
+    except MathError as error:
+        logger.warning("cannot convert the formula %r: %s", node.astext(), error, location=node)
+        raise nodes.SkipNode from error
+    translator.body.append(written)
+    raise nodes.SkipNode
+
+
+def setup(app):
+    """Register what stands above."""
+    app.connect("config-inited", copy_notebooks)
+    app.connect("config-inited", write_reference)
+    app.connect("source-read", list_decisions)
+    app.connect("autodoc-skip-member", skip_what_is_not_ours)
+    app.connect("doctree-read", unlink_plain_types)
+    # before napoleon, which adds markup that is meant
+    app.connect("autodoc-process-docstring", escape_prose, priority=100)
+    roles.register_local_role("dpml", link_or_code)
+    app.add_html_math_renderer(
+        "mathml",
+        (lambda self, node: mathml(self, node, block=False), None),
+        (lambda self, node: mathml(self, node, block=True), None),
+    )
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,70 @@
+"""Two tables that differ by one record, wherever it stands, put so that it is the last one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpml.auditing.sameness import same
+
+__all__ = ["difference_last"]
+
+
+def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
+    """Return two data sets with the record that differs at the end, the others in their order.
+
+    A table is a set of records, so nothing is lost; but randomness that each record has of its own is then the same for
+    the records that both hold. Only a tuple of a table and of columns that are as long is put in order: of anything
+    else the order may mean something, and it is returned as it is.
+
+    Examples
+    --------
+    >>> first, second = difference_last((np.eye(3), [0, 1, 2]), (np.eye(3)[[0, 2]], [0, 2]))
+    >>> first[1], second[1]
+    ([0, 2, 1], [0, 2])
+    """
+    n, m = _size(data), _size(neighbour)
+    if n is None or m is None or len(data) != len(neighbour) or abs(n - m) > 1:
+        return data, neighbour
+    shorter = min(n, m)
+    first = next((i for i in range(shorter) if not same(_record(data, i), _record(neighbour, i))), shorter)
+    # with as many records the one at `first` differs, else the longer side has one more there
+    skip, other_skip = int(n >= m), int(m >= n)
+    pairs = zip(range(first + skip, n), range(first + other_skip, m), strict=True)
+    if first == shorter or not all(same(_record(data, i), _record(neighbour, j)) for i, j in pairs):
+        return data, neighbour
+    return (_moved(data, first) if skip else data), (_moved(neighbour, first) if other_skip else neighbour)
+
+
+def _size(data: Any) -> int | None:
+    """Return the number of records of a table and its columns; None for anything else."""
+    if not isinstance(data, tuple) or len(data) < 2 or getattr(data[0], "ndim", 0) != 2:
+        return None
+    sizes = {part.shape[0] if hasattr(part, "shape") and part.shape else _length(part) for part in data}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _length(part: Any) -> int | None:
+    return len(part) if isinstance(part, (list, tuple)) else None
+
+
+def _record(data: tuple, i: int) -> list:
+    return [_taken(part, [i]) for part in data]
+
+
+def _moved(data: tuple, i: int) -> tuple:
+    size = _size(data)
+    assert size is not None
+    order = [*range(i), *range(i + 1, size), i]
+    return tuple(_taken(part, order) for part in data)
+
+
+def _taken(part: Any, rows: list[int]) -> Any:
+    if isinstance(part, (list, tuple)):
+        return type(part)([part[i] for i in rows])
+    if hasattr(part, "iloc"):
+        return part.iloc[rows].reset_index(drop=True)
+    table = part.tocsr() if sparse.issparse(part) else part
+    return table[np.asarray(rows, dtype=np.intp)]

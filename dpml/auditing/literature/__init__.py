@@ -1,0 +1,24 @@
+"""Algorithms on which the literature tries its searches for violations of differential privacy.
+
+They are written here from their definitions, right ones and wrong ones, so that a search can be measured where the
+true ε is known: Ding et al. (2018, "Detecting violations of differential privacy"), Bichsel et al. (2021,
+"DP-Sniper"), Lyu, Su and Li (2017, "Understanding the sparse vector technique"). They are specimens: they are not
+charged to any budget, and none of them is meant for a release.
+
+Examples
+--------
+>>> found = LITERATURE["noisy-max-3"](1.0)
+>>> found.title, round(found.true_epsilon(), 6)
+('Noisy max 3, Laplace noise, its value', 2.5)
+"""
+
+from dpml.auditing.literature._specimen import Specimen, Specimens
+from dpml.auditing.literature.histograms import HISTOGRAMS
+from dpml.auditing.literature.noisy_max import NOISY_MAXIMA
+from dpml.auditing.literature.rappor import RAPPORS
+from dpml.auditing.literature.sparse_vector import SPARSE_VECTORS
+
+__all__ = ["LITERATURE", "Specimen"]
+
+# name: the algorithm at a claim of ε
+LITERATURE: Specimens = {**HISTOGRAMS, **NOISY_MAXIMA, **SPARSE_VECTORS, **RAPPORS}

@@ -1,0 +1,53 @@
+"""One algorithm of the literature, the inputs on which it is searched, and what it costs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.auditing.search_neighbours import Neighbours
+
+__all__ = ["Specimen", "Specimens", "laplace"]
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """An algorithm of the literature at a claim of ε.
+
+    Attributes
+    ----------
+    title : str
+    source : str
+        Authors, year and place of the definition.
+    inputs : str
+        The stated inputs, in words.
+    mechanism : callable
+        ``mechanism(data, draws=..., rng=...)`` returns that many outputs as rows.
+    neighbours : Neighbours
+        The pairs of these inputs.
+    true_epsilon : callable
+        ``true_epsilon()``: the largest loss over these pairs and all outputs, by formula, enumeration or integration.
+    """
+
+    title: str
+    source: str
+    inputs: str
+    mechanism: Callable[..., Any]
+    neighbours: Neighbours
+    true_epsilon: Callable[[], float]
+
+
+# {name: the algorithm at a claim of ε}
+Specimens = dict[str, Callable[[float], Specimen]]
+
+
+def laplace(rng: np.random.Generator, scale: float, size: Any) -> NDArray[np.float64]:
+    """Draw Laplace noise as the difference of two exponentials, which is twice as fast as by inversion."""
+    noise = rng.standard_exponential(size)
+    noise -= rng.standard_exponential(size)
+    noise *= scale
+    return noise

@@ -1,0 +1,120 @@
+"""Report noisy max, right and wrong (Ding et al. 2018, Algorithms 5 to 8).
+
+Variants 1 and 2 return which query is largest, with Laplace and with exponential noise of scale 2/ε; 3 and 4 return
+the largest noisy value itself. Inputs: five answers of 0, 1 or 2, each changes by at most 1 in a direction of its own.
+
+With Laplace noise the largest value below all answers costs length · ε/2. With exponential noise a value below the
+largest answer cannot occur, so that ε is infinite as soon as the largest answers of two neighbours differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.auditing.literature._exact import (
+    changes,
+    laplace_cdf,
+    laplace_density,
+    largest_loss,
+    multisets,
+    nodes,
+    sides,
+)
+from dpml.auditing.literature._specimen import Specimen, Specimens, laplace
+from dpml.auditing.search_neighbours import Answers
+
+__all__ = ["NOISY_MAXIMA", "NoisyMax"]
+
+FloatArray = NDArray[np.float64]
+ANSWERS = range(3)
+LENGTH = 5
+
+
+@dataclass(frozen=True)
+class NoisyMax:
+    """Report noisy max with noise of scale 2/ε.
+
+    Attributes
+    ----------
+    epsilon : float
+    exponential : bool
+        Exponential noise, not Laplace noise.
+    value : bool
+        Return the largest noisy value, not its place.
+    """
+
+    epsilon: float
+    exponential: bool = False
+    value: bool = False
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return 2 / self.epsilon
+
+    def __call__(self, data: Any, *, draws: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Return one place or one value a draw."""
+        shape = (draws, len(data))
+        noisy = rng.standard_exponential(shape) * self.scale if self.exponential else laplace(rng, self.scale, shape)
+        noisy += np.asarray(data, dtype=float)
+        return noisy.max(axis=1) if self.value else noisy.argmax(axis=1)
+
+    def _density(self, x: FloatArray) -> FloatArray:
+        if self.exponential:
+            return np.where(x >= 0, np.exp(-np.maximum(x, 0) / self.scale) / self.scale, 0.0)
+        return laplace_density(x, self.scale)
+
+    def _cdf(self, x: FloatArray) -> FloatArray:
+        if self.exponential:
+            return -np.expm1(-np.maximum(x, 0) / self.scale)
+        return laplace_cdf(x, self.scale)
+
+    def true_epsilon(self, length: int) -> float:
+        """Return the largest loss over the stated inputs and all outputs."""
+        x, w = nodes(ANSWERS, 60 * self.scale)
+        pairs = changes(ANSWERS)
+        others = sides(lambda q: self._cdf(x - q), pairs, length - 1)
+        # the largest is x, at the query with this change: a density for each multiset of the others
+        largest = sides(lambda q: self._density(x - q), pairs, 1)
+        if not self.value:
+            one, two = ((others[side] * w) @ largest[side].T for side in (0, 1))
+            return largest_loss(one, two)
+        # the density of the largest: the product of all distribution functions, times the sum of hazards
+        below = sides(lambda q: self._cdf(x - q), pairs, length)
+        hazard = sides(self._hazard(x), pairs, 1)
+        counts = multisets(len(pairs), length)
+        return largest_loss(*(below[side] * (counts @ hazard[side]) for side in (0, 1)))
+
+    def _hazard(self, x: FloatArray) -> Callable[[float], FloatArray]:
+        def of(q: float) -> FloatArray:
+            below = self._cdf(x - q)
+            return np.divide(self._density(x - q), below, out=np.zeros_like(x), where=below > 0)
+
+        return of
+
+
+def _specimen(exponential: bool, value: bool, epsilon: float) -> Specimen:
+    number = 1 + exponential + 2 * value
+    variant = NoisyMax(epsilon, exponential, value)
+    noise, what = "exponential" if exponential else "Laplace", "its value" if value else "its place"
+    return Specimen(
+        f"Noisy max {number}, {noise} noise, {what}",
+        f"Ding et al. 2018, Algorithm {number + 4}",
+        f"{LENGTH} answers in {{0, 1, 2}}, each changes by at most 1",
+        variant,
+        Answers(LENGTH, each=True),
+        lambda: variant.true_epsilon(LENGTH),
+    )
+
+
+NOISY_MAXIMA: Specimens = {
+    f"noisy-max-{1 + exponential + 2 * value}": partial(_specimen, exponential, value)
+    for value in (False, True)
+    for exponential in (False, True)
+}

@@ -1,0 +1,307 @@
+"""Neighbours that a search may try: where it begins, and how it moves on from the best found.
+
+A search takes any object with `patterns` (pairs to begin with), `fresh` (a pair at random) and `near` (a pair close to
+one that did well). Each of them must return neighbours and nothing else: a search that is handed data sets that are
+no neighbours will accuse an honest mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_integer, check_number
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["Answers", "Neighbours", "Pairs", "SharedRecords", "Values", "of_case"]
+
+Pair = tuple[Any, Any]
+FloatArray = NDArray[np.float64]
+# Places at which a pattern turns from above to below, at most.
+MOST_SPLITS = 12
+
+
+@runtime_checkable
+class Neighbours(Protocol):
+    """What a search asks of its domain; each pair is (data, neighbour)."""
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the pairs to begin with, in both orders where that may matter."""
+        ...
+
+    def fresh(self, rng: np.random.Generator) -> Pair | None:
+        """Return a pair at random, or None where `patterns` are all there are."""
+        ...
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        """Return a pair close to another, or None where `patterns` are all there are."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs that are listed, and no others.
+
+    Parameters
+    ----------
+    pairs : sequence of (data, neighbour)
+
+    Examples
+    --------
+    >>> len(Pairs([([0.0], [1.0])]).patterns())
+    1
+    """
+
+    pairs: Sequence[Pair]
+
+    def __post_init__(self):
+        pairs = list(self.pairs)
+        if not pairs or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+            raise InvalidParameter("neighbours", self.pairs, "at least one pair (data, neighbour)")
+        object.__setattr__(self, "pairs", [(first, second) for first, second in pairs])
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the pairs."""
+        return self.pairs
+
+    def fresh(self, rng: np.random.Generator) -> None:
+        """Return None: the list is all there is."""
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> None:
+        """Return None: the list is all there is."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Any two of a set of values are neighbours, as in the local model, where a data set is one person's value.
+
+    Parameters
+    ----------
+    values : sequence
+        At least two.
+
+    Examples
+    --------
+    >>> len(Values(range(4)).patterns())
+    6
+    """
+
+    values: Sequence[Any]
+
+    def __post_init__(self):
+        if len(self.values) < 2:
+            raise InvalidParameter("values", self.values, "at least two values")
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return all pairs of at most the first twelve values; an event may speak for either side of a pair."""
+        few = list(self.values)[:12]
+        return [(few[i], few[j]) for i in range(len(few)) for j in range(i + 1, len(few))]
+
+    def fresh(self, rng: np.random.Generator) -> Pair | None:
+        """Return two different values at random."""
+        i, j = rng.choice(len(self.values), size=2, replace=False)
+        return self.values[int(i)], self.values[int(j)]
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        """Return the pair with one of its values exchanged."""
+        side = int(rng.integers(2))
+        others = [value for value in self.values if value != pair[0] and value != pair[1]]
+        if not others:
+            return pair[1], pair[0]
+        other = others[int(rng.integers(len(others)))]
+        return (pair[0], other) if side else (other, pair[1])
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Vectors of query answers; a record changes one of them, or each of them, by at most `change`.
+
+    Parameters
+    ----------
+    length : int
+        Number of queries.
+    lower, upper : float
+        Range of an answer.
+    change : float
+        The most that one answer changes by.
+    each : bool
+        Whether every answer may change, each in a direction of its own; else a single one changes.
+    whole : bool
+        Whether answers are whole numbers.
+
+    Notes
+    -----
+    The patterns are those of Ding et al. (2018, Table 1): one above, one below, one above and the rest below, one
+    below and the rest above, half and half, all above, all below and the cross; here around several levels of the
+    range, and with the rest beginning at any coordinate, for some algorithms treat their first query unlike the last.
+
+    Examples
+    --------
+    >>> domain = Answers(3, lower=0, upper=2)
+    >>> first, second = domain.near(domain.patterns()[0], np.random.default_rng(0))
+    >>> int(np.abs(first - second).sum())
+    1
+    """
+
+    length: int
+    lower: float = 0.0
+    upper: float = 2.0
+    change: float = 1.0
+    each: bool = False
+    whole: bool = True
+
+    def __post_init__(self):
+        check_integer(self.length, "length", 1)
+        check_number(self.lower, "lower")
+        check_number(self.upper, "upper", self.lower, open_lower=True)
+        check_number(self.change, "change", 0.0, self.upper - self.lower, open_lower=True)
+
+    def _levels(self) -> list[float]:
+        inner = np.clip(
+            [self.lower + self.change, (self.lower + self.upper) / 2, self.upper - self.change], self.lower, self.upper
+        )
+        return sorted({float(x) for x in (np.round(inner) if self.whole else inner)} | {self.lower, self.upper})
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the patterns at each level, without those that the range cuts down to nothing."""
+        k, half = self.length, self.length // 2
+        moves = []
+        for end in {0, k - 1}:
+            alone = np.zeros(k)
+            alone[end] = 1.0
+            moves += [alone, -alone]
+        if self.each and k > 1:
+            moves += [np.ones(k), -np.ones(k)]
+            for first in {*np.linspace(1, k - 1, min(k - 1, MOST_SPLITS)).astype(int).tolist(), half}:
+                split = np.where(np.arange(k) < first, 1.0, -1.0)
+                moves += [split, -split]
+        found: dict[bytes, Pair] = {}
+        for level in self._levels():
+            for move in moves:
+                first = np.full(k, level)
+                self._add(found, first, np.clip(first + self.change * move, self.lower, self.upper))
+            if self.each and k > 1:
+                step = np.where(np.arange(k) < half, self.change, 0.0)
+                cross = np.clip(level + np.stack([step, step[::-1]]), self.lower, self.upper)
+                self._add(found, cross[0], cross[1])
+        return list(found.values())
+
+    @staticmethod
+    def _add(found: dict[bytes, Pair], first: FloatArray, second: FloatArray) -> None:
+        # the event may speak for either side, so that the other order is the same pair
+        key = b"".join(sorted([first.tobytes(), second.tobytes()]))
+        if (first != second).any():
+            found.setdefault(key, (first, second))
+
+    def fresh(self, rng: np.random.Generator) -> Pair:
+        """Return a pair at random: answers anywhere in the range, changes of full size."""
+        first = self._draw(rng, self.length)
+        return first, self._moved(first, rng)
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        """Return the pair with some answers drawn anew, or shifted together, or their changes turned."""
+        first, second = (np.array(side, dtype=float) for side in pair)
+        # one answer, or a stretch of them, or a quarter
+        begin, end = np.sort(rng.integers(self.length, size=2))
+        chosen = [np.zeros(self.length, dtype=bool), rng.random(self.length) < 0.25][int(rng.integers(2))]
+        chosen[begin : end + 1 if rng.random() < 0.3 else begin + 1] = True
+        kind = rng.integers(3)
+        if kind == 0:
+            step = self.change * rng.choice([-1.0, 1.0])
+            low, high = np.minimum(first, second)[chosen] + step, np.maximum(first, second)[chosen] + step
+            if low.min() >= self.lower and high.max() <= self.upper:
+                first[chosen] += step
+                second[chosen] += step
+                return first, second
+        if self.each:
+            if kind == 1:
+                first[chosen] = self._draw(rng, int(chosen.sum()))
+            second[chosen] = self._moved(first, rng)[chosen]
+            return (first, second) if (first != second).any() else self.fresh(rng)
+        if kind == 1:
+            # the answers that stay alike are drawn anew, or the one that changes goes elsewhere
+            same = chosen & (first == second)
+            first[same] = second[same] = self._draw(rng, int(same.sum()))
+            return first, second
+        return first, self._moved(first, rng)
+
+    def _draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        if self.whole:
+            return rng.integers(round(self.lower), round(self.upper) + 1, size).astype(float)
+        return rng.uniform(self.lower, self.upper, size)
+
+    def _moved(self, first: FloatArray, rng: np.random.Generator) -> FloatArray:
+        up, down = first + self.change <= self.upper, first - self.change >= self.lower
+        sign = np.where(up & (~down | (rng.random(self.length) < 0.5)), 1.0, np.where(down, -1.0, 0.0))
+        # one that can go nowhere by the full change goes to the farther end of the range
+        ends = np.where(first - self.lower > self.upper - first, self.lower, self.upper)
+        second = np.where(sign == 0, ends, first + sign * self.change)
+        if not self.each:
+            only = np.arange(self.length) == rng.integers(self.length)
+            return np.where(only, second, first)
+        return second
+
+
+@dataclass(frozen=True)
+class SharedRecords:
+    """Two tables that differ by a record; the records that they share are exchanged for copies of each other.
+
+    Parameters
+    ----------
+    data, neighbour : tuple of ndarray
+        Tables as arrays with one row a record, equal in their first `shared` rows.
+    shared : int
+
+    Notes
+    -----
+    The number of records stays, and each record is one that the table had: what holds for every table of this domain
+    holds for these.
+    """
+
+    data: tuple[Any, ...]
+    neighbour: tuple[Any, ...]
+    shared: int
+
+    def patterns(self) -> Sequence[Pair]:
+        """Return the two tables as they are."""
+        return [(self.data, self.neighbour)]
+
+    def fresh(self, rng: np.random.Generator) -> Pair:
+        """Return the tables with the shared records drawn anew, with replacement."""
+        return self._with(rng.integers(self.shared, size=self.shared), (self.data, self.neighbour))
+
+    def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        """Return the tables with some of the shared records exchanged."""
+        chosen = rng.random(self.shared) < 0.25
+        kept = np.where(chosen, rng.integers(self.shared, size=self.shared), np.arange(self.shared))
+        return self._with(kept, pair)
+
+    def _with(self, kept: NDArray[np.intp], pair: Pair) -> Pair:
+        first, second = (
+            tuple(np.concatenate([part[: self.shared][kept], part[self.shared :]]) for part in side) for side in pair
+        )
+        return first, second
+
+
+def of_case(data: Any, neighbour: Any) -> Neighbours:
+    """Return what may be searched around a known pair: its shared records if it is a pair of tables, else itself."""
+    tables = [side for side in (data, neighbour) if _is_table(side)]
+    if len(tables) == 2 and len(data) == len(neighbour):
+        most = min(len(data[0]), len(neighbour[0]))
+        same = np.ones(most, dtype=bool)
+        for one, two in zip(data, neighbour, strict=True):
+            same &= (one[:most] == two[:most]).reshape(most, -1).all(axis=1)
+        shared = most if same.all() else int(same.argmin())
+        if shared > 1 and max(len(data[0]), len(neighbour[0])) - shared <= 1:
+            return SharedRecords(data, neighbour, shared)
+    return Pairs([(data, neighbour)])
+
+
+def _is_table(side: Any) -> bool:
+    if not isinstance(side, tuple) or len(side) < 2 or not all(isinstance(part, np.ndarray) for part in side):
+        return False
+    return side[0].ndim > 0 and all(part.ndim > 0 and len(part) == len(side[0]) for part in side)

@@ -1,0 +1,39 @@
+"""Logistic regression and linear support vector machines, by every method that releases weights."""
+
+from dpml.classifiers.linear.estimators import (
+    CALIBRATIONS,
+    LOGISTIC,
+    LOGISTIC_METHODS,
+    SVC_METHODS,
+    HuberHinge,
+    LinearSVC,
+    LogisticRegression,
+    default_linear_row_bound,
+    default_reg_lambda,
+    linear_models,
+    minimiser,
+    objective_noise,
+    release_objective,
+    release_output,
+    release_weights,
+    squared_norm_bound,
+)
+
+__all__ = [
+    "CALIBRATIONS",
+    "LOGISTIC",
+    "LOGISTIC_METHODS",
+    "SVC_METHODS",
+    "HuberHinge",
+    "LinearSVC",
+    "LogisticRegression",
+    "default_linear_row_bound",
+    "default_reg_lambda",
+    "linear_models",
+    "minimiser",
+    "objective_noise",
+    "release_objective",
+    "release_output",
+    "release_weights",
+    "squared_norm_bound",
+]

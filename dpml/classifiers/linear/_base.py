@@ -1,0 +1,282 @@
+"""What the linear classifiers share: public scaling into the unit ball, the release of the weights, decisions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, log_expit, softmax
+
+from dpml._validate import (
+    ON_INVALID,
+    as_generator,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_number,
+    check_relation,
+)
+from dpml.budget import charge
+from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.linear._losses import LOGISTIC, Loss
+from dpml.classifiers.linear._perturbation import CALIBRATIONS, NORMS, check_lambda
+from dpml.classifiers.linear._weights import WITH_DELTA, default_reg_lambda, release_weights
+from dpml.classifiers.linear.descent import check_delta, default_iterations, descent_noise
+from dpml.classifiers.linear.functional import SENSITIVITIES, polynomial_minimisers, release_integer_coefficients
+from dpml.classifiers.linear_models import LinearModels
+from dpml.encoding import cut_rows, share_rows, unit_scale
+from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
+from dpml.mechanisms.secure import check_release
+from dpml.schema import Schema, resolve_schema
+
+__all__ = ["LinearEstimator", "default_linear_row_bound", "linear_models", "squared_norm_bound"]
+
+FloatArray = NDArray[np.float64]
+
+NUMBER_GRID = 1024  # steps from 0 to 1 for numbers of a secure release
+
+
+def linear_models(theta: Any, row_bound: int, intercept: bool = True, norm: str = "l2") -> LinearModels:
+    """Return released weights as linear models of the unscaled columns. Post-processing.
+
+    Parameters
+    ----------
+    theta : array of shape (draws, D') or (draws, K, D')
+        Weights of ``unit_scale(X, row_bound, intercept=intercept)``; with an intercept its weight is the last.
+    row_bound : int
+        As given to `unit_scale`.
+    intercept : bool
+    norm : {"l2", "l1"}
+        "l1" where those records were divided by √(row_bound + intercept) once more.
+
+    Returns
+    -------
+    LinearModels
+        Its `accuracy(X, codes)` takes the raw 0/1 table.
+    """
+    theta = np.asarray(theta, dtype=float)
+    length = row_bound + bool(intercept)
+    weights = (theta[:, None, :] if theta.ndim == 2 else theta) / (length if norm == "l1" else math.sqrt(length))
+    if intercept:
+        return LinearModels(weights[:, :, :-1], weights[:, :, -1])
+    return LinearModels(weights, np.zeros(weights.shape[:2]))
+
+
+def default_linear_row_bound(schema: Schema) -> int:
+    """Return the project's public rule for the number of ones a record keeps.
+
+    It is the schema's row bound, for the attributes of a one-hot table are all wanted. Where that says nothing, as
+    with D words of which a record may have any number, it is √D/3 and at least 3, for more than twenty columns:
+    most records of words have few, and the noise grows with r (docs/decisions/0019).
+    """
+    binary = sum(f.kind == "binary" for f in schema.features)
+    stated = binary if schema.row_bound is None else min(schema.row_bound, binary)
+    return stated if stated < binary or binary <= 20 else max(3, round(math.sqrt(binary) / 3))
+
+
+def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
+    """Return a public bound on a record's squared L2 norm; for binary records it is the row bound.
+
+    A numeric column, scaled to [-1, 1] by its bounds, adds 1; the binary columns together add the row bound, by
+    default `default_linear_row_bound`.
+
+    Raises
+    ------
+    InvalidSchema
+        If a column is categorical: one-hot columns come first (`dpml.encoding.BinaryEncoding`).
+    """
+    kinds = [f.kind for f in schema.features]
+    if "categorical" in kinds:
+        name = schema.features[kinds.index("categorical")].name
+        raise InvalidSchema("kind", "categorical", f"binary or numeric; make one-hot columns of {name!r} first")
+    kept = default_linear_row_bound(schema) if row_bound is None else row_bound
+    bounds = [kinds.count("binary"), kept, *([] if schema.row_bound is None else [schema.row_bound])]
+    return kinds.count("numeric") + min(bounds)
+
+
+class LinearDecisions(PrivateClassifier):
+    """Decisions by released weights."""
+
+    coef_: FloatArray
+    intercept_: FloatArray
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return scores: shape (n,), positive for class 1, with two classes, else one column a class."""
+        X = self._checked(X)
+        scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class of the highest score of each record."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def probabilities(scores: FloatArray) -> FloatArray:
+    """Return what logistic scores say of each class, shape (n, C); with more than two scaled to add up to 1."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    return softmax(log_expit(scores), axis=1)
+
+
+class LinearEstimator(LinearDecisions):
+    """What `LogisticRegression` and `LinearSVC` share: the check of the parameters, and the release of the weights."""
+
+    _methods: tuple[str, ...] = ()
+
+    def _loss(self) -> Loss:
+        return LOGISTIC
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit to private records.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            A DataFrame's columns are looked up in the schema by name. n may be 0.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+        """
+        X = self._enter(X)
+        options = self._check_parameters()
+        schema = resolve_schema(self.schema, X)
+        squared_norm_bound(schema)
+        if options["sampling_rate"] < 1 and options["method"] == "noisy-descent":
+            self._descent_noise(schema, options)  # what can fail fails before anything is charged
+        named = isinstance(X, pd.DataFrame)
+        invalid = "clip" if self.release else self.on_invalid
+        count = schema.public_count(X, options["relation"])
+        X, codes, schema = schema.check_table(X, y, invalid)
+        bound = squared_norm_bound(schema, self.row_bound)
+        if invalid == "raise":
+            check_ones(X, schema)
+        spent = options["delta"] if options["method"] in WITH_DELTA else 0.0
+        label = f"{type(self).__name__}, {options['method']}"
+        charge(self.budget, options["relation"], options["epsilon"], spent, label=label)
+        slope, shift = public_scaling(schema)
+        rng = as_generator(self.random_state)
+        intercept = bool(self.fit_intercept)
+        share = options["norm"] == "l1"
+        table = public_table(X, schema, bound, None if share else rng)
+        if self.release:
+            theta = _release_securely(table, codes, schema, bound, intercept, options)
+        else:
+            facts: dict[str, Any] = {"n_nonzero": bound + intercept, "n_records": count, "loss": self._loss()}
+            records = unit_scale(table, bound, intercept=intercept)
+            if options["norm"] == "l1":
+                records = records / math.sqrt(bound + intercept)
+            theta = release_weights(records, codes, schema.n_classes, rng=rng, **facts, **options)
+        model = linear_models(theta, bound, intercept, options["norm"])
+        self._learned_facts(schema, named)
+        self.coef_ = model.coef[0] * slope
+        self.intercept_ = model.intercept[0] + model.coef[0] @ shift
+        return self
+
+    def _descent_noise(self, schema: Schema, options: dict[str, Any]) -> None:
+        steps = options["n_iterations"] or default_iterations(options["epsilon"])
+        facts = {k: options[k] for k in ("relation", "sampling_rate")}
+        outputs = 1 if schema.n_classes == 2 else schema.n_classes
+        count = schema.n_rows is None
+        descent_noise(options["epsilon"], options["delta"], steps, n_outputs=outputs, count=count, **facts)
+
+    def _check_parameters(self) -> dict[str, Any]:
+        given = self.get_params(deep=False)
+        if self.release and given["random_state"] is not None:
+            raise InvalidParameter("random_state", given["random_state"], "None with release=True")
+        if not isinstance(given["fit_intercept"], (bool, np.bool_)):
+            raise InvalidParameter("fit_intercept", given["fit_intercept"], "True or False")
+        if given["row_bound"] is not None:
+            check_integer(given["row_bound"], "row_bound", 1)
+        check_choice(given["on_invalid"], "on_invalid", ON_INVALID)
+        as_generator(given["random_state"])
+        self._loss()
+        options = {
+            "epsilon": check_epsilon(given["epsilon"]),
+            "reg_lambda": None if given["reg_lambda"] is None else check_lambda(given["reg_lambda"]),
+            "method": check_choice(given["method"], "method", self._methods),
+            "delta": check_delta(given["delta"]),
+            "relation": check_relation(given["relation"]),
+            "tolerance": check_number(given["tolerance"], "tolerance", 1e-10, 1.0),
+            "calibration": check_choice(given["calibration"], "calibration", CALIBRATIONS),
+            "norm": check_choice(given["norm"], "norm", NORMS),
+            "sensitivity": check_choice(given.get("sensitivity", "exact"), "sensitivity", SENSITIVITIES),
+            "n_iterations": given["n_iterations"],
+            "sampling_rate": check_number(given["sampling_rate"], "sampling_rate", 0.0, 1.0, open_lower=True),
+        }
+        if options["n_iterations"] is not None:
+            check_integer(options["n_iterations"], "n_iterations", 1)
+        if options["norm"] == "l1" and options["method"] != "objective":
+            raise InvalidParameter("norm", "l1", f"'l2' for method {options['method']!r}")
+        if self.release:
+            if options["method"] != "functional":
+                raise NoSecureSampler(
+                    f"the noise of method {options['method']!r} has no secure sampler; use release=False for study"
+                )
+            check_release()
+        return options
+
+
+def public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
+    """Return slope and shift that send each numeric column to [-1, 1] by its public bounds; 1 and 0 for binary ones."""
+    slope, shift = np.ones(schema.n_features), np.zeros(schema.n_features)
+    for j, f in enumerate(schema.features):
+        if f.kind == "numeric" and f.lower is not None and f.upper is not None:
+            slope[j] = 2 / (f.upper - f.lower)
+            shift[j] = -(f.upper + f.lower) / (f.upper - f.lower)
+    return slope, shift
+
+
+def check_ones(X: Any, schema: Schema) -> None:
+    """Refuse a record with more ones than the schema's row bound."""
+    ones = X if schema.is_binary else X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
+    most = int(np.asarray(ones.sum(axis=1)).max(initial=0))
+    if schema.row_bound is not None and most > schema.row_bound:
+        raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
+
+
+def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | None) -> Any:
+    """Cut each record, or share `bound` among its ones where `rng` is None; send its numbers to [-1, 1].
+
+    Each record by itself and by public facts. Sharing keeps the sum of a record, which is what the L1 norm is about.
+    """
+
+    def bounded(ones: Any, most: int) -> Any:
+        if rng is not None:
+            return cut_rows(ones, most, rng=rng)
+        return share_rows(ones, most) if most else ones * 0
+
+    numeric = [f.kind == "numeric" for f in schema.features]
+    if not any(numeric):
+        return bounded(X, bound)
+    X = X.to_numpy(dtype=float, copy=True)
+    binary = ~np.array(numeric)
+    if binary.any():
+        X[:, binary] = bounded(X[:, binary], bound - sum(numeric))
+    slope, shift = public_scaling(schema)
+    return np.clip(X * slope + shift, -1, 1)
+
+
+def _release_securely(table, codes, schema: Schema, bound: int, intercept: bool, options: dict) -> FloatArray:
+    """Release the weights of the functional mechanism with integer noise, as records on a grid."""
+    R = bound + intercept
+    grid = 1 if schema.is_binary else NUMBER_GRID
+    # sparse or dense, scaled by 1 and with the constant column
+    table = unit_scale(table, bound, intercept=intercept) * (math.sqrt(R) * grid)
+    if sparse.issparse(table):
+        table.data = np.rint(table.data)
+    else:
+        table = np.rint(table)
+    facts = {"relation": options["relation"], "sensitivity": options["sensitivity"]}
+    unit = 1 / math.sqrt(R)
+    noisy = release_integer_coefficients(
+        table, codes, schema.n_classes, options["epsilon"], unit=unit, n_nonzero=R, grid=grid, **facts
+    )
+    reg_lambda = options["reg_lambda"]
+    if reg_lambda is None:
+        facts |= {"n_classes": schema.n_classes, "n_nonzero": R}
+        reg_lambda = default_reg_lambda(options["epsilon"], table.shape[1], method="functional", **facts)
+    return polynomial_minimisers(noisy, reg_lambda)

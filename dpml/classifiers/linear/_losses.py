@@ -1,0 +1,134 @@
+"""Convex losses of a margin: the logistic loss and the Huber-smoothed hinge, and what a record's share can do.
+
+A loss l(z) of the margin z = s θ·x has a *pull* w = -l'(z) in [0, 1] and a curvature l''(z) in [0, c] which is a
+function of the pull. With ‖x‖₂ <= 1 a record's gradient is at most w long and its Hessian at most l''(z)xx'.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dpml._validate import check_number
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["LOGISTIC", "HuberHinge", "Logistic", "Loss", "check_loss"]
+
+Array = NDArray[Any]
+
+
+class Loss:
+    """A convex loss with pull in [0, 1] and curvature at most `curvature`."""
+
+    @property
+    def curvature(self) -> float:
+        """The bound c on the second derivative."""
+        raise NotImplementedError
+
+    def value(self, margins: Array) -> Array:
+        """Return l(z)."""
+        raise NotImplementedError
+
+    def residual(self, scores: Array, target: Array) -> Array:
+        """Return the derivatives in the scores θ·x, of shape (n, draws), in place; `target` (n,) is (s + 1)/2."""
+        raise NotImplementedError
+
+    def weights(self, residual: Array) -> Array:
+        """Return the curvatures l'' that belong to residuals, whose absolute value is the pull."""
+        raise NotImplementedError
+
+    def largest_ratio(self, rate: float, reg_lambda: float) -> float:
+        """Return m(β, λ), the supremum of βw + log(1 + l''/λ) over the pairs (w, l'') of pull and curvature."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + exp(-z)): pull w = σ(-z), curvature w(1 - w) <= ¼."""
+
+    @property
+    def curvature(self) -> float:
+        """¼."""
+        return 0.25
+
+    def value(self, margins):
+        """Return log(1 + exp(-z))."""
+        return np.logaddexp(0, -margins)
+
+    def residual(self, scores, target):
+        """Return σ(θ·x) - target."""
+        expit(scores, out=scores)
+        scores -= target[:, None]
+        return scores
+
+    def weights(self, residual):
+        """Return w(1 - w)."""
+        pull = np.abs(residual)
+        return pull * (1 - pull)
+
+    def largest_ratio(self, rate, reg_lambda):
+        """Return the largest βw + log(1 + w(1 - w)/λ); it is concave in w, with slope β - 1/λ at w = 1."""
+        w = 1.0
+        if rate * reg_lambda < 1:
+            x = rate * (1 + 4 * reg_lambda)
+            w = min(0.5 + x / (2 * (math.sqrt(4 + rate * x) + 2)), 1.0)
+        return rate * w + math.log1p(w * (1 - w) / reg_lambda)
+
+
+@dataclass(frozen=True)
+class HuberHinge(Loss):
+    """The hinge, a parabola for |1 - z| <= h (Chaudhuri, Monteleoni and Sarwate 2011, eq. 7 and Corollary 13).
+
+    0 for z > 1 + h, (1 + h - z)²/(4h) for |1 - z| <= h, and 1 - z for z < 1 - h. The pull goes from 0 to 1 over the
+    parabola, where the curvature is c = 1/(2h) all along: so m(β, λ) = β + log(1 + c/λ).
+    """
+
+    half_width: float = 0.5
+
+    def __post_init__(self):
+        object.__setattr__(self, "half_width", check_number(self.half_width, "huber", 0.01, 100.0))
+
+    @property
+    def curvature(self) -> float:
+        """1/(2h)."""
+        return 0.5 / self.half_width
+
+    def value(self, margins):
+        """Return the loss of a margin."""
+        h = self.half_width
+        inside = np.clip(1 + h - margins, 0, 2 * h)
+        return inside**2 / (4 * h) + np.maximum(1 - h - margins, 0)
+
+    def residual(self, scores, target):
+        """Return -s times the pull clip((1 + h - z)/2h, 0, 1)."""
+        signs = 2 * target[:, None] - 1
+        scores *= -signs
+        scores += 1 + self.half_width
+        scores *= self.curvature
+        np.clip(scores, 0, 1, out=scores)
+        scores *= -signs
+        return scores
+
+    def weights(self, residual):
+        """Return c inside the parabola, else 0."""
+        pull = np.abs(residual)
+        return self.curvature * ((pull > 0) & (pull < 1))
+
+    def largest_ratio(self, rate, reg_lambda):
+        """Return β + log(1 + c/λ): pull and curvature are large together, at the parabola's end."""
+        return max(rate, 0.0) + math.log1p(self.curvature / reg_lambda)
+
+
+LOGISTIC = Logistic()
+
+
+def check_loss(loss: Any) -> Loss:
+    """Return the loss, or raise `InvalidParameter`."""
+    if not isinstance(loss, Loss):
+        raise InvalidParameter("loss", loss, "a Logistic or HuberHinge of dpml.classifiers.linear._losses")
+    return loss

@@ -1,0 +1,132 @@
+"""How the minimiser of a perturbed objective is drawn, and what it costs on two tables of records.
+
+`dpml.classifiers.linear._perturbation` and `dpml.classifiers.linear.descent` have the proofs and choose the noise; here
+stands what they have in common: noise b in the objective, the solver, and a second noise for what the solver leaves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpml.classifiers.linear._losses import Loss
+from dpml.classifiers.linear._newton import minimise
+from dpml.mechanisms import Laplace, door
+from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
+from dpml.mechanisms.norm import NormGamma
+
+FloatArray = NDArray[np.float64]
+Noise = NormGamma | Laplace | NormalNoise
+
+
+def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X: Any, signs: Any, **solver: Any) -> Any:
+    """Release minimisers of J(θ) + b·θ plus `cover`, (draws, D); `solver` is reg_lambda, tolerance, loss and rng."""
+    rng = solver.pop("rng")
+    perturbed = PerturbedMinimum(noise, draws, **solver)
+    theta = door.release(perturbed, (X, signs), rng)
+    # each computed minimiser is within τ/λ of the exact one
+    return door.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, X, signs), rng)
+
+
+@dataclass(frozen=True)
+class PerturbedMinimum:
+    """The minimiser of J(θ) + b·θ, b a noise vector around 0."""
+
+    noise: Noise
+    draws: int
+    reg_lambda: float
+    tolerance: float
+    loss: Loss
+
+    def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
+        X, signs = statistic
+        b = self.noise._sample(np.zeros((self.draws, X.shape[1])), rng)
+        return minimise(X, signs, self.reg_lambda, self.tolerance, b, self.loss)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        gone, come = different_records(statistic, other_statistic)
+        if not len(gone) and not len(come):
+            return door.NOTHING
+        if max(len(gone), len(come)) > 1:
+            return door.EVERYTHING  # no neighbours: the proofs say nothing
+        changed = [*gone, *come]
+        if isinstance(self.noise, NormalNoise):
+            return door.Loss(profiles=(lambda epsilon: self.draws * self._delta(epsilon, changed),))
+        return door.Loss(pure=self.draws * self._ratio(1 / self.noise.scale, changed))
+
+    def _lengths(self, z: FloatArray) -> tuple[float, float]:
+        """Return the length of a record in the norm of the noise, and its squared Euclidean length."""
+        norm = np.abs(z).sum() if isinstance(self.noise, Laplace) else np.linalg.norm(z)
+        return float(norm), float(z @ z)
+
+    def _ratio(self, rate: float, changed: list[FloatArray]) -> float:
+        """Return the largest log ratio, by `objective_noise` with the lengths that these records have."""
+        largest = 0.0
+        for i, z in enumerate(changed):
+            length, squared = self._lengths(z)
+            others = sum(self._lengths(other)[0] for j, other in enumerate(changed) if j != i)
+            own = self.loss.largest_ratio(rate * length, self.reg_lambda / squared) if squared else 0.0
+            largest = max(largest, own + rate * others)  # this record's determinant counts, the others' pull does
+        return largest
+
+    def _delta(self, epsilon: float, changed: list[FloatArray]) -> float:
+        """Return δ, by `gaussian_objective_noise` with the lengths that these records have."""
+        sigma = self.noise.scale
+        lengths = [self._lengths(z) for z in changed]
+        if len(changed) == 1:
+            length, squared = lengths[0]
+            if not squared:
+                return 0.0
+            # the rate of a unit record for which the largest ratio is ε
+            low, high = 0.0, epsilon
+            for _ in range(100):
+                middle = (low + high) / 2
+                fits = self.loss.largest_ratio(middle, self.reg_lambda / squared) <= epsilon
+                low, high = (middle, high) if fits else (low, middle)
+            return gaussian_delta(low, sigma, length) if low > 0 else 1.0
+        left = epsilon - math.log1p(max(squared for _, squared in lengths) * self.loss.curvature / self.reg_lambda)
+        if left <= 0:
+            return 1.0
+        corners = [float(np.linalg.norm(changed[0] - changed[1])), *(length for length, _ in lengths)]
+        return math.fsum(gaussian_delta(left, sigma, size) for size in corners if size)
+
+
+@dataclass(frozen=True)
+class _Cover:
+    """Noise on a computed minimiser that may be anywhere within half of `reach` of what it stands for."""
+
+    noise: NormGamma | NormalNoise
+    reach: float
+
+    def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
+        return self.noise._sample(statistic[0], rng)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        (theta, *records), (other_theta, *other_records) = statistic, other_statistic
+        if not any(map(len, different_records(records, other_records))):
+            return door.NOTHING
+        distance = np.linalg.norm(np.subtract(theta, other_theta), axis=-1) + self.reach
+        if isinstance(self.noise, NormalNoise):
+            return door.Loss(gaussian=float((distance**2).sum()) / self.noise.scale**2)
+        return door.Loss(pure=float(distance.sum()) / self.noise.scale)
+
+
+def different_records(statistic: Any, other_statistic: Any) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Return the signed records s·x that only the first table has, and those that only the second has."""
+    first, second = (Counter(_signed_rows(*side)) for side in (statistic, other_statistic))
+    return (
+        [np.frombuffer(row) for row in (first - second).elements()],
+        [np.frombuffer(row) for row in (second - first).elements()],
+    )
+
+
+def _signed_rows(X: Any, signs: Any) -> list[bytes]:
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    # 0.0 is added so that -0.0 and 0.0 are one value
+    return [row.tobytes() for row in np.ascontiguousarray(dense * np.asarray(signs)[:, None] + 0.0)]

@@ -1,0 +1,263 @@
+"""Private logistic regression and linear support vector machines: the estimators.
+
+Statistics and release: `dpml.classifiers.linear._perturbation` (output and objective perturbation, the thesis'
+Algorithms 6 and 7), `dpml.classifiers.linear.functional` (the functional mechanism), `dpml.classifiers.linear.descent`
+(the methods with δ); `release_weights` is any of them, for any number of classes. Model: `linear_models` and the
+estimators' attributes, post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit, log_softmax
+
+from dpml.budget import Budget
+from dpml.classifiers.linear._base import (
+    LinearEstimator,
+    default_linear_row_bound,
+    linear_models,
+    probabilities,
+    squared_norm_bound,
+)
+from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge, Loss
+from dpml.classifiers.linear._perturbation import (
+    CALIBRATIONS,
+    TOLERANCE,
+    minimiser,
+    objective_noise,
+    release_objective,
+    release_output,
+)
+from dpml.classifiers.linear._weights import ALL_METHODS, default_reg_lambda, release_weights
+from dpml.schema import Schema
+
+__all__ = [
+    "CALIBRATIONS",
+    "LOGISTIC",
+    "LOGISTIC_METHODS",
+    "SVC_METHODS",
+    "HuberHinge",
+    "LinearSVC",
+    "LogisticRegression",
+    "default_linear_row_bound",
+    "default_reg_lambda",
+    "linear_models",
+    "minimiser",
+    "objective_noise",
+    "release_objective",
+    "release_output",
+    "release_weights",
+    "squared_norm_bound",
+]
+
+FloatArray = NDArray[np.float64]
+
+LOGISTIC_METHODS = ALL_METHODS
+SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
+
+
+@dataclass(eq=False, repr=False)
+class LogisticRegression(LinearEstimator):
+    """Logistic regression with differential privacy, by any of five methods.
+
+    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each.
+
+    Privacy: ε per fit, for `relation`, and δ for the last two methods. Records are scaled into the unit ball by public
+    bounds alone: binary ones by 1/√(r+1), where r is the row bound and the 1 is the intercept's constant column, which
+    is regularised like any other; numeric columns first to [-1, 1] by the schema's bounds. Then
+
+    - ``"output"`` adds norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ to the minimiser, Δ = 1 (add/remove) or 2
+      (replace-one); ``"objective"`` adds a noisy linear term to the objective, whose gradient has L2 sensitivity Δ, and
+      raises λ where ε asks for it (`objective_noise`). With C > 2 classes each classifier gets ε/C;
+    - ``"functional"`` adds Laplace noise to the coefficients of a quadratic approximation
+      (`dpml.classifiers.linear.functional`), whose quadratic part all classes share. It alone has ``release=True``;
+    - ``"approximate-minima"`` is objective perturbation with Gaussian noise, ``"noisy-descent"`` gradient descent with
+      Gaussian noise in each step (`dpml.classifiers.linear.descent`): (ε, δ).
+
+    Not covered without ``release=True``: rounding of floating-point noise. `reg_lambda` and `row_bound` must be chosen
+    without looking at the data.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
+        The first two are the thesis' Algorithms 6 and 7, the third is its Appendix B.1.
+    reg_lambda : float, optional
+        λ in [1e-9, 1e12], of the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is scikit-learn's C.
+        None: the public rule `default_reg_lambda`.
+    calibration : {"tight", "published"}
+        For ``"output"`` and ``"objective"``: noise as small as the proofs allow, or the paper's; both are private.
+    norm : {"l2", "l1"}
+        The norm of objective perturbation's noise: norm-gamma, or Laplace with records divided by r + 1 instead of its
+        root, so that ‖x‖₁ <= 1. Laplace noise is less where 2(r + 1) is less than the number of columns.
+    delta : float
+        δ in (0, 1) of the methods that have one. The others neither use it nor charge it.
+    sensitivity : {"exact", "improved", "original"}
+        Of the functional mechanism: derived here, the thesis' FMsens2, or FMsens1.
+    n_iterations : int, optional
+        Steps of noisy descent. None: the public rule `dpml.classifiers.linear.descent.default_iterations`.
+    sampling_rate : float
+        Probability, in (0, 1], with which a record is in the sample of a step of noisy descent. Below 1 it needs the
+        extra ``accounting`` and add/remove.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation for which ε holds; it must be the budget's.
+    fit_intercept : bool
+        Whether to add the constant column.
+    row_bound : int, optional
+        Most ones a record keeps, r: a record with more is cut to r of them at random, each record on its own; with
+        ``norm="l1"`` it shares r among them. A smaller r means less scaling down, so less noise. None: the public rule
+        `default_linear_row_bound`.
+    tolerance : float
+        Norm τ of the gradient at which the solver stops, in [1e-10, 1]; the noise covers it.
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
+    budget : Budget, optional
+        Charged before anything is computed from the records.
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain, a label that is no class, or a record with more ones than the
+        schema's row bound (it is cut). A release clips whatever this says.
+    release : bool
+        Draw the functional mechanism's noise securely, as integers (`dpml.mechanisms.secure`, the extra ``release``;
+        numbers are rounded to 1/1024 of their domain's half width); forbids a seed. The other methods raise
+        `NoSecureSampler`.
+    random_state : int, Generator, RandomState or None
+        Seed of the noise, for study.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The schema's classes, present in the data or not.
+    coef_ : ndarray of shape (K, D)
+        Released weights of the unscaled columns; K = 1 for two classes, else C.
+    intercept_ : ndarray of shape (K,)
+        Released intercepts. Without `fit_intercept` it is not 0 only where numeric columns are centred.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
+
+    Notes
+    -----
+    Sources: the thesis, Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
+    "Differentially private empirical risk minimization", JMLR 12, 2011; the thesis, Appendix B.1 after Zhang et al.
+    2012; for the others see their modules. The theorems hold at the exact minimiser; the terms in τ, the tight
+    calibrations and the exact sensitivity are this project's, derived where they are computed.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> model = LogisticRegression(epsilon=1.0, method="objective", random_state=0).fit(X, y)
+    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
+    [1, 0]
+    """
+
+    _methods = LOGISTIC_METHODS
+
+    epsilon: float
+    _: KW_ONLY
+    method: str = "output"
+    reg_lambda: float | None = None
+    calibration: str = "tight"
+    norm: str = "l2"
+    delta: float = 1e-05
+    sensitivity: str = "exact"
+    n_iterations: int | None = None
+    sampling_rate: float = 1.0
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    tolerance: float = TOLERANCE
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
+        return probabilities(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log probabilities of the classes, shape (n, C)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return log_softmax(log_expit(scores), axis=1)
+
+
+@dataclass(eq=False, repr=False)
+class LinearSVC(LinearEstimator):
+    """Linear support vector machine with differential privacy: the Huber-smoothed hinge loss.
+
+    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each.
+
+    Privacy: as for `LogisticRegression` by the same method. The hinge is replaced by a parabola for |1 - z| <= h, so
+    that its slope is at most 1 and its curvature at most c = 1/(2h) (Chaudhuri, Monteleoni and Sarwate 2011, Corollary
+    13), which is all that the proofs use. In `objective_noise` the determinant costs log(1 + c/λ), for the curvature
+    does not vanish where the slope is near 1.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    method : {"output", "objective", "approximate-minima", "noisy-descent"}
+    reg_lambda : float, optional
+    huber : float
+        Half width h of the parabola, in [0.01, 100].
+    calibration, norm, delta, n_iterations, sampling_rate, relation, fit_intercept, row_bound, tolerance, schema, budget
+        As for `LogisticRegression`.
+    on_invalid : {"raise", "clip"}
+    release : bool
+        No method has a secure sampler: True raises `NoSecureSampler`.
+    random_state : int, Generator, RandomState or None
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_
+        As for `LogisticRegression`. There is no `predict_proba`: the hinge gives no probabilities.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> model = LinearSVC(epsilon=1.0, method="objective", random_state=0).fit(X, y)
+    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
+    [1, 0]
+    """
+
+    _methods = SVC_METHODS
+
+    epsilon: float
+    _: KW_ONLY
+    method: str = "output"
+    reg_lambda: float | None = None
+    huber: float = 0.5
+    calibration: str = "tight"
+    norm: str = "l2"
+    delta: float = 1e-05
+    n_iterations: int | None = None
+    sampling_rate: float = 1.0
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    tolerance: float = TOLERANCE
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def _loss(self) -> Loss:
+        return HuberHinge(self.huber)

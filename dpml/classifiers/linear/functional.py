@@ -1,0 +1,366 @@
+"""Logistic regression by the functional mechanism: noise on a polynomial's coefficients (the thesis, Appendix B.1).
+
+The sum of the logistic losses is replaced by its Taylor polynomial at θ = 0 (Zhang, Zhang, Xiao, Yang and Winslett
+2012, section 5; the thesis, eq. B.1), which without its constant is, for y in {0, 1},
+
+    Σ_i (½ - y_i) x_i·θ + (1/8) Σ_i (x_i·θ)².
+
+Statistics: the coefficients, once (`taylor_coefficients`). Release: Laplace noise on them, for all draws at once
+(`release_coefficients`, `release_integer_coefficients`). Model: the minimiser of the noisy polynomial with a
+regulariser, where it has one (`polynomial_minimisers`), post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml.classifiers.linear._perturbation import check_records
+from dpml.exceptions import InvalidData
+from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.secure import integer_laplace, integer_scale, split_epsilon
+
+__all__ = [
+    "SENSITIVITIES",
+    "TaylorCoefficients",
+    "functional_lambda",
+    "functional_sensitivity",
+    "polynomial_minimisers",
+    "release_coefficients",
+    "release_integer_coefficients",
+    "taylor_coefficients",
+]
+
+FloatArray = NDArray[np.float64]
+
+SENSITIVITIES = ("exact", "improved", "original")
+BLOCK_CELLS = 1 << 24  # cells of the quadratic forms that are decomposed at once
+
+
+@dataclass(frozen=True)
+class TaylorCoefficients:
+    """The polynomial's coefficients, exact or noisy.
+
+    Attributes
+    ----------
+    linear : ndarray of shape (..., K, D)
+        Two classes: K = 1, Σ(½ - y)x. C > 2 classes: K = C, the classes' sums Σ 1[y = c]x, from which
+        `linear_terms` makes the C linear terms.
+    quadratic : ndarray of shape (..., D, D)
+        M = X'X/8, symmetric: the form is θ'Mθ.
+    """
+
+    linear: FloatArray
+    quadratic: FloatArray
+
+    @property
+    def linear_terms(self) -> FloatArray:
+        """Linear term of each classifier, (..., K, D): of class c against the rest it is ½Σx - Σ1[y = c]x."""
+        if self.linear.shape[-2] == 1:
+            return self.linear
+        return self.linear.sum(axis=-2, keepdims=True) / 2 - self.linear
+
+    def packed(self) -> FloatArray:
+        """Return the coefficients of the monomials: θ_j, then θ_j², then θ_jθ_l for j < l, whose coefficient is 2M_jl.
+
+        Each monomial stands there once, and each gets noise once.
+        """
+        D = self.quadratic.shape[-1]
+        j, k = np.triu_indices(D, 1)
+        squares = self.quadratic[..., range(D), range(D)]
+        linear = self.linear.reshape(*self.linear.shape[:-2], -1)
+        return np.concatenate([linear, squares, 2 * self.quadratic[..., j, k]], axis=-1)
+
+    @classmethod
+    def unpacked(cls, values: FloatArray, outputs: int, D: int) -> TaylorCoefficients:
+        """Undo `packed`."""
+        j, k = np.triu_indices(D, 1)
+        linear = values[..., : outputs * D].reshape(*values.shape[:-1], outputs, D)
+        quadratic = np.zeros((*values.shape[:-1], D, D))
+        quadratic[..., range(D), range(D)] = values[..., outputs * D : (outputs + 1) * D]
+        quadratic[..., j, k] = quadratic[..., k, j] = values[..., (outputs + 1) * D :] / 2
+        return cls(linear, quadratic)
+
+
+# ---- statistics -----------------------------------------------------------------------------------------------------
+
+
+def taylor_coefficients(X: Any, codes: Any, n_classes: int = 2, *, n_nonzero: int | None = None) -> TaylorCoefficients:
+    """Return the exact coefficients. Not private.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, D)
+        Records in the unit ball (`dpml.encoding.unit_scale`).
+    codes : array of shape (n,)
+        Classes as 0..C-1.
+    n_classes : int
+        C >= 2, public.
+    n_nonzero : int, optional
+        The most coordinates of a record that are not 0, a public fact; a record with more is an error.
+
+    Examples
+    --------
+    >>> exact = taylor_coefficients([[1.0, 0.0], [0.6, 0.8]], [1, 0])
+    >>> exact.linear
+    array([[-0.2,  0.4]])
+    >>> (8 * exact.quadratic).round(2)
+    array([[1.36, 0.48],
+           [0.48, 0.64]])
+    """
+    codes = np.asarray(codes)
+    n_classes = check_integer(n_classes, "n_classes", 2)
+    X, _ = check_records(X, np.ones(len(codes)))
+    if n_nonzero is not None:
+        most = int(np.asarray((X != 0).sum(axis=1)).max(initial=0))
+        if most > n_nonzero:
+            raise InvalidData(f"a record has {most} coordinates that are not 0: n_nonzero is {n_nonzero}")
+    return _coefficients(X, codes, n_classes, 2.0, 8.0)
+
+
+def _coefficients(X: Any, codes: NDArray, n_classes: int, half: float, eighth: float) -> TaylorCoefficients:
+    if n_classes == 2:
+        weights = (1 - 2 * (codes == 1).astype(float))[:, None] / half
+    else:
+        weights = (codes[:, None] == np.arange(n_classes)).astype(float)
+    gram = X.T @ X
+    quadratic = gram.toarray() if sparse.issparse(gram) else gram
+    return TaylorCoefficients(np.asarray(X.T @ weights).T, quadratic / eighth)
+
+
+# ---- release --------------------------------------------------------------------------------------------------------
+
+
+def functional_sensitivity(
+    dimension: int,
+    *,
+    relation: str = "add-remove",
+    sensitivity: str = "exact",
+    n_nonzero: int | None = None,
+    n_classes: int = 2,
+) -> float:
+    """Return the L1 sensitivity Δ of the monomials' coefficients, of D columns with ‖x‖₂ <= 1.
+
+    One record adds (½ - y)x to the linear coefficients, ½‖x‖₁ in L1, and x_j²/8 and x_j x_l/4 (j < l) to the
+    quadratic ones, ‖x‖₁²/8 in L1: the same whether θ_jθ_l is one monomial or two with half the coefficient each.
+
+    - *exact* (FMsens3). With at most S coordinates that are not 0, S <= D, ‖x‖₁ <= √S. Add/remove: √S/2 + S/8, and
+      S equal coordinates of 1/√S attain it. Replace-one: at most twice that; and also at most
+      max over κ in [0, 1] of √D·√((1 + κ)/2) + (√2·D/8)·√(1 - κ²), the smaller of the two. For let a = (1 - 2y)x and
+      b = (1 - 2y')x': the coefficients differ by ½‖a - b‖₁ + ‖aa' - bb'‖₁/8, by Cauchy and Schwarz at most
+      ½√D·‖a - b‖₂ + (D/8)·‖aa' - bb'‖_F. With ‖a‖ = 1, ‖b‖² = T <= 1 (both grow when the longer one is made 1) and
+      a·b = -κ√T (the sign is the worse one) they are √(1 + T + 2κ√T) and √(1 + T² - 2Tκ²), and putting κ√T for κ and
+      1 for T makes neither smaller. The maximum is at κ = 1 - 2s², s = (√(A² + 32B²) - A)/(8B) with A = √D and
+      B = √2·D/8. For D >= 2 even, ‖aa' - bb'‖₁ = √2·D is attained.
+    - *improved* (FMsens2; the thesis, eq. B.7): D/4 + 3√D. *original* (FMsens1; Zhang et al., section 5.2; the thesis,
+      eq. B.2): D²/4 + 3D. Both are twice the sum of bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁, taken apart. So they hold under
+      both relations, with room to spare; FMsens1 needs |x_j| <= 1 only, FMsens2 ‖x‖₂ <= 1. The thesis derives FMsens2
+      for x >= 0, but with |x_j| for x_j it holds for any x.
+
+    With C > 2 classes the class sums take the place of Σ(½ - y)x: a record adds ‖x‖₁ to them, whatever C is, and two
+    records 2√S at most; with ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover that too.
+
+    Parameters
+    ----------
+    dimension : int
+        D, the number of columns, the constant one included.
+    relation : {"add-remove", "replace-one"}
+    sensitivity : {"exact", "improved", "original"}
+    n_nonzero : int, optional
+        S, public; default D. The published ones do not use it.
+    n_classes : int
+        C.
+
+    Examples
+    --------
+    >>> [functional_sensitivity(25, sensitivity=name) for name in SENSITIVITIES]
+    [5.625, 21.25, 231.25]
+    >>> round(functional_sensitivity(25, relation="replace-one"), 3)
+    8.249
+    """
+    D = check_integer(dimension, "dimension", 1)
+    S = D if n_nonzero is None else min(check_integer(n_nonzero, "n_nonzero", 1), D)
+    replaced = check_relation(relation) == "replace-one"
+    two = check_integer(n_classes, "n_classes", 2) == 2
+    kind = check_choice(sensitivity, "sensitivity", SENSITIVITIES)
+    if kind == "original":
+        return D * D / 4 + 3 * D
+    if kind == "improved":
+        return D / 4 + 3 * math.sqrt(D)
+    one = math.sqrt(S) * (0.5 if two else 1.0) + S / 8
+    if not replaced:
+        return one
+    A, B = math.sqrt(D), math.sqrt(2) * D / 8
+    if not two:
+        return min(2 * one, 2 * math.sqrt(S) + B)
+    s = (math.sqrt(A * A + 32 * B * B) - A) / (8 * B)
+    return min(2 * one, A * math.sqrt(1 - s * s) + 2 * B * s * math.sqrt(1 - s * s))
+
+
+def release_coefficients(
+    exact: TaylorCoefficients,
+    epsilon: float,
+    *,
+    relation: str = "add-remove",
+    sensitivity: str = "exact",
+    n_nonzero: int | None = None,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> TaylorCoefficients:
+    """Release the coefficients with Laplace noise of scale Δ/ε on each monomial's.
+
+    Privacy: ε per draw for `relation`, by `functional_sensitivity`. All classes of a draw share one quadratic part,
+    which is paid for once. An entry M_jl off the diagonal is half of a monomial's coefficient, so its noise is half.
+
+    Parameters
+    ----------
+    exact : TaylorCoefficients
+        From `taylor_coefficients` with the same `n_nonzero`.
+    epsilon : float
+    relation, sensitivity, n_nonzero
+        As for `functional_sensitivity`.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    TaylorCoefficients
+        With a leading axis of draws.
+    """
+    outputs, D = exact.linear.shape
+    options: dict[str, Any] = {"relation": relation, "sensitivity": sensitivity, "n_nonzero": n_nonzero}
+    delta = functional_sensitivity(D, n_classes=max(outputs, 2), **options)
+    noisy = Laplace(epsilon, delta).release(exact.packed(), draws=draws, rng=rng)
+    return TaylorCoefficients.unpacked(noisy, outputs, D)
+
+
+def release_integer_coefficients(
+    X: Any,
+    codes: Any,
+    n_classes: int,
+    epsilon: float,
+    *,
+    unit: float,
+    n_nonzero: int,
+    grid: int = 1,
+    relation: str = "add-remove",
+    sensitivity: str = "exact",
+) -> TaylorCoefficients:
+    """Release the coefficients of records on a grid with secure integer noise; one draw, without a seed.
+
+    Privacy: ε for `relation`. Derivation: the entries of a record are integers in [-G, G], at most R of them not 0, so
+    its linear integers add up to at most RG and the products x_j x_l over all ordered pairs to at most R²G²; integer
+    Laplace noise of scale s on each Σx_j² and of s/2 on each Σx_j x_l, j < l, costs at most R²G²/s. Replace-one
+    doubles both. ε is shared between the two parts as `release_coefficients` does. The published sensitivities are
+    larger, and the noise is made as much larger.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, D)
+        Integers in [-G, G]; the records of the model are ``X * unit / grid``.
+    codes : array of shape (n,)
+    n_classes : int
+    epsilon : float
+    unit : float
+        The public scale; `unit`² times `n_nonzero` is at most 1.
+    n_nonzero : int
+        R.
+    grid : int
+        G.
+    relation, sensitivity
+        As for `functional_sensitivity`.
+
+    Returns
+    -------
+    TaylorCoefficients
+        With a leading axis of 1.
+    """
+    epsilon = check_epsilon(epsilon)
+    R = check_integer(n_nonzero, "n_nonzero", 1)
+    G = check_integer(grid, "grid", 1)
+    D = X.shape[1]
+    most = R * G * (2 if check_relation(relation) == "replace-one" else 1)
+    options: dict[str, Any] = {"relation": relation, "n_classes": n_classes, "n_nonzero": R}
+    smallest = functional_sensitivity(D, **options)
+    epsilon *= min(smallest / functional_sensitivity(D, sensitivity=sensitivity, **options), 1.0)
+    linear_part = math.sqrt(R) * (0.5 if n_classes == 2 else 1.0)
+    first, rest = split_epsilon(epsilon, linear_part / (linear_part + R / 8))
+    sums = _coefficients(X, np.asarray(codes), n_classes, 1.0, 1.0)
+    linear: Any = integer_laplace(_integers(sums.linear), integer_scale(first, most))
+    diagonal = integer_scale(rest, most * R * G)
+    j, k = np.triu_indices(D, 1)
+    values = _integers(sums.quadratic)
+    quadratic = np.zeros((D, D))
+    quadratic[range(D), range(D)] = integer_laplace(values[range(D), range(D)], diagonal)
+    if len(j):  # half of a float is exact
+        quadratic[j, k] = quadratic[k, j] = integer_laplace(values[j, k], diagonal / 2)
+    step = check_number(unit, "unit", 0.0, 1.0, open_lower=True) / G
+    linear = linear * (step / 2 if n_classes == 2 else step)
+    return TaylorCoefficients(linear[None].astype(float), quadratic[None] * (step * step / 8))
+
+
+def _integers(sums: FloatArray) -> NDArray[np.int64]:
+    """Return sums of integers as integers; sums of 2^53 and more, which are no longer exact, end there."""
+    return np.clip(np.rint(sums), -(2.0**53), 2.0**53).astype(np.int64)
+
+
+# ---- model ----------------------------------------------------------------------------------------------------------
+
+
+def functional_lambda(epsilon: float, sensitivity: float, dimension: int | None = None) -> float:
+    """Return a regulariser λ that is right for the noise on the quadratic form. A public rule: no data go in.
+
+    Without `dimension` λ = 8√2·Δ/ε, which adds 4 standard deviations of the noise, √2·Δ/ε, to M's diagonal (Zhang et
+    al. 2012, section 6.1). But the noise matrix has D(D-1)/2 entries of variance σ² = (Δ/ε)²/2 on each side of the
+    diagonal, and a symmetric matrix of such noise has its least eigenvalue near -2σ√D (Wigner's semicircle law;
+    measured at D = 101 to 127: -0.98 to -0.99 times that). With `dimension` λ/2 is 1.2 times that, 2.4σ√D: larger than
+    4 standard deviations from D = 12 on.
+
+    Examples
+    --------
+    >>> round(functional_lambda(1.0, 5.625), 2), round(functional_lambda(1.0, 5.625, dimension=25), 2)
+    (63.64, 95.46)
+    """
+    scale = sensitivity / check_epsilon(epsilon)
+    if dimension is None:
+        return 8 * math.sqrt(2) * scale
+    return 1.2 * math.sqrt(8 * check_integer(dimension, "dimension", 1)) * scale
+
+
+def polynomial_minimisers(noisy: TaylorCoefficients, reg_lambda: float) -> FloatArray:
+    """Return the minimisers of linear·θ + θ'Mθ + (λ/2)‖θ‖². Post-processing.
+
+    Where M + (λ/2)I is not positive definite there is none: eigenvectors of eigenvalues that are not positive are left
+    out, and θ minimises over the span of the others (spectral trimming, Zhang et al. 2012, section 6.2).
+
+    Parameters
+    ----------
+    noisy : TaylorCoefficients
+        With a leading axis of draws.
+    reg_lambda : float
+        λ >= 0.
+
+    Returns
+    -------
+    ndarray of shape (draws, K, D)
+    """
+    reg_lambda = check_number(reg_lambda, "reg_lambda", 0.0)
+    terms = noisy.linear_terms
+    draws, D = len(terms), terms.shape[-1]
+    theta = np.empty(terms.shape)
+    step = max(BLOCK_CELLS // (D * D), 1)
+    for start in range(0, draws, step):
+        part = slice(start, start + step)
+        values, vectors = np.linalg.eigh(noisy.quadratic[part])
+        values += reg_lambda / 2
+        # an eigenvalue that is 0 but for rounding is left out too
+        floor = 1e-12 * np.abs(values).max(axis=1, keepdims=True)
+        inverse = np.where(values > floor, 0.5 / np.where(values > floor, values, 1.0), 0.0)
+        theta[part] = -(terms[part] @ vectors * inverse[:, None, :]) @ vectors.transpose(0, 2, 1)
+    return theta

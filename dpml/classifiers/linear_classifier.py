@@ -1,0 +1,168 @@
+"""The linear classifier to begin with: naive Bayes or a support vector machine, by a public rule.
+
+Naive Bayes needs two numbers for each feature and survives much noise; a support vector machine sees that attributes
+say the same twice and needs more records for each feature. Which of them is better depends on the numbers of records
+and of columns and on ε, all of them public (docs/decisions/0019).
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon
+from dpml.budget import Budget
+from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.linear import LinearSVC, squared_norm_bound
+from dpml.classifiers.naive_bayes import BernoulliNB
+from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema, resolve_schema
+
+__all__ = ["LinearClassifier", "default_linear_method"]
+
+METHODS = ("auto", "naive-bayes", "objective")
+# Records times ε for each column from which the support vector machine is ahead: where the columns are those of one-hot
+# attributes, which say much twice, and elsewhere.
+ENOUGH = {"attributes": 20, "features": 200}
+# Half-width of the hinge's parabola: wide, for flat losses need less noise in the determinant (docs/decisions/0019).
+HUBER = 1.0
+
+
+def default_linear_method(schema: Schema, epsilon: float) -> str:
+    """Return the project's public rule: "objective" where there are enough records for each column, else "naive-bayes".
+
+    A support vector machine needs 20 records times ε for each column of one-hot attributes and 200 for each other
+    column; with C > 2 classes C times as many, for each of C classifiers gets ε/C. A schema that does not state a
+    number of records has too few of them; one with numeric columns leaves no choice.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of binary and numeric features.
+    epsilon : float
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> schema = load("census").schema
+    >>> [default_linear_method(schema, epsilon) for epsilon in (0.05, 1.0)]
+    ['naive-bayes', 'objective']
+    """
+    if not schema.is_binary:
+        return "objective"
+    whole = sum(map(len, schema.attributes.values())) == schema.n_features
+    needed = ENOUGH["attributes" if whole else "features"] * schema.n_features
+    classifiers = 1 if schema.n_classes == 2 else schema.n_classes
+    return "objective" if epsilon * schema.n_lower >= needed * classifiers else "naive-bayes"
+
+
+def default_norm(schema: Schema) -> str:
+    """Return in which norm objective perturbation has less noise: "l1" where 2(r + 1) is less than D + 1."""
+    return "l1" if 2 * (squared_norm_bound(schema) + 1) < schema.n_features + 1 else "l2"
+
+
+@dataclass(eq=False, repr=False)
+class LinearClassifier(PrivateClassifier):
+    """A private linear classifier whose method a public rule chooses.
+
+    Released: the counts of `BernoulliNB` or the weights of ``LinearSVC(method="objective")``, with Laplace noise where
+    records are sparse.
+
+    Privacy: ε per fit, for `relation`: that of the one model which is fitted (its class has the derivation). The
+    choice looks at the schema and at ε, never at the records.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    method : {"auto", "naive-bayes", "objective"}
+        "auto" is `default_linear_method`; a release takes naive Bayes, whose noise has a secure sampler.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation for which ε holds; it must be the budget's.
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
+    budget : Budget, optional
+        Charged ε before anything is computed from the records.
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain or a label that is no class.
+    release : bool
+        Draw the noise securely (`BernoulliNB`); forbids `random_state`.
+    random_state : int, Generator, RandomState or None
+        Seed of the noise, for study.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The schema's classes, present in the data or not.
+    method_ : str
+        "naive-bayes" or "objective".
+    estimator_ : BernoulliNB or LinearSVC
+        The model that was fitted.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> data = load("census")
+    >>> model = LinearClassifier(1.0, schema=data.schema, random_state=0).fit(data.X_train, data.y_train)
+    >>> model.method_, bool(model.score(data.X_test, data.y_test) > 0.87)
+    ('objective', True)
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    method: str = "auto"
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any) -> LinearClassifier:
+        """Fit to private records.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Binary or numeric features; a DataFrame's columns are looked up in the schema by name.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+        """
+        X = self._enter(X)
+        check_epsilon(self.epsilon)
+        method = check_choice(self.method, "method", METHODS)
+        schema = resolve_schema(self.schema, X)
+        if method == "auto":
+            method = "naive-bayes" if self.release else default_linear_method(schema, self.epsilon)
+        if method == "naive-bayes" and not schema.is_binary:
+            raise InvalidParameter("method", "naive-bayes", "one for binary features; MixedNB takes numbers")
+        names = ("relation", "schema", "budget", "on_invalid", "release", "random_state")
+        options: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if method == "objective":
+            options |= {"method": "objective", "norm": default_norm(schema), "huber": HUBER}
+        kind: Any = LinearSVC if method == "objective" else BernoulliNB
+        self.estimator_ = kind(self.epsilon, **options).fit(X, y)
+        self.method_ = method
+        self._learned_facts(self.estimator_._schema, isinstance(X, pd.DataFrame))
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return scores, shape (n,), positive for class 1, with two classes, else one column a class."""
+        X = self._checked(X)
+        if self.method_ == "objective":
+            return self.estimator_.decision_function(X)
+        scores = self.estimator_._joint_log_likelihood(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most probable class of each record."""
+        X = self._checked(X)
+        return self.estimator_.predict(X)

@@ -1,0 +1,27 @@
+"""Linear classifiers found by private choices among public candidates: PrivLocal and PrivGene."""
+
+from dpml.classifiers.local_search.estimators import (
+    PrivGene,
+    PrivLocal,
+    Records,
+    candidate_range,
+    default_decay,
+    default_iterations,
+    neighbourhood_range,
+    offspring,
+    release_genetic_search,
+    release_local_search,
+)
+
+__all__ = [
+    "PrivGene",
+    "PrivLocal",
+    "Records",
+    "candidate_range",
+    "default_decay",
+    "default_iterations",
+    "neighbourhood_range",
+    "offspring",
+    "release_genetic_search",
+    "release_local_search",
+]

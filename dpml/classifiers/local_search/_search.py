@@ -1,0 +1,323 @@
+"""Private search for weights: choices among public candidates by their sums of losses.
+
+Statistics: `dpml.classifiers.local_search._objectives.Records`. Release: in each iteration a private choice, for all
+draws at once (`release_local_search`, `release_genetic_search`). What was chosen is public, and so are the next
+candidates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
+from dpml.budget.shares import equal_share
+from dpml.classifiers.local_search._objectives import LOSSES, Records, largest_score, loss_value
+from dpml.exceptions import NoSecureSampler
+from dpml.mechanisms import door
+from dpml.mechanisms.choice import ReportNoisyMax
+from dpml.mechanisms.secure import noisy_max
+
+FloatArray = NDArray[np.float64]
+CALIBRATIONS = ("range", "published")
+BLOCK_CELLS = 1 << 21  # margins that are held at once
+GRID = 1024  # steps of the range on which secure noise is drawn
+FIRST_STEP, LAST_STEP = 2.0, 0.2
+
+
+# ---- public rules ---------------------------------------------------------------------------------------------------
+
+
+def default_iterations(
+    epsilon: float, n_lower: int, dimension: int, *, relation: str = "add-remove", n_selected: int = 1
+) -> int:
+    """Return a public number of iterations: ε·n/(100·log(2D')), from 4 to 60, n the lower bound on the records.
+
+    The noise of a choice among 2D' candidates is some log(2D') times its scale, which is T times that of one choice at
+    ε; what a step gains is a few hundredths of n. PrivGene, which chooses `n_selected` in each iteration but the
+    last, divides by that, and takes 3 at least. Replace-one has half the ε.
+
+    Examples
+    --------
+    >>> [default_iterations(epsilon, 30_000, 127) for epsilon in (0.05, 0.1, 0.5, 1.0)]
+    [4, 5, 27, 54]
+    """
+    paid = check_epsilon(epsilon) / (2 if check_relation(relation) == "replace-one" else 1)
+    ideal = paid * n_lower / (100 * math.log(2 * max(dimension, 2)) * n_selected)
+    return round(min(max(ideal, 4 if n_selected == 1 else 3), 60))
+
+
+def default_decay(n_iterations: int) -> float:
+    """Return the factor by which a step shrinks: T of them take it from 2 to 0.2."""
+    return (LAST_STEP / FIRST_STEP) ** (1 / n_iterations)
+
+
+def _steps(n_iterations: int, step: float, decay: float) -> FloatArray:
+    check_integer(n_iterations, "n_iterations", 1)
+    check_number(step, "step", 0.0, 10.0, open_lower=True)
+    check_number(decay, "decay", 0.0, 1.0, open_lower=True)
+    # a step never vanishes, nor the range that it is divided by
+    return np.maximum(step * decay ** np.arange(n_iterations), 1e-6)
+
+
+# ---- ranges: functions of public facts ------------------------------------------------------------------------------
+
+
+def neighbourhood_range(
+    theta: FloatArray, step: float, loss: str, *, n_ones: int, numeric: Any = None, intercept: bool = True
+) -> FloatArray:
+    """Return the range of what one record more can do to J at the points θ, θ ± step·e_j: exact, shape (draws,).
+
+    A record adds l(s c·x) to J at the candidate c, and s c·x = z + a with z = s θ·x and |a| <= step, for |x_j| <= 1.
+    l falls and is convex, so two candidates differ by at most l(z - step) - l(z + step), and that is largest at the
+    smallest z there is: with M the largest |θ·x| of any record (`largest_score`),
+
+        range = l(-M - step) - l(-M + step).
+
+    The record that has the margin -M attains it, at θ ± step·e_j for a j with |x_j| = 1. It is at most 2·step, and
+    for the logistic loss at θ = 0 it is `step`. It shrinks with the step, where J itself changes by l(-M).
+
+    Examples
+    --------
+    >>> neighbourhood_range(np.array([[0.0, 0.0], [3.0, 1.0]]), 0.5, "logistic", n_ones=1).round(3)
+    array([0.5  , 0.981])
+    """
+    numeric = _numeric(numeric, theta.shape[-1] - bool(intercept))
+    lowest = -largest_score(theta, n_ones, numeric, intercept)
+    return loss_value(loss, lowest - step) - loss_value(loss, lowest + step)
+
+
+def candidate_range(
+    theta: FloatArray, loss: str, *, n_ones: int, numeric: Any = None, intercept: bool = True
+) -> FloatArray:
+    """Return a bound on the range of what one record more can do to J at any candidates (draws, m, D'), shape (draws,).
+
+    For two candidates that differ by δ the margins differ by at most d = min(‖δ‖₁, ρ‖δ‖₂, 2M), with ρ² the most
+    coordinates of a record that are not 0 and M the largest |c·x| of any candidate and record, so J changes
+    by amounts that differ by at most l(-M) - l(-M + d), l being convex and falling.
+
+    This is what the *enhanced exponential mechanism* of Zhang et al. is after: candidates that become alike need
+    less noise.
+    """
+    numeric = _numeric(numeric, theta.shape[-1] - bool(intercept))
+    most = largest_score(theta, n_ones, numeric, intercept).max(axis=-1)
+    rho = math.sqrt(min(n_ones, int((~numeric).sum())) + int(numeric.sum()) + bool(intercept))
+    apart = [float(np.minimum(cdist(c, c, "cityblock"), rho * cdist(c, c)).max()) for c in theta]
+    lowest, distance = -most, np.minimum(apart, 2 * most)
+    return np.maximum(loss_value(loss, lowest) - loss_value(loss, lowest + distance), 1e-6)
+
+
+def _numeric(numeric: Any, D: int) -> NDArray[np.bool_]:
+    return np.zeros(D, dtype=bool) if numeric is None else np.asarray(numeric, dtype=bool)
+
+
+# ---- release --------------------------------------------------------------------------------------------------------
+
+
+def _choose(
+    scores: FloatArray, epsilon: float, span: FloatArray, published: bool, rng: np.random.Generator | None
+) -> NDArray[np.intp]:
+    """Choose a candidate for each draw; scores (draws, candidates), range (draws,). Without `rng`: securely."""
+    if rng is None:
+        chosen = [noisy_max(row, epsilon, R, grid=R / GRID) for row, R in zip(scores, span.tolist(), strict=True)]
+        return np.array(chosen, dtype=np.intp)
+    mechanism = ReportNoisyMax(epsilon, 1.0, "gumbel" if published else "exponential")
+    return mechanism.release(scores / span[:, None], rng=rng, draws=len(scores))
+
+
+def epsilon_share(epsilon: float, choices: int) -> float:
+    """Return ε for each of a number of choices; rounded down, so that they never add up to more."""
+    return equal_share(check_epsilon(epsilon), choices)
+
+
+def _door(
+    calibration: str, relation: str, loss: str, rng: np.random.Generator | None, secure: bool
+) -> tuple[bool, int, np.random.Generator | None]:
+    check_choice(loss, "loss", LOSSES)
+    published = check_choice(calibration, "calibration", CALIBRATIONS) == "published"
+    factor = 2 if check_relation(relation) == "replace-one" else 1
+    if not secure:
+        return published, factor, check_rng(rng)
+    if published:
+        raise NoSecureSampler("the exponential mechanism has no secure sampler here; use calibration='range'")
+    return published, factor, None
+
+
+def _in_blocks(search: Callable[[int], FloatArray], draws: int, cells: int) -> FloatArray:
+    draws = check_integer(draws, "draws", 1)
+    size = max(BLOCK_CELLS // max(cells, 1), 1)
+    return np.concatenate([search(min(size, draws - start)) for start in range(0, draws, size)])
+
+
+def release_local_search(
+    records: Records,
+    epsilon: float,
+    *,
+    n_iterations: int,
+    step: float = FIRST_STEP,
+    decay: float = 0.95,
+    loss: str = "logistic",
+    stay: bool = True,
+    calibration: str = "range",
+    relation: str = "add-remove",
+    draws: int = 1,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> FloatArray:
+    """Release weights by T private steps along coordinates (Su et al. 2018, Algorithm 1).
+
+    From θ = 0, each iteration chooses one of θ ± s·e_j (and, with `stay`, θ itself) by the value of -J, and shrinks s.
+
+    Privacy: ε per draw for `relation`: ε/T for each choice, whose candidates depend on the earlier choices only.
+
+    - ``calibration="range"``: permute-and-flip with scale R·T/ε, R the range of the change of the candidates' scores:
+      `neighbourhood_range` under add/remove. Replacing a record takes one away and adds one: twice that.
+    - ``calibration="published"``: the exponential mechanism with weight ε/(2·T·Δ), as printed, where Δ is the
+      sensitivity of J over all θ that can be reached: ‖θ‖₁ <= Σs, hence |θ·x| <= Σs, and 0 <= l <= l(-Σs) = Δ, under
+      either relation. Private, and 2Δ is many times R.
+
+    Parameters
+    ----------
+    records : Records
+    epsilon : float
+    n_iterations : int
+        T.
+    step, decay : float
+        s in (0, 10] and its factor in (0, 1]; Su et al. have 0.5 and 0.95. A step is never less than 1e-6.
+    loss : {"logistic", "hinge"}
+    stay : bool
+        Whether the current point is a candidate.
+    calibration : {"range", "published"}
+    relation : {"add-remove", "replace-one"}
+    draws : int
+    rng : numpy.random.Generator, optional
+        Needed unless `secure`.
+    secure : bool
+        Secure noise, on a grid of a 1024th of R; ``calibration="range"`` only.
+
+    Returns
+    -------
+    ndarray of shape (draws, D')
+        With an intercept its weight is the last.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> records = Records(np.repeat([[1, 0], [0, 1]], 500, axis=0), np.repeat([1, -1], 500), n_ones=1)
+    >>> release_local_search(records, 1.0, n_iterations=2, step=1.0, decay=0.5, stay=False, rng=rng)
+    array([[ 1. , -0.5,  0. ]])
+    """
+    published, factor, rng = _door(calibration, relation, loss, rng, secure)
+    steps = _steps(n_iterations, step, decay)
+    share, D = epsilon_share(epsilon, n_iterations), records.dimension
+
+    def search(draws: int) -> FloatArray:
+        theta, margins = np.zeros((draws, D)), np.zeros((records.n, draws))
+        for s in steps:
+            gains = records.gains(margins, s, loss)
+            if stay:
+                gains = np.concatenate([gains, np.zeros((draws, 1))], axis=1)
+            if published:
+                span = np.full(draws, 2 * float(loss_value(loss, -steps.sum())))
+            else:
+                span = factor * neighbourhood_range(theta, s, loss, **records.public)
+            chosen = _choose(gains, share, span, published, rng)
+            columns = chosen % D
+            amounts = np.where(chosen == 2 * D, 0.0, np.where(chosen < D, s, -s))
+            theta[np.arange(draws), columns] += amounts
+            records.move(margins, columns, amounts)
+        return theta
+
+    return _in_blocks(search, draws, records.n)
+
+
+def offspring(parents: FloatArray, n_candidates: int, step: float, rng: np.random.Generator) -> FloatArray:
+    """Return m children of parents (draws, m', D'): one-point crossover of two of them, then one weight ± step.
+
+    Every parent, point, weight and sign is uniformly random and owes nothing to the records.
+    """
+    draws, m, D = len(parents), parents.shape[1], parents.shape[2]
+    size = (draws, n_candidates)
+    ends = (m, m, D + 1, D, 2)
+    first, second, point, columns, signs = door.coins(lambda rng: [rng.integers(end, size=size) for end in ends], rng)
+    head = np.arange(D) < point[..., None]
+    rows = np.arange(draws)[:, None]
+    children = np.where(head, parents[rows, first], parents[rows, second])
+    children[rows, np.arange(n_candidates), columns] += np.where(signs == 1, step, -step)
+    return children
+
+
+def release_genetic_search(
+    records: Records,
+    epsilon: float,
+    *,
+    n_iterations: int,
+    n_candidates: int = 100,
+    n_selected: int = 2,
+    step: float = FIRST_STEP,
+    decay: float = 0.7,
+    loss: str = "logistic",
+    calibration: str = "range",
+    relation: str = "add-remove",
+    draws: int = 1,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> FloatArray:
+    """Release weights by a private genetic search (PrivGene).
+
+    The first m candidates are `offspring` of θ = 0. Each iteration but the last keeps m' of them, one by one, and makes
+    the next m from those; the last keeps one, which is the release.
+
+    Privacy: ε per draw for `relation`, in (T-1)·m' + 1 equal choices; candidates depend on the earlier choices and on
+    coins that know no record. ``calibration="range"``: permute-and-flip by `candidate_range`, twice that under
+    replace-one. ``calibration="published"``: the exponential mechanism with ε/(2Δ) for each choice, Δ the sensitivity
+    of J over all that can be reached: no weight is beyond Σs, so |θ·x| <= ρ²Σs and Δ = l(-ρ²Σs), ρ² the most
+    coordinates of a record that are not 0.
+
+    Parameters
+    ----------
+    records, epsilon
+        As for `release_local_search`.
+    n_iterations, n_candidates, n_selected : int
+        T, m and m' <= m.
+    step, decay : float
+    loss, calibration, relation, draws, rng, secure
+        As for `release_local_search`.
+
+    Returns
+    -------
+    ndarray of shape (draws, D')
+    """
+    published, factor, noise = _door(calibration, relation, loss, rng, secure)
+    steps = _steps(n_iterations, step, decay)
+    m = check_integer(n_candidates, "n_candidates", 1)
+    kept = check_integer(n_selected, "n_selected", 1, m)
+    share, D = epsilon_share(epsilon, (n_iterations - 1) * kept + 1), records.dimension
+    coins = noise if noise is not None else np.random.default_rng()
+    numbers = int(records.numeric.sum())
+    rho = min(records.n_ones, len(records.numeric) - numbers) + numbers + records.intercept
+
+    def search(draws: int) -> FloatArray:
+        parents = np.zeros((draws, 1, D))
+        for t, s in enumerate(steps):
+            candidates = offspring(parents, m, s, coins)
+            scores = -records.objective(candidates, loss)
+            if published:
+                span = np.full(draws, 2 * float(loss_value(loss, -rho * steps.sum())))
+            else:
+                span = factor * candidate_range(candidates, loss, **records.public)
+            left = np.tile(np.arange(m), (draws, 1))
+            rows, best = np.arange(draws), []
+            for _ in range(kept if t < n_iterations - 1 else 1):
+                chosen = _choose(np.take_along_axis(scores, left, axis=1), share, span, published, noise)
+                best.append(left[rows, chosen])
+                left = left[np.arange(left.shape[1]) != chosen[:, None]].reshape(draws, -1)
+            parents = candidates[rows[:, None], np.stack(best, axis=1)]
+        return parents[:, 0]
+
+    return _in_blocks(search, draws, m * D)

@@ -1,0 +1,355 @@
+"""Linear classifiers by private local search: PrivLocal (Su et al. 2018) and PrivGene (Zhang et al. 2013).
+
+Statistics and release are in `dpml.classifiers.local_search._objectives` and `dpml.classifiers.local_search._search`:
+`Records`, then `release_local_search` or `release_genetic_search`. Model: the estimators' weights, post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from dpml._validate import (
+    ON_INVALID,
+    as_generator,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_number,
+    check_relation,
+)
+from dpml.budget import Budget, charge
+from dpml.classifiers.linear._base import (
+    LinearDecisions,
+    check_ones,
+    probabilities,
+    public_scaling,
+    public_table,
+    squared_norm_bound,
+)
+from dpml.classifiers.local_search._objectives import LOSSES, Records
+from dpml.classifiers.local_search._search import (
+    CALIBRATIONS,
+    FIRST_STEP,
+    candidate_range,
+    default_decay,
+    default_iterations,
+    epsilon_share,
+    neighbourhood_range,
+    offspring,
+    release_genetic_search,
+    release_local_search,
+)
+from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.mechanisms.secure import check_release
+from dpml.schema import Schema, resolve_schema
+
+__all__ = [
+    "PrivGene",
+    "PrivLocal",
+    "Records",
+    "candidate_range",
+    "default_decay",
+    "default_iterations",
+    "neighbourhood_range",
+    "offspring",
+    "release_genetic_search",
+    "release_local_search",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+def _is_logistic(model: Any) -> bool:
+    if model.loss != "logistic":
+        raise AttributeError("predict_proba needs loss='logistic': a hinge has no probabilities")
+    return True
+
+
+class _PrivateSearch(LinearDecisions):
+    """What the two searches share: the door, and one against the rest."""
+
+    epsilon: float
+    loss: str
+    calibration: str
+    relation: str
+    n_iterations: int | None
+    step: float | None
+    decay: float | None
+    fit_intercept: bool
+    row_bound: int | None
+    schema: Schema | None
+    budget: Budget | None
+    random_state: Any
+
+    def _search(self, records: Records, epsilon: float, n_lower: int, noise: dict[str, Any]) -> FloatArray:
+        raise NotImplementedError
+
+    def _check_own(self) -> None:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any) -> _PrivateSearch:
+        """Fit to private records.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            A DataFrame's columns are looked up in the schema by name. n may be 0.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+        """
+        X = self._enter(X)
+        epsilon, relation = self._check_parameters()
+        rng = as_generator(self.random_state)
+        schema = resolve_schema(self.schema, X)
+        squared_norm_bound(schema)  # names a categorical column
+        named = isinstance(X, pd.DataFrame)
+        invalid = "clip" if self.release else self.on_invalid
+        X, codes, schema = schema.check_table(X, y, invalid)
+        numeric = np.array([f.kind == "numeric" for f in schema.features])
+        bounds = [int((~numeric).sum()), schema.row_bound, self.row_bound]
+        n_ones = min(b for b in bounds if b is not None)
+        slope, shift = public_scaling(schema)
+        if invalid == "raise":
+            check_ones(X, schema)
+        X = public_table(X, schema, n_ones + int(numeric.sum()), rng)
+        charge(self.budget, relation, epsilon, label=f"{type(self).__name__}, {self.loss}")
+        noise: dict[str, Any] = {"secure": True} if self.release else {"rng": rng}
+        C = schema.n_classes
+        theta = []
+        for positive in (1,) if C == 2 else range(C):
+            signs = np.where(codes == positive, 1.0, -1.0)
+            records = Records(X, signs, n_ones, numeric, bool(self.fit_intercept))
+            theta.append(self._search(records, epsilon_share(epsilon, 1 if C == 2 else C), schema.n_lower, noise)[0])
+        weights = np.array(theta)
+        self._learned_facts(schema, named)
+        coef, constant = (weights[:, :-1], weights[:, -1]) if self.fit_intercept else (weights, np.zeros(len(weights)))
+        self.coef_, self.intercept_ = coef * slope, constant + coef @ shift
+        return self
+
+    def _check_parameters(self) -> tuple[float, str]:
+        epsilon = check_epsilon(self.epsilon)
+        check_choice(self.loss, "loss", LOSSES)
+        published = check_choice(self.calibration, "calibration", CALIBRATIONS) == "published"
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise InvalidParameter("fit_intercept", self.fit_intercept, "True or False")
+        if self.row_bound is not None:
+            check_integer(self.row_bound, "row_bound", 1)
+        if self.n_iterations is not None:
+            check_integer(self.n_iterations, "n_iterations", 1)
+        if self.step is not None:
+            check_number(self.step, "step", 0.0, 10.0, open_lower=True)
+        if self.decay is not None:
+            check_number(self.decay, "decay", 0.0, 1.0, open_lower=True)
+        self._check_own()
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        relation = check_relation(self.relation)
+        if self.release:
+            if published:
+                raise NoSecureSampler("calibration='published' has no secure sampler here; 'range' has one")
+            check_release(self.random_state)
+        return epsilon, relation
+
+    def _plan(self, epsilon: float, n_lower: int, dimension: int, n_selected: int = 1) -> dict[str, Any]:
+        """Return what the parameters, and public rules where they are None, say of the search."""
+        rule: dict[str, Any] = {"relation": self.relation, "n_selected": n_selected}
+        T = self.n_iterations
+        T = default_iterations(epsilon, n_lower, dimension, **rule) if T is None else int(T)
+        self.n_iterations_ = T
+        return {
+            "n_iterations": T,
+            "step": FIRST_STEP if self.step is None else self.step,
+            "decay": default_decay(T) if self.decay is None else self.decay,
+            "loss": self.loss,
+            "calibration": self.calibration,
+            "relation": self.relation,
+        }
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
+        return probabilities(self.decision_function(X))
+
+
+@dataclass(eq=False, repr=False)
+class PrivLocal(_PrivateSearch):
+    """Linear classifier by private local search (Su et al. 2018, Algorithm 1).
+
+    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each. Each
+    iteration moves one weight by ± s, or none, and s shrinks.
+
+    Privacy: ε per fit, for `relation`; ε/C for each classifier with more than two classes, ε/(C·T) for each iteration.
+    The range of what one record can do to the candidates' scores is exact (`neighbourhood_range`): at most 2s under
+    add/remove, so the noise shrinks with the step; twice that under replace-one. It rests on numbers in [-1, 1], by
+    the schema's bounds, and on `row_bound` ones a record. ``release=True`` draws secure noise (permute-and-flip).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    loss : {"logistic", "hinge"}
+    n_iterations : int, optional
+        T. None: `default_iterations`, by ε, the schema's `n_lower` and the number of weights.
+    step : float, optional
+        First s, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. Su et al. 2018: 0.5.
+    decay : float, optional
+        Factor of s from one iteration to the next, in (0, 1]. None: such that T iterations take s from 2 to 0.2.
+        Su et al. 2018: 0.95.
+    stay : bool
+        Whether to keep the current weights is a choice too. Su et al. 2018: False.
+    calibration : {"range", "published"}
+        Noise for the range of the change, or the exponential mechanism for the sensitivity of the objective, as
+        printed; both are private.
+    relation : {"add-remove", "replace-one"}
+    fit_intercept : bool
+        Whether there is a constant column.
+    row_bound : int, optional
+        Most ones a record keeps; the others are cut at random, each record on its own. None: the schema's row bound.
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
+    budget : Budget, optional
+        Charged ε before anything is drawn.
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain, a label that is no class, or a record with too many ones.
+    release : bool
+        Secure noise, no seed, and everything invalid is clipped.
+    random_state : int, Generator, RandomState or None
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+    coef_ : ndarray of shape (K, D)
+        K = 1 for two classes, else C.
+    intercept_ : ndarray of shape (K,)
+    n_iterations_ : int
+        T.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, InvalidSchema, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
+
+    Notes
+    -----
+    Source: Su et al. 2018, section 3.4, Algorithm 1; permute-and-flip: McKenna and Sheldon 2020. The range, `stay` and
+    the rules are this project's. The candidates of an iteration are functions of earlier choices, so the exact range at
+    the current weights may be used for each (adaptive composition).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> model = PrivLocal(epsilon=1.0, schema=Schema.binary(5, n_lower=1000), random_state=0).fit(X, y)
+    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
+    [1, 0]
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    loss: str = "logistic"
+    n_iterations: int | None = None
+    step: float | None = None
+    decay: float | None = None
+    stay: bool = True
+    calibration: str = "range"
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def _check_own(self) -> None:
+        if not isinstance(self.stay, (bool, np.bool_)):
+            raise InvalidParameter("stay", self.stay, "True or False")
+
+    def _search(self, records: Records, epsilon: float, n_lower: int, noise: dict[str, Any]) -> FloatArray:
+        plan = self._plan(epsilon, n_lower, records.dimension)
+        return release_local_search(records, epsilon, stay=bool(self.stay), **plan, **noise)
+
+
+@dataclass(eq=False, repr=False)
+class PrivGene(_PrivateSearch):
+    """Linear classifier by a private genetic search (PrivGene; Zhang, Xiao, Yang, Zhang and Winslett, SIGMOD 2013).
+
+    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each. Each
+    iteration keeps a few of many candidates and makes the next ones by crossover and mutation.
+
+    Privacy: ε per fit, for `relation`; ε/C for each classifier with more than two classes, shared equally by
+    (T-1)·`n_selected` + 1 choices. What one record can do to the candidates' scores is bounded by how far apart they
+    are (`candidate_range`). ``release=True`` draws secure noise (permute-and-flip).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    loss : {"logistic", "hinge"}
+    n_iterations : int, optional
+        T. None: `default_iterations`, by ε, the schema's `n_lower`, the number of weights and `n_selected`.
+    n_candidates : int
+        Candidates of an iteration, m.
+    n_selected : int
+        Candidates that are kept in each iteration but the last, at most m.
+    step, decay : float, optional
+        As for `PrivLocal`: by how much a mutation changes a weight.
+    calibration, relation, fit_intercept, row_bound, schema, budget, on_invalid, release, random_state
+        As for `PrivLocal`.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iterations_
+        As for `PrivLocal`.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, InvalidSchema, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
+
+    Notes
+    -----
+    Written from the paper's idea as Su et al. 2018 describe it in section 3.4: candidates, private selection of a few,
+    crossover and mutation. First candidates, one-point crossover and the rules for T are this project's choices. The
+    calibration does what the paper's enhanced exponential mechanism is for, and is proved in `candidate_range`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> model = PrivGene(epsilon=5.0, schema=Schema.binary(5, n_lower=1000), random_state=0).fit(X, y)
+    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
+    [1, 0]
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    loss: str = "logistic"
+    n_iterations: int | None = None
+    n_candidates: int = 100
+    n_selected: int = 2
+    step: float | None = None
+    decay: float | None = None
+    calibration: str = "range"
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def _check_own(self) -> None:
+        m = check_integer(self.n_candidates, "n_candidates", 1)
+        check_integer(self.n_selected, "n_selected", 1, m)
+
+    def _search(self, records: Records, epsilon: float, n_lower: int, noise: dict[str, Any]) -> FloatArray:
+        plan = self._plan(epsilon, n_lower, records.dimension, self.n_selected)
+        sizes: dict[str, Any] = {"n_candidates": self.n_candidates, "n_selected": self.n_selected}
+        return release_genetic_search(records, epsilon, **sizes, **plan, **noise)

@@ -1,0 +1,263 @@
+"""Parts of published classifiers whose privacy claim is wrong, kept as they were. For study only.
+
+docs/errata.md says what is wrong with each, and the catalogue what it costs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics, Moments
+from dpml.counts import FACTOR
+from dpml.mechanisms import Laplace, door
+from dpml.mechanisms.smooth import smooth_sensitivity, statistic
+from dpml.mechanisms.smooth.admissible import Cauchy, cauchy_scale
+
+__all__ = [
+    "class_sums_by_width",
+    "published_moments",
+    "resampled_count",
+    "resampled_count_loss",
+    "vaidya_cost",
+    "vaidya_moments",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+def resampled_count(count: float, epsilon: float, *, draws: int = 1, rng: np.random.Generator) -> FloatArray:
+    """Release a count with Laplace noise drawn again until the result is positive, as Vaidya et al. (2013) do.
+
+    Claimed: ε. True cost: ε + log(2 - e^-ε), for the probability of being accepted depends on the count.
+
+    Returns
+    -------
+    ndarray of shape (draws,)
+    """
+    mechanism = Laplace(epsilon)
+    values = mechanism.release(count, draws=check_integer(draws, "draws", 1), rng=check_rng(rng))
+    while (bad := values <= 0).any():
+        values[bad] = mechanism.release(count, draws=int(bad.sum()), rng=rng)
+    return values
+
+
+def resampled_count_loss(first: float, second: float, epsilon: float) -> float:
+    """Return the largest log density ratio of `resampled_count` at two counts, exactly.
+
+    The density of y > 0 is a Laplace density divided by the chance of acceptance, 1 - e^(-nε)/2 for a count n. The log
+    ratio of two of them is monotone between the counts and constant outside, so its extremes lie at y = 0, where one
+    count is at or above it, and beyond the larger count.
+    """
+    accept = [1 - 0.5 * np.exp(-n / Laplace(epsilon).scale) for n in (first, second)]
+    offset = np.log(accept[1]) - np.log(accept[0])
+    ends = [(abs(y - second) - abs(y - first)) * epsilon + offset for y in (0.0, max(first, second))]
+    return float(np.abs(ends).max())
+
+
+def class_sums_by_width(
+    values: Any,
+    codes: Any,
+    lower: float,
+    upper: float,
+    epsilon: float,
+    *,
+    n_classes: int = 2,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Release class sums with noise for their width `upper` - `lower`. NOT private when a label can move.
+
+    A fault seen in a current library: the width bounds what a changed value does to a sum, but a record whose label
+    moves (or that is added) takes its whole value along, up to max(|lower|, |upper|). With bounds (100, 101) the true
+    cost is a hundred times the claim.
+
+    Returns
+    -------
+    ndarray of shape (draws, n_classes)
+    """
+    clipped = np.clip(np.asarray(values, float), lower, upper)
+    sums = np.bincount(np.asarray(codes), weights=clipped, minlength=n_classes)
+    return Laplace(epsilon, upper - lower).release(sums, draws=check_integer(draws, "draws", 1), rng=rng)
+
+
+def published_moments(
+    statistics: ClassStatistics,
+    design: Design,
+    epsilon: float,
+    *,
+    trim: int = 0,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> Moments:
+    """Release a naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private under either relation.
+
+    Claimed: ε, with ε' = ε/(2·numbers + attributes + 1) for everything (line 3). The noise on a standard deviation is
+    scaled by the smooth sensitivity of the *variance* (lines 17 to 19), which is smaller by orders of magnitude where
+    all values are close to each other; the counts change by two under its replace-one relation; and a label that moves
+    changes the size of two classes, which its sensitivities take as fixed (docs/errata.md).
+
+    Parameters
+    ----------
+    statistics : ClassStatistics
+    design : Design
+    epsilon : float
+        The paper's ε.
+    trim : int
+        Values left out at each end, m of Definition 4.1.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Moments
+        Negative standard deviations count as 0, as in section 6; a density needs a little more, `LEAST_VARIANCE`.
+    """
+    draws, trim = check_integer(draws, "draws", 1), check_integer(trim, "trim")
+    share = check_epsilon(epsilon) / (2 * len(design.numbers) + len(design.attributes) + 1)
+    noise = Cauchy(share, share / 6, "algorithm-1")
+
+    def noisy(kind: str, exact: FloatArray) -> FloatArray:
+        smooth = [
+            [smooth_sensitivity(kind, z, -1.0, 1.0, noise.beta, trim=trim) for z in mine] for mine in statistics.numbers
+        ]
+        return noise.release(exact, np.reshape(smooth, exact.shape), rng=rng, draws=draws)
+
+    n = noise.release(statistics.n, 1.0, rng=check_rng(rng), draws=draws)
+    cells = Laplace(share).release(statistics.cells, rng=rng, draws=draws)
+    mean = noisy("trimmed_mean", _each(statistics, "trimmed_mean", trim))
+    deviation = noisy("trimmed_variance", np.sqrt(_each(statistics, "trimmed_variance", trim)))
+    return _moments(n, cells, mean, deviation)
+
+
+def vaidya_moments(
+    statistics: ClassStatistics, design: Design, epsilon: float, *, draws: int = 1, rng: np.random.Generator
+) -> Moments:
+    """Release a naive Bayes model as Vaidya et al. (2013) do: ε for each statistic, noise of scale 1 on class counts.
+
+    Claimed: ε. True cost without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one (the
+    thesis, section 3.3.5, with class counts as disjoint parts: docs/errata.md). With numbers NOT private: means and
+    standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n + 1), and n, the class's
+    size, is private: two Laplace densities of different scales have no largest ratio.
+
+    Negative counts are raised to 0 here; `resampled_count` is what the paper does, and costs more.
+
+    Parameters
+    ----------
+    statistics : ClassStatistics
+    design : Design
+    epsilon : float
+        The paper's ε, paid by each statistic.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Moments
+    """
+    draws, epsilon = check_integer(draws, "draws", 1), check_epsilon(epsilon)
+    n = Laplace(1.0).release(statistics.n, rng=check_rng(rng), draws=draws)
+    cells = Laplace(epsilon).release(statistics.cells, rng=rng, draws=draws)
+    size = statistics.n[:, None] + 1
+    exact = np.stack([_each(statistics, "mean"), np.sqrt(_each(statistics, "variance"))])
+    scale = np.stack(np.broadcast_arrays(2 / (epsilon * size), 2 / (epsilon * np.sqrt(size)), exact[0])[:2])
+    shape = (2, draws, *exact.shape[1:])
+    spread = tuple(np.broadcast_to(side[:, None], shape) for side in (exact, scale))
+    mean, deviation = door.release(_LaplaceOfScales(), spread, rng)
+    return _moments(n, cells, mean, deviation)
+
+
+@dataclass(frozen=True)
+class _LaplaceOfScales:
+    """Laplace noise whose scales depend on the data."""
+
+    def _sample(self, statistic: tuple[FloatArray, FloatArray], rng: np.random.Generator) -> FloatArray:
+        values, scale = statistic
+        return values + rng.laplace(size=values.shape) * scale
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        (one, s), (two, t) = statistic, other_statistic
+        return door.Loss(pure=door.l1_distance(one / s, two / s)) if np.array_equal(s, t) else door.EVERYTHING
+
+
+def vaidya_cost(epsilon: float, n_attributes: int, relation: str = "add-remove") -> float:
+    """Return the true ε of `vaidya_moments` without numbers.
+
+    Examples
+    --------
+    >>> vaidya_cost(1.0, 14), vaidya_cost(1.0, 14, "replace-one")
+    (15.0, 30.0)
+    """
+    return FACTOR[check_relation(relation)] * (n_attributes * check_epsilon(epsilon) + 1)
+
+
+def _each(statistics: ClassStatistics, kind: str, trim: int = 0) -> FloatArray:
+    exact = [[statistic(kind, z, -1.0, 1.0, trim) for z in mine] for mine in statistics.numbers]
+    return np.reshape(np.array(exact, dtype=float), (len(statistics.n), -1))
+
+
+def _moments(n: FloatArray, cells: FloatArray, mean: FloatArray, deviation: FloatArray) -> Moments:
+    variance = np.clip(np.maximum(deviation, 0.0) ** 2, LEAST_VARIANCE, 1.0)
+    return Moments(n, cells, np.clip(mean, -1.0, 1.0), variance)
+
+
+# kept until the catalogue's entry of Zafarani and Clifton's Algorithm 1 stands on `published_moments`
+def gaussian_parameters(
+    X: Any,
+    codes: Any,
+    lower: float,
+    upper: float,
+    epsilon: float,
+    *,
+    n_classes: int = 2,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Release a numeric naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private.
+
+    Claimed: ε, with ε' = ε/(2K + 1) for the mean and the standard deviation of each of K attributes and for the class
+    counts. The noise on the standard deviation is scaled by the smooth sensitivity of the *variance* (lines 17 to 19),
+    which is smaller by orders of magnitude where all values are close to each other; the counts change by two under
+    its replace-one relation; and a label that moves changes the size of two classes, which its sensitivities take as
+    fixed (docs/errata.md).
+
+    Parameters
+    ----------
+    X : array of shape (n, K)
+        Numeric attributes within `lower` and `upper`.
+    codes : array of shape (n,)
+        Classes as 0..C-1.
+    lower, upper : float
+        Bounds of every attribute.
+    epsilon : float
+        The paper's ε.
+    n_classes : int
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (draws, C, 2K + 1)
+        For each class: K means, K standard deviations, and the count.
+    """
+    X, codes = np.asarray(X, float), np.asarray(codes)
+    K = X.shape[1]
+    share = check_epsilon(epsilon) / (2 * K + 1)
+    beta, per_unit = share / 6, cauchy_scale(share, share / 6, "algorithm-1")
+    centre, scale = np.empty((n_classes, 2 * K + 1)), np.empty((n_classes, 2 * K + 1))
+    for c in range(n_classes):
+        mine = X[codes == c]
+        for k in range(K):
+            values = mine[:, k]
+            centre[c, [k, K + k]] = values.mean(), values.std()
+            scale[c, k] = smooth_sensitivity("mean", values, lower, upper, beta)
+            scale[c, K + k] = smooth_sensitivity("variance", values, lower, upper, beta)
+        centre[c, 2 * K], scale[c, 2 * K] = len(mine), 1.0
+    shape = (check_integer(draws, "draws", 1), *centre.shape)
+    spread = np.broadcast_to(centre, shape), np.broadcast_to(per_unit * scale, shape)
+    return door.release(Cauchy(share, beta, "algorithm-1"), spread, check_rng(rng))

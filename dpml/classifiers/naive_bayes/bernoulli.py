@@ -1,0 +1,288 @@
+"""Private Bernoulli naive Bayes: the thesis' Algorithm 1 as published, and the row-bounded release that pays far less.
+
+Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `models_from_row_bounded` and its
+neighbours, which are post-processing and see no private value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpml._validate import (
+    ON_INVALID,
+    as_generator,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_number,
+    check_relation,
+)
+from dpml.budget import Budget, charge
+from dpml.classifiers._base import NaiveBayes
+from dpml.classifiers.naive_bayes.bernoulli_models import (
+    attribute_weights,
+    log_probabilities_published,
+    log_probabilities_row_bounded,
+    models_from_published,
+    models_from_row_bounded,
+)
+from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.counts import (
+    FACTOR,
+    contingency,
+    release_published,
+    release_row_bounded,
+    row_bounded_scales,
+)
+from dpml.encoding import SHARE_GRID, columns_of, share_rows
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import Laplace
+from dpml.mechanisms.secure import check_release
+from dpml.schema import Schema, resolve_schema
+from dpml.selection.plan import choose_features
+
+__all__ = [
+    "BernoulliNB",
+    "default_class_share",
+    "default_row_bound",
+    "default_shrinkage",
+    "models_from_published",
+    "models_from_row_bounded",
+]
+
+SELECTIONS = ("auto", "none")
+METHODS = ("row-bounded", "published", "partitioned")
+FloatArray = NDArray[np.float64]
+
+
+def default_row_bound(schema: Schema, epsilon: float) -> int:
+    """Return the project's public rule for the number of ones a record keeps.
+
+    The noise on a count grows with r and what cutting loses falls with it; the rule lets r grow with ε times the
+    records there are for each one a record may have. Where a record has few ones by its schema (one-hot attributes),
+    it keeps at most a seventh of them: naive Bayes counts attributes that say the same twice, and cutting dampens that.
+    All of it is public (docs/decisions/0004).
+    """
+    most = schema.row_bound
+    assert most is not None
+    cap = most if most == schema.n_features else -(-most // 7)
+    return int(np.clip(np.rint(epsilon * schema.n_lower / (25 * most)), 1, cap))
+
+
+def default_shrinkage(schema: Schema) -> float:
+    """Return the project's public rule for `shrinkage`: 0.5; 0.1 where columns of one-hot attributes are missing."""
+    whole = schema.row_bound == schema.n_features or sum(map(len, schema.attributes.values())) == schema.n_features
+    return 0.5 if whole else 0.1
+
+
+def default_class_share(n_features: int) -> float:
+    """Return the project's public rule for `class_share`: 0.1, and 0.3 for up to twenty features.
+
+    The fewer features there are, the more the classes' sizes decide (docs/decisions/0004).
+    """
+    return 0.1 if n_features > 20 else 0.3
+
+
+def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
+    """Return the threshold of eq. 3.15 in the thesis: a percentile of the Laplace noise that Algorithm 1 adds."""
+    return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
+
+
+def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArray:
+    """Return (draws, C, D) log probabilities from those of the kept features; the others are on half of the time."""
+    whole = np.full((*log_probabilities.shape[:2], mask.size), np.log(0.5))
+    whole[:, :, mask] = log_probabilities
+    return whole
+
+
+@dataclass(eq=False, repr=False)
+class BernoulliNB(NaiveBayes):
+    """Naive Bayes for binary features with differential privacy.
+
+    Released: noisy counts of each class and of each feature being on in it; the model is made of them alone.
+
+    Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts have L1 sensitivity r = `row_bound`,
+    class counts 1 (twice that under replace-one); ε is split (1-w) : w between them. A record with k > r ones adds
+    r/k to each of them. ``method="published"``: on- and off-counts have L1 sensitivity D (2D).
+    ``method="partitioned"``: each record is dealt to one feature, and its on- or off-count is the only one that the
+    record changes: sensitivity 1 (2). Parameters such as `row_bound` and `pseudocount` must be chosen without
+    looking at the data.
+
+    One-hot attributes whose columns are all there (`Schema.attributes`) are categorical features to the row-bounded
+    method, with a weight below 1, for they often say the same twice. With ``selection="auto"`` it first chooses, with a
+    part of ε, whether a few features are enough and which (`dpml.selection.choose_features`); the others then say
+    nothing. What is lost where records have far more than r ones is how many they have: if that tells the classes
+    apart, state a larger `row_bound`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    method : {"row-bounded", "published", "partitioned"}
+        "published" is the thesis' Algorithm 1, "partitioned" the strategy of its section 3.4.
+    row_bound : int, optional
+        r, the most that a record adds to the on-counts, shared among its ones (row-bounded). None: the project's
+        public rule, `default_row_bound`.
+    pseudocount : float
+        Added to each count, > 0.
+    threshold_percentile : float
+        Percentile of the noise, in (50, 100) or 50, below which a noisy count is raised to it (published and
+        partitioned).
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
+    budget : Budget, optional
+        Charged ε before the noise is drawn.
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain or a label that is no class. A release clips whatever this says,
+        and drops records whose label is no class: no data set of the right shape makes it raise.
+    release : bool
+        Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``); forbids
+        `random_state`. What is learned is then a function of whole noisy counts and public facts only.
+    random_state : int, Generator, RandomState or None
+        Seed of the noise, for study.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation for which ε holds; it must be the budget's.
+    class_share : float, optional
+        Share w of ε for the class counts (row-bounded), in (0, 1). None: the project's public rule,
+        `default_class_share`.
+    shrinkage : float, optional
+        How many noise scales of ones each class gets at the rate of all classes together (row-bounded), >= 0:
+        post-processing that pulls counts drowned in noise towards saying nothing. None: the project's public rule,
+        `default_shrinkage`.
+
+    selection : {"auto", "none"}
+        "none" keeps all features, for example behind a selector in a Pipeline.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The schema's classes, present in the data or not.
+    feature_log_prob_ : ndarray of shape (C, D)
+        Log probability of each feature being on, from noisy counts; of each category for the columns of a one-hot
+        attribute (row-bounded).
+    class_log_prior_ : ndarray of shape (C,)
+        Log probability of each class, from noisy counts.
+    row_bound_ : int
+        The row bound that was used (row-bounded).
+    selected_ : ndarray of bool, shape (D,)
+        The features that were kept (row-bounded).
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
+
+    Notes
+    -----
+    Sources: the thesis, Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md),
+    with Stoddard et al.'s row sampling (section 3.2).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> model = BernoulliNB(epsilon=1.0, random_state=0).fit(X, y)
+    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
+    [1, 0]
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    method: str = "row-bounded"
+    row_bound: int | None = None
+    pseudocount: float = 1.0
+    threshold_percentile: float = 65
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
+    class_share: float | None = None
+    shrinkage: float | None = None
+    selection: str = "auto"
+
+    def fit(self, X: Any, y: Any) -> BernoulliNB:
+        """Fit to private records.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Binary features; a DataFrame's columns are looked up in the schema by name.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+        """
+        X = self._enter(X)
+        epsilon = check_epsilon(self.epsilon)
+        check_choice(self.method, "method", METHODS)
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        check_choice(self.selection, "selection", SELECTIONS)
+        relation = check_relation(self.relation)
+        pseudocount = check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
+        if self.shrinkage is not None:
+            check_number(self.shrinkage, "shrinkage", 0.0)
+        percentile = check_number(self.threshold_percentile, "threshold_percentile", 50.0, 100.0, open_upper=True)
+        if self.release:
+            check_release(self.random_state)
+        schema = resolve_schema(self.schema, X)
+        if not schema.is_binary:
+            kinds = [f.name for f in schema.features if f.kind != "binary"]
+            raise InvalidParameter("schema", f"feature {kinds[0]!r} that is not binary", "binary in every feature")
+        # A release has no seed. It still cuts records with this generator, which the system's entropy starts: cutting
+        # treats each record by itself and hides nothing, so it would be as private with numbers that all can see.
+        rng = as_generator(self.random_state)
+        noise: Any = {"secure": True} if self.release else {"rng": rng}
+        named = isinstance(X, pd.DataFrame)
+        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        D, C = schema.n_features, schema.n_classes
+        kept = schema
+        if self.method == "published":
+            exact = contingency(X, codes, C)
+            charge(self.budget, relation, epsilon, label="BernoulliNB, published")
+            noisy = release_published(exact, epsilon, relation=relation, **noise)
+            threshold = published_threshold(epsilon, D, percentile, relation)
+            log_on, log_off, log_prior = log_probabilities_published(noisy, threshold, pseudocount)
+        elif self.method == "partitioned":
+            parts = contingency_of_partition(X, codes, C, rng=rng)
+            charge(self.budget, relation, epsilon, label="BernoulliNB, partitioned")
+            noisy = release_partitioned(parts, epsilon, relation=relation, **noise)
+            threshold = published_threshold(epsilon, 1, percentile, relation)
+            log_on, log_off, log_prior = log_probabilities_published(noisy, threshold, pseudocount)
+        else:
+            if self.row_bound is not None:
+                check_integer(self.row_bound, "row_bound", 1)
+            charge(self.budget, relation, epsilon, label="BernoulliNB, row-bounded")
+            mask = np.ones(D, dtype=bool)
+            if self.selection == "auto":
+                secure_rng = None if self.release else rng
+                choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=secure_rng)
+                epsilon, mask = choice.epsilon_left, choice.mask
+                kept = schema if mask.all() else schema.subset(mask)
+            r = default_row_bound(kept, epsilon) if self.row_bound is None else min(self.row_bound, kept.n_features)
+            exact = contingency(share_rows(columns_of(X, mask), r), codes, C)
+            share = default_class_share(kept.n_features) if self.class_share is None else self.class_share
+            shared: Any = {"relation": relation, "class_share": share}
+            noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **shared, **noise)
+            shrinkage = default_shrinkage(kept) if self.shrinkage is None else self.shrinkage
+            pooled = shrinkage * row_bounded_scales(epsilon, r, **shared)[0]
+            attributes = kept.attributes.values()
+            log_on, log_off, log_prior = log_probabilities_row_bounded(noisy, pseudocount, pooled, attributes)
+            if not mask.all():
+                log_on, log_off = (_spread(values, mask) for values in (log_on, log_off))
+            self.row_bound_, self.selected_ = r, mask
+        self._learned_facts(schema, named)
+        self.feature_log_prob_ = log_on[0]
+        self.class_log_prior_ = log_prior[0]
+        self._feature_log_off = log_off[0]
+        categorical = self.method == "row-bounded" and kept is schema
+        self._weights = attribute_weights(schema) if categorical else np.ones(D)
+        return self
+
+    def _joint_log_likelihood(self, X: Any) -> FloatArray:
+        coef = self.feature_log_prob_ * self._weights - self._feature_log_off
+        return X @ coef.T + (self.class_log_prior_ + self._feature_log_off.sum(axis=1))

@@ -1,0 +1,122 @@
+"""Batches of naive Bayes models for binary features, from noisy counts. Post-processing: no private data is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.classifiers.linear_models import LinearModels
+from dpml.counts import NoisyCounts
+from dpml.schema import Schema
+
+__all__ = ["models_from_published", "models_from_row_bounded"]
+
+FloatArray = NDArray[np.float64]
+
+
+def attribute_weight(n_attributes: int) -> float:
+    """Return the power to which the probabilities of each of A attributes are taken: 8/A, and 1 for up to eight.
+
+    Naive Bayes takes attributes for independent; those of people and things say much twice, the more the more of them
+    there are. The public rule lets all of them together count for eight at most (docs/decisions/0004).
+    """
+    return min(1.0, 8.0 / max(n_attributes, 1))
+
+
+def _log_odds_models(log_on: FloatArray, log_off: FloatArray, log_prior: FloatArray) -> LinearModels:
+    """Turn class-conditional log probabilities (draws, C, D) into linear scores of the features."""
+    coef = log_on - log_off
+    intercept = log_prior + log_off.sum(axis=2)
+    if coef.shape[1] == 2:
+        coef, intercept = coef[:, 1:] - coef[:, :1], intercept[:, 1:] - intercept[:, :1]
+    return LinearModels(coef, intercept)
+
+
+def log_probabilities_published(
+    counts: NoisyCounts, threshold: float, pseudocount: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    assert counts.off is not None
+    on, off = np.maximum(counts.on, threshold), np.maximum(counts.off, threshold)
+    log_total = np.log(on + off + 2 * pseudocount)
+    # One class count a class: the mean over features, where noise of both signs cancels; before the threshold.
+    n = np.maximum((counts.on + counts.off).mean(axis=2), 0.0) + pseudocount
+    log_prior = np.log(n / n.sum(axis=1, keepdims=True))
+    return np.log(on + pseudocount) - log_total, np.log(off + pseudocount) - log_total, log_prior
+
+
+def log_probabilities_row_bounded(
+    counts: NoisyCounts, pseudocount: float, pooled: float, attributes: Iterable[list[int]] = ()
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log probabilities of on and off (draws, C, D) and of the classes; see `models_from_row_bounded`.
+
+    The columns of an attribute are its categories: their probabilities add up to 1, and a column that is off says
+    nothing that the one that is on does not say.
+    """
+    assert counts.n is not None
+    n = np.maximum(counts.n, 0.0)
+    on = np.clip(counts.on, 0.0, n[:, :, None])
+    # `pooled` ones, shared out by class size, and as many zeros as go with them at the rate of all classes together
+    share = n[:, :, None] / np.maximum(n.sum(axis=1), 1.0)[:, None, None]
+    total = np.maximum(n.sum(axis=1), 2.0)[:, None, None]
+    rate = np.clip(counts.on.sum(axis=1, keepdims=True), 1.0, total - 1) / total
+    more_on = pseudocount + pooled * share * n.shape[1]
+    more_off = pseudocount + pooled * share * n.shape[1] * (1 - rate) / rate
+    log_total = np.log(n[:, :, None] + more_on + more_off)
+    log_on = np.log(on + more_on) - log_total
+    log_off = np.log(n[:, :, None] - on + more_off) - log_total
+    for columns in attributes:
+        cells = np.maximum(counts.on[:, :, columns], 0.0) + pseudocount + pooled * share * n.shape[1]
+        log_on[:, :, columns] = np.log(cells / cells.sum(axis=2, keepdims=True))
+        log_off[:, :, columns] = 0.0
+    prior = n + pseudocount
+    return log_on, log_off, np.log(prior / prior.sum(axis=1, keepdims=True))
+
+
+def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: float = 1.0) -> LinearModels:
+    """Return the models of released on- and off-counts (the thesis, Algorithm 1, lines 7 to 10). Post-processing.
+
+    Parameters
+    ----------
+    counts : NoisyCounts
+        With `on` and `off`.
+    threshold : float
+        Noisy counts below it are raised to it, so that a count drowned in noise is the same for all classes.
+    pseudocount : float
+        Added to each count, > 0.
+    """
+    return _log_odds_models(*log_probabilities_published(counts, threshold, pseudocount))
+
+
+def attribute_weights(schema: Schema) -> FloatArray:
+    """Return the weight of each column: less than 1 in the columns of one-hot attributes."""
+    weights = np.ones(schema.n_features)
+    for columns in schema.attributes.values():
+        weights[columns] = attribute_weight(len(schema.attributes))
+    return weights
+
+
+def models_from_row_bounded(
+    counts: NoisyCounts, pseudocount: float = 1.0, pooled: float = 0.0, schema: Schema | None = None
+) -> LinearModels:
+    """Return the models of released on-counts and class counts. Post-processing.
+
+    Class counts below 0 are set to 0, on-counts are kept between 0 and their class count.
+
+    Parameters
+    ----------
+    counts : NoisyCounts
+        With `on` and `n`.
+    pseudocount : float
+        Added to each count, > 0.
+    pooled : float
+        Ones, in records of an average class, that each class gets at the rate of all classes together: what pulls a
+        count that is drowned in noise towards saying nothing. `shrinkage` noise scales by default in `BernoulliNB`.
+    schema : Schema, optional
+        Where columns are those of one-hot attributes, each attribute is one categorical feature, with the weight
+        `attribute_weight`. None: every column is a feature of its own.
+    """
+    attributes = schema.attributes.values() if schema else ()
+    log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled, attributes)
+    return _log_odds_models(log_on * attribute_weights(schema) if schema else log_on, log_off, prior)

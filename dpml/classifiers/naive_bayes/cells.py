@@ -1,0 +1,157 @@
+"""Naive Bayes from noisy counts of cells: this project's own method for tables of every kind.
+
+Statistics: `cell_counts`, exact. Release: `dpml.counts.release_row_bounded`, for a record adds 1 to a bounded number of
+cells of one class. Model: `models_from_cells`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_integer, check_relation
+from dpml.classifiers.naive_bayes.bernoulli import default_row_bound, default_shrinkage
+from dpml.classifiers.naive_bayes.bernoulli_models import attribute_weight, log_probabilities_row_bounded
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
+from dpml.counts import FACTOR, Contingency, NoisyCounts, contingency, row_bounded_scales
+from dpml.encoding import SHARE_GRID, share_rows
+from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema
+
+__all__ = ["cell_counts", "default_n_bins", "entry_bounds", "models_from_cells"]
+
+FEWEST_BINS, MOST_BINS = 4, 64
+FloatArray = NDArray[np.float64]
+
+
+def default_n_bins(schema: Schema, epsilon: float, relation: str = "add-remove") -> int:
+    """Return the project's public rule for the number of bins of a numeric feature.
+
+    With A attributes of at most one cell a record, the noise on a cell has scale b = A/ε (2A/ε under replace-one). The
+    rule is 2·√(records of a class / b), with n_lower/C as the records of a class, between 4 and 64: a histogram's
+    bias falls like 1/bins and its noise, as a density, grows like bins·b/n, so that the best number grows like
+    √(n/b). docs/decisions/0006 has the search.
+
+    Examples
+    --------
+    >>> from dpml.schema import Feature
+    >>> columns = [Feature(name, "numeric", lower=0, upper=255) for name in "bgr"]
+    >>> [default_n_bins(Schema(columns, n_lower=100_000), epsilon) for epsilon in (0.001, 0.01, 0.1, 1)]
+    [8, 26, 64, 64]
+    """
+    attributes = sum(f.kind != "binary" for f in schema.features)
+    scale = max(attributes, 1) * FACTOR[check_relation(relation)] / epsilon
+    return int(np.clip(np.rint(2 * math.sqrt(schema.n_lower / (schema.n_classes * scale))), FEWEST_BINS, MOST_BINS))
+
+
+def entry_bounds(schema: Schema, epsilon: float, row_bound: int | None = None) -> tuple[int, int]:
+    """Return the most that a record adds to the cells of attributes and to the ones of binary features.
+
+    None: 1 to each attribute, for a record has one cell in each, and less would lose as much signal as noise; and to
+    the ones what the rule for binary tables says, `dpml.classifiers.naive_bayes.default_row_bound`. With a bound r the
+    attributes come first; if there are binary features at least 1 of the r is theirs.
+    """
+    binary = [i for i, f in enumerate(schema.features) if f.kind == "binary"]
+    attributes = schema.n_features - len(binary)
+    if row_bound is None:
+        return attributes, default_row_bound(schema.subset(binary), epsilon) if binary else 0
+    least = bool(binary) + bool(attributes)
+    r = check_integer(row_bound, "row_bound", least)
+    ones = min(max(r - attributes, 1), len(binary)) if binary else 0
+    return min(r - ones, attributes), ones
+
+
+def _attribute_share(design: Design, bounds: tuple[int, int]) -> float:
+    """Return what a record adds to each attribute, a multiple of 1/`SHARE_GRID`."""
+    return math.floor(SHARE_GRID * min(1.0, bounds[0] / max(len(design.attributes), 1))) / SHARE_GRID
+
+
+def cell_counts(design: Design, X: Any, codes: NDArray[np.intp], bounds: tuple[int, int]) -> Contingency:
+    """Count the records of each class in each cell, and those with each binary feature on. Exact: not private.
+
+    Parameters
+    ----------
+    design : Design
+    X, codes
+        A checked table and its classes 0..C-1.
+    bounds : (int, int)
+        The most that a record adds to the cells and to the ones. Shared out by `dpml.encoding.share_rows`: what
+        sampling some of its attributes and ones would give on average.
+
+    Returns
+    -------
+    Contingency
+        `on` of shape (C, cells + ones), multiples of 1/`dpml.encoding.SHARE_GRID`; a record adds at most sum(bounds) to
+        it, all in one class.
+    """
+    C, K = design.schema.n_classes, design.n_cells
+    flat = (codes[:, None] * K + design.cells(X)).ravel()
+    parts = [np.bincount(flat, minlength=C * K)[: C * K].reshape(C, K) * _attribute_share(design, bounds)]
+    if design.ones:
+        parts.append(contingency(share_rows(design.ones_of(X), bounds[1]), codes, C).on)
+    return Contingency(np.concatenate(parts, axis=1), np.bincount(codes, minlength=C).astype(float))
+
+
+def models_from_cells(
+    noisy: NoisyCounts,
+    design: Design,
+    epsilon: float,
+    bounds: tuple[int, int],
+    *,
+    relation: str = "add-remove",
+    class_share: float = 0.05,
+    pseudocount: float = 1.0,
+    shrinkage: float = 0.1,
+) -> MixedModels:
+    """Return the models of released counts. Post-processing, with what is public about the noise.
+
+    - *Cells.* A negative count counts as 0, and every cell gets `pseudocount` + `shrinkage`·b, b being the noise scale:
+      what is drowned in noise becomes the same for all classes.
+    - *Attributes* together count for eight at most, `dpml.classifiers.naive_bayes.bernoulli_models.attribute_weight`.
+    - *Classes.* All cells of a class add up to its size times what a record adds, r. So there are two unbiased
+      estimates of it, of variance 2s² (s the scale of class counts) and 2b²·cells/r²; their mean weighted by precision
+      is used.
+    - *Ones* as in `dpml.classifiers.naive_bayes.models_from_row_bounded`, with its default for binary tables.
+
+    Parameters
+    ----------
+    noisy : NoisyCounts
+        From `dpml.counts.release_row_bounded` with the same ε, r = sum(bounds), relation and share.
+    design : Design
+    epsilon, bounds, relation, class_share
+        As they were released.
+    pseudocount : float
+        Added to each count, > 0.
+    shrinkage : float
+        Added to each cell, in noise scales, >= 0.
+
+    Returns
+    -------
+    MixedModels
+    """
+    if noisy.n is None:
+        raise InvalidParameter("noisy", "counts without class counts", "from release_row_bounded")
+    b, s = row_bounded_scales(epsilon, max(sum(bounds), 1), relation=relation, class_share=class_share)
+    K = design.n_cells
+    cells, on, n = noisy.on[..., :K], noisy.on[..., K:], noisy.n
+    if K:
+        r = len(design.attributes) * _attribute_share(design, bounds)
+        spread = K * (b / s / r) ** 2  # variance of the cells' estimate in units of the other's
+        n = (n * spread + cells.sum(axis=2) / r) / (1 + spread)
+    binary = design.schema.subset(design.ones) if design.ones else None
+    pooled = default_shrinkage(binary) * b if binary else 0.0
+    log_on, log_off, prior = log_probabilities_row_bounded(NoisyCounts(on, n=n), pseudocount, pooled)
+    nothing = np.empty((*n.shape, 0))
+    return MixedModels(
+        prior,
+        log_cells(np.maximum(cells, 0.0) + pseudocount + shrinkage * b, design),
+        log_on,
+        log_off,
+        nothing,
+        nothing,
+        attribute_weight=attribute_weight(len(design.attributes)),
+    )

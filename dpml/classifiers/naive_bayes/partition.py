@@ -1,0 +1,81 @@
+"""The thesis' partitioning strategy (section 3.4): each record trains the parameters of one feature only.
+
+Statistics: `contingency_of_partition`. Release: `release_partitioned`. The model is Algorithm 1's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpml._validate import check_integer, check_relation, check_rng
+from dpml.counts import FACTOR, NoisyCounts, perturbed
+from dpml.mechanisms import Laplace, door
+
+__all__ = ["contingency_of_partition", "release_partitioned"]
+
+FloatArray = NDArray[np.float64]
+
+
+def contingency_of_partition(
+    X: Any, codes: NDArray[np.intp], n_classes: int, *, subsamples: int = 1, rng: np.random.Generator
+) -> FloatArray:
+    """Deal each record to one of D parts at random, on its own, and count feature d in part d. Exact: not private.
+
+    Returns
+    -------
+    ndarray of shape (S, 2, C, D)
+        Records of each class whose feature is 1, and 0; one table for each of S independent deals.
+    """
+    n, D = X.shape
+    rows = np.arange(n)
+    tables = []
+    for _ in range(check_integer(subsamples, "subsamples", 1)):
+        part = door.coins(lambda rng: rng.integers(D, size=n), check_rng(rng))
+        on = (sparse.csr_array(X) if sparse.issparse(X) else X)[rows, part]
+        # of no rows, SciPy takes a sparse array and not a dense one
+        on = on.toarray() if sparse.issparse(on) else np.asarray(on)
+        cell = ((on.ravel() == 0) * n_classes + codes) * D + part
+        tables.append(np.bincount(cell, minlength=2 * n_classes * D).reshape(2, n_classes, D))
+    return np.stack(tables).astype(float)
+
+
+def release_partitioned(
+    counts: FloatArray,
+    epsilon: float,
+    *,
+    relation: str = "add-remove",
+    draws: int = 1,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> NoisyCounts:
+    """Release on- and off-counts of disjoint parts (the thesis, section 3.4).
+
+    Privacy: ε per draw. Derivation: a record is in one part, whoever else is there, and adds 1 to one count of it. The
+    parts are disjoint, so under add/remove one of them pays, and noise of scale 1/ε is enough where Algorithm 1 needs
+    D/ε. A replacement is one removal and one addition: the scale is 2/ε.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (S, 2, C, D)
+        From `contingency_of_partition`; the draws take the deals in turn.
+    epsilon : float
+    relation : {"add-remove", "replace-one"}
+    draws : int
+    rng : numpy.random.Generator
+        Source of the noise, for study.
+    secure : bool
+        Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
+
+    Returns
+    -------
+    NoisyCounts
+        `on` and `off` of shape (draws, C, D).
+    """
+    factor = FACTOR[check_relation(relation)]
+    exact = counts[np.arange(check_integer(draws, "draws", 1)) % len(counts)]
+    noisy = perturbed(exact, Laplace(epsilon, factor), rng, secure)
+    return NoisyCounts(noisy[:, 0], off=noisy[:, 1])

@@ -1,0 +1,238 @@
+"""Private prediction: labels are released, never a model (what the thesis leaves as future work).
+
+Statistics: exact counts of cells, which the fitted object keeps to itself. Release: `release_labels`, the exponential
+mechanism over classes with a log posterior whose change is bounded by its pseudo-count; each label pays.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpml._validate import (
+    ON_INVALID,
+    as_generator,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_number,
+    check_relation,
+)
+from dpml.budget import Budget, charge
+from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
+from dpml.counts import FACTOR, Contingency
+from dpml.exceptions import NoSecureSampler, NotPrivate, RelationMismatch, shown
+from dpml.mechanisms import ExponentialMechanism
+from dpml.schema import Schema, resolve_schema
+
+__all__ = ["PrivatePredictionNB", "default_pseudocount", "label_scores", "release_labels", "score_range"]
+
+FloatArray = NDArray[np.float64]
+
+
+def default_pseudocount(schema: Schema, epsilon: float, relation: str = "add-remove") -> float:
+    """Return the project's public rule for the pseudo-count α: 2D/ε, at least 1 and at most n_lower/C.
+
+    A larger α bounds the change of a score more tightly (it falls like D/α) and flattens the scores once α passes the
+    counts. At 2D/ε a difference of 1 between two log posteriors weighs 2 in the exponent of the mechanism; under
+    replace-one α doubles with the range.
+    """
+    wanted = 2 * schema.n_features * FACTOR[check_relation(relation)] / check_epsilon(epsilon)
+    return max(min(wanted, schema.n_lower / schema.n_classes), 1.0)
+
+
+def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add-remove") -> float:
+    """Return how far apart one record can move the scores of `label_scores`: the range of their change.
+
+    Derivation. With α the pseudo-count, k_a the cells of attribute a and x a query, the score of class c is
+
+        q(c) = log(n_c + α) + Σ_a [log(m_a + α) - log(n_c + k_a·α)],  m_a the class's records in x's cell of a.
+
+    (The prior's normaliser is the same for all classes and left out.) Adding a record changes q of its own class only.
+    With h(t) = log(1 + 1/t), which falls, the change is h(n_c + α) + Σ_(a matched) h(m_a + α) - Σ_a h(n_c + k_a·α):
+
+    - at most A·h(α) + h(α) - h(α·k), k the least k_a: drop all subtracted terms but that one; the difference
+      h(n_c + α) - h(n_c + k·α) falls with n_c, for h is convex;
+    - at least -Σ_a h(k_a·α), which is not more in size, for k_a >= 1.
+
+    So one score moves by at most R = A·h(α) + h(α) - h(α·k) and the others not at all: the range is R under
+    add/remove. A replacement is one removal and one addition: 2R.
+
+    Examples
+    --------
+    >>> round(score_range((4, 2), 100.0), 5)
+    0.02486
+    """
+    check_relation(relation)
+
+    def h(t: float) -> float:
+        return math.log1p(1 / t)
+
+    alpha = check_number(pseudocount, "pseudocount", 0.0, open_lower=True)
+    return FACTOR[relation] * (len(sizes) * h(alpha) + h(alpha) - h(alpha * min(sizes)))
+
+
+def label_scores(counts: Contingency, design: Design, X: Any, pseudocount: float) -> FloatArray:
+    """Return the score of each class for each query, shape (n, C); see `score_range`. Exact: not private."""
+    nothing = np.empty((1, len(counts.n), 0))
+    log_sizes = np.log(counts.n + pseudocount)[None]
+    cells = log_cells(np.reshape(counts.on, (1, len(counts.n), -1)) + pseudocount, design)
+    linear = MixedModels(log_sizes, cells, nothing, nothing, nothing, nothing).linear()
+    scores = linear.decision(design.matrix(X))[0]
+    return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
+
+
+def release_labels(
+    scores: FloatArray, epsilon: float, change_range: float, *, draws: int = 1, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Release one class for each query by the exponential mechanism.
+
+    Privacy: ε for each label; n·ε for all labels of one draw (sequential composition). See `score_range`.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, C)
+        From `label_scores`.
+    epsilon : float
+        ε of one label.
+    change_range : float
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int of shape (draws, n)
+    """
+    mechanism = ExponentialMechanism(epsilon, change_range)
+    draws = check_integer(draws, "draws", 1)
+    if not len(scores):
+        return np.empty((draws, 0), dtype=np.intp)
+    repeated = np.tile(scores, (draws, 1))
+    return mechanism.release(repeated, rng=rng, draws=len(repeated)).reshape(draws, len(scores))
+
+
+@dataclass(eq=False, repr=False)
+class PrivatePredictionNB(PrivateClassifier):
+    """Naive Bayes that never releases a model: `predict` releases labels, and each one pays.
+
+    Released: one label for each record given to `predict`, asked again or not. Nothing is released by `fit`.
+
+    Privacy: ε for each label, for `relation`: the exponential mechanism with the score's range of change
+    (`score_range`); n labels cost n·ε. A label is charged to the budget before it is drawn. The fitted object holds
+    exact counts: it is as private as the data, refuses to be pickled, and has no `predict_proba`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one label, finite and > 0.
+    n_bins : int, optional
+        Bins of each numeric feature. None: the rule `dpml.classifiers.naive_bayes.cells.default_n_bins`.
+    pseudocount : float, optional
+        α, added to each count, > 0; it bounds what a record can do. None: `default_pseudocount`.
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema.
+    budget : Budget, optional
+        Charged n·ε by each call of `predict`.
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain or a label that is no class.
+    release : bool
+        Not available: there is no secure sampler here.
+    random_state : int, Generator, RandomState or None
+        Seed of the draws, for study.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation for which ε holds; it must be the budget's.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The schema's classes.
+    change_range_ : float
+        The range of the score's change, a public number.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
+    NotPrivate
+        A fitted object was to be pickled.
+
+    Notes
+    -----
+    Source: the thesis names private prediction as future work (section 6); the bound is derived here.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1000)
+    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
+    >>> schema = Schema.binary(5, n_lower=500)
+    >>> model = PrivatePredictionNB(epsilon=0.5, schema=schema, random_state=0).fit(X, y)
+    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
+    [1, 0]
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    n_bins: int | None = None
+    pseudocount: float | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
+
+    def fit(self, X: Any, y: Any) -> PrivatePredictionNB:
+        """Count private records; nothing is released and nothing is charged.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+        y : array of shape (n,)
+        """
+        X = self._enter(X)
+        check_epsilon(self.epsilon)
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        check_relation(self.relation)
+        if self.release:
+            raise NoSecureSampler("labels by the exponential mechanism have no secure sampler; use release=False")
+        self._rng = as_generator(self.random_state)
+        schema = resolve_schema(self.schema, X)
+        named = isinstance(X, pd.DataFrame)
+        X, codes, schema = schema.check_table(X, y, self.on_invalid)
+        n_bins, alpha = self.n_bins, self.pseudocount
+        if n_bins is None:
+            n_bins = default_n_bins(schema, self.epsilon, self.relation)
+        if alpha is None:
+            alpha = default_pseudocount(schema, self.epsilon, self.relation)
+        self._design = Design(schema, check_integer(n_bins, "n_bins", 2), binary_cells=True)
+        self.change_range_ = score_range(self._design.sizes, alpha, self.relation)
+        self._alpha, self._relation = alpha, self.relation
+        self._counts = cell_counts(self._design, X, codes, (schema.n_features, 0))
+        self._learned_facts(schema, named)
+        return self
+
+    def predict(self, X: Any) -> NDArray:
+        """Release the class of each record; costs ε for each."""
+        X = self._checked(X)
+        if self.relation != self._relation:
+            # the range of the scores was computed for the other one
+            raise RelationMismatch(f"relation = {shown(self.relation)}: the model was fitted for {self._relation!r}")
+        epsilon = check_epsilon(self.epsilon)
+        if not X.shape[0]:
+            return self.classes_[:0]
+        charge(self.budget, self.relation, X.shape[0] * epsilon, label=f"PrivatePredictionNB, {X.shape[0]} labels")
+        scores = label_scores(self._counts, self._design, X, self._alpha)
+        return self.classes_[release_labels(scores, epsilon, self.change_range_, rng=self._rng)[0]]
+
+    def __getstate__(self) -> dict:
+        if "_counts" in self.__dict__:
+            raise NotPrivate("a fitted PrivatePredictionNB holds exact counts of private records: it is not pickled")
+        return super().__getstate__()

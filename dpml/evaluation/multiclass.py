@@ -1,0 +1,316 @@
+"""Private evaluation with several classes: one curve a class, or a noisy table of true and predicted classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number
+from dpml.budget import Budget, charge
+from dpml.budget.shares import equal_share
+from dpml.evaluation.histogram import N_BINS, check_start, lowered_shares, noise_scale, release_histogram
+from dpml.evaluation.intervals import ratio_intervals, simulate, stretched
+from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
+from dpml.evaluation.release import count_scores, release_counts
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.schema import Schema
+from dpml.schema.untrusted import plain_features
+
+__all__ = [
+    "MulticlassEvaluation",
+    "PrivateConfusionMatrix",
+    "private_confusion_matrix",
+    "release_multiclass_evaluation",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MulticlassEvaluation:
+    """One `PrivateEvaluation` for each class against the rest.
+
+    Attributes
+    ----------
+    evaluations : tuple of PrivateEvaluation
+        In the order of `classes`; each cost epsilon / C.
+    classes : tuple
+    epsilon : float
+        What all of them cost together, a draw, under `relation`.
+    relation : {"add-remove", "replace-one"}
+    """
+
+    evaluations: tuple[PrivateEvaluation, ...]
+    classes: tuple
+    epsilon: float
+    relation: str
+
+    def roc_auc(self) -> dict[Any, Any]:
+        """Return each class's area."""
+        return {c: e.roc_auc() for c, e in zip(self.classes, self.evaluations, strict=True)}
+
+    def macro_auc(self) -> Any:
+        """Return the mean of the areas of all classes."""
+        return number_or_array(np.mean(list(self.roc_auc().values()), axis=0))
+
+
+def release_multiclass_evaluation(
+    y_true: Any,
+    scores: Any,
+    epsilon: float,
+    *,
+    classes: Sequence,
+    rng: np.random.Generator | None = None,
+    relation: str = "add-remove",
+    n_bins: int = N_BINS,
+    thresholds: Any = None,
+    score_scale: str = "probability",
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    release: bool = False,
+    budget: Budget | None = None,
+) -> MulticlassEvaluation:
+    """Release one evaluation for each class against the rest, for one ε.
+
+    Released: C noisy two-class histograms, one of each class's scores.
+
+    Privacy: ε per call (per draw) under `relation`. Every record is counted once in each of the C histograms, so that
+    their sensitivity together is C (add/remove) or 2C (replace-one), and each gets ε/C: `release_evaluation`, C times.
+    Whoever only wants the predicted classes pays C times less for `private_confusion_matrix`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    scores : array-like of shape (n, C)
+        One score for each class, in the order of `classes`.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    classes : sequence
+        All labels that a record can have: a public statement.
+    rng, relation, n_bins, thresholds, score_scale, draws, on_invalid, release, budget
+        As for `release_evaluation`. The budget is charged once, for all.
+
+    Returns
+    -------
+    MulticlassEvaluation
+
+    Raises
+    ------
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
+        As `release_evaluation` does.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=3000)
+    >>> scores = rng.dirichlet(np.ones(3), size=3000) * 0.5 + 0.5 * np.eye(3)[y]
+    >>> several = release_multiclass_evaluation(y, scores, 1.0, classes=(0, 1, 2), rng=rng)
+    >>> round(several.macro_auc(), 2)
+    0.99
+    """
+    epsilon = check_epsilon(epsilon)
+    on_invalid = check_start(on_invalid, rng, release, relation)
+    names, codes = _codes(y_true, classes, "y_true", on_invalid)
+    C = len(names)
+    table = plain_features(scores, C)
+    if not isinstance(table, np.ndarray):
+        table = table.to_numpy(float) if hasattr(table, "to_numpy") else table.toarray()
+    if table.shape[1] != C:
+        raise InvalidData(f"scores has {table.shape[1]} columns: it must have one for each of {C} classes")
+    if len(table) != len(codes):
+        raise InvalidData("y_true and scores have different lengths: they must have one entry for each record")
+    keep = codes >= 0
+    exact = [
+        count_scores(
+            (codes[keep] == c).astype(int),
+            table[keep, c],
+            rng=rng,
+            n_bins=n_bins,
+            thresholds=thresholds,
+            score_scale=score_scale,
+            on_invalid=on_invalid,
+            release=release,
+        )
+        for c in range(C)
+    ]
+    n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
+    each = equal_share(epsilon, C)
+    noise_scale(each, relation, secure=release)  # a check: it must be finite
+    charge(budget, relation, n_draws * epsilon, label="evaluation of several classes")
+    evaluations = tuple(release_counts(one, each, rng=rng, relation=relation, draws=draws) for one in exact)
+    return MulticlassEvaluation(evaluations, names, epsilon, relation)
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateConfusionMatrix:
+    """A noisy table of true and predicted classes; the methods are post-processing.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (C, C) or (draws, C, C)
+        Noisy: row for the true class, column for the predicted one.
+    classes : tuple
+    noise_scale : float
+    epsilon : float
+        What one draw cost, under `relation`.
+    relation : {"add-remove", "replace-one"}
+    noise_step : float
+        0 for continuous noise, else the unit in which the noise is an integer.
+    """
+
+    counts: FloatArray
+    classes: tuple
+    noise_scale: float
+    epsilon: float
+    relation: str = "add-remove"
+    noise_step: float = 0.0
+
+    def _shares(self) -> FloatArray:
+        return lowered_shares(self.counts, self.noise_scale)
+
+    def n_records(self) -> Any:
+        """Return the noisy number of records, at least 0."""
+        return number_or_array(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
+
+    def matrix(self) -> FloatArray:
+        """Return the table without negative counts, lowered by one noise scale and brought back to the noisy total."""
+        return self._shares() * np.asarray(self.n_records())[..., None, None]
+
+    def accuracy(self) -> Any:
+        """Return the share of records whose class is predicted."""
+        return number_or_array(np.clip(np.trace(self._shares(), axis1=-2, axis2=-1), 0.0, 1.0))
+
+    def recalls(self) -> FloatArray:
+        """Return the share of each class's records that are predicted, shape (..., C); 0 where no record is left."""
+        shares = self._shares()
+        total = shares.sum(axis=-1)
+        right = np.diagonal(shares, axis1=-2, axis2=-1)
+        return np.divide(right, total, out=np.zeros_like(total), where=total > 0)
+
+    def balanced_accuracy(self) -> Any:
+        """Return the mean of `recalls`."""
+        return number_or_array(self.recalls().mean(axis=-1))
+
+    def interval(
+        self,
+        metric: str = "accuracy",
+        level: float = 0.95,
+        *,
+        sampling: bool = False,
+        n_boot: int = N_BOOT,
+        rng: np.random.Generator | None = None,
+    ) -> tuple[Any, Any]:
+        """Return an interval for the exact accuracy, given the noisy table; see `PrivateEvaluation.interval`.
+
+        Parameters
+        ----------
+        metric : {"accuracy"}
+        level : float
+            In (0, 1).
+        sampling : bool
+            Add the test records' own spread.
+        n_boot : int
+            Simulated noises.
+        rng : numpy.random.Generator, optional
+            For the simulation. None: always the same one.
+
+        Returns
+        -------
+        low, high : float or ndarray of shape (draws,)
+        """
+        check_choice(metric, "metric", ("accuracy",))
+        level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
+        counts = self.counts[None] if self.counts.ndim == 2 else self.counts
+
+        def sums(table: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-1, -2))
+
+        weight = 1.0 if sampling else None
+        noise = simulate(counts, self.noise_scale, self.noise_step, n_boot, rng, weight, lambda e, _: sums(e))
+        return stretched(ratio_intervals(sums(counts), noise, level, 0.0, 1.0), self.accuracy())
+
+
+def private_confusion_matrix(
+    y_true: Any,
+    y_pred: Any,
+    epsilon: float,
+    *,
+    classes: Sequence,
+    rng: np.random.Generator | None = None,
+    relation: str = "add-remove",
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    release: bool = False,
+    budget: Budget | None = None,
+) -> PrivateConfusionMatrix:
+    """Release the table of true and predicted classes with noise.
+
+    Released: C x C counts plus Laplace noise.
+
+    Privacy: ε per call (per draw) under `relation`; a record is in one cell, so that the sensitivity is 1 (add/remove)
+    or 2 (replace-one). The warning at `release_evaluation` about the model's training records holds here too.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels, each one of `classes`.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    classes : sequence
+        All labels, public.
+    rng, relation, draws, on_invalid, release, budget
+        As for `release_evaluation`; a record with either label invalid is dropped where that is no error.
+
+    Returns
+    -------
+    PrivateConfusionMatrix
+
+    Raises
+    ------
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
+        As `release_evaluation` does.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(3, size=3000)
+    >>> predicted = np.where(rng.random(3000) < 0.9, y, 0)
+    >>> table = private_confusion_matrix(y, predicted, 1.0, classes=(0, 1, 2), rng=rng)
+    >>> round(table.accuracy(), 2)
+    0.93
+    """
+    on_invalid = check_start(on_invalid, rng, release, relation)
+    names, true = _codes(y_true, classes, "y_true", on_invalid)
+    _, predicted = _codes(y_pred, classes, "y_pred", on_invalid)
+    if len(true) != len(predicted):
+        raise InvalidData("y_true and y_pred have different lengths: they must have one entry for each record")
+    C = len(names)
+    keep = (true >= 0) & (predicted >= 0)
+    counts = np.bincount(C * true[keep] + predicted[keep], minlength=C * C).reshape(C, C)
+    noisy = release_histogram(
+        counts,
+        epsilon,
+        rng=rng,
+        relation=relation,
+        draws=draws,
+        budget=budget,
+        secure=release,
+        label="confusion matrix",
+    )
+    scale = noise_scale(epsilon, relation, secure=release)
+    return PrivateConfusionMatrix(noisy, names, scale, check_epsilon(epsilon), relation, 1.0 if release else 0.0)
+
+
+def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple, NDArray[np.intp]]:
+    names = tuple(classes)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InvalidParameter("classes", names, "at least two different labels")
+    try:
+        return names, Schema.binary(1, classes=names).check_labels(y, on_invalid)
+    except InvalidData as error:
+        raise InvalidData(str(error).replace("y has", f"{name} has", 1)) from None

@@ -1,0 +1,286 @@
+"""Private ROC curves as Stoddard et al. 2014 publish them (section 4, Algorithm 3), with every part replaceable.
+
+Thresholds first, for a share of ε (or public ones, or the paper's baseline that takes them from the data); then for
+each label noisy numbers of records above every threshold, as one-sided range queries; then monotone regression. The
+project's own curve, `private_roc_curve`, has public bins and one table for both labels; this is what it is compared to.
+
+Statistics: sorted scores of each label. Releases: the thresholds (`dpml.evaluation.roc.thresholds`), then the sums
+(`dpml.mechanisms.ranges`). Model: `roc_from_sums`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
+from dpml.budget import Budget, charge
+from dpml.budget.shares import rest_of
+from dpml.evaluation._records import check_two_classes, read_records
+from dpml.evaluation.histogram import lowest_score
+from dpml.evaluation.roc.thresholds import (
+    alpha_fixed_space,
+    check_scores,
+    fixed_space,
+    quantile_thresholds,
+    recursive_medians,
+)
+from dpml.exceptions import InvalidParameter, NotPrivate
+from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
+from dpml.mechanisms.ranges.consistency import isotonic
+
+__all__ = ["published_roc_curve", "published_roc_is_private", "roc_from_sums"]
+
+Floats = NDArray[np.float64]
+
+METHODS = ("recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed")
+CALIBRATIONS = ("published", "exact")
+RANGES = {"privelet": Privelet, "hierarchy": Hierarchy, "identity": IdentityRanges}
+# Stoddard et al.'s t
+BASELINE_THRESHOLDS = 10
+# Beyond this, sums of noise could overflow.
+MOST_NOISE = 1e300
+
+
+def published_roc_is_private(method: str, n_thresholds: int | None = None, relation: str = "add-remove") -> bool:
+    """Return whether `published_roc_curve` is ε-differentially private with these options.
+
+    "laplace" takes its thresholds from the data and is not. "fixed-space" without `n_thresholds` takes ⌊α·n⌋ of them,
+    which publishes n: private under replace-one, where n is public, and not under add/remove.
+
+    Examples
+    --------
+    >>> published_roc_is_private("fixed-space"), published_roc_is_private("fixed-space", 100)
+    (False, True)
+    """
+    check_choice(method, "method", METHODS)
+    if method == "fixed-space" and n_thresholds is None:
+        return check_relation(relation) == "replace-one"
+    return method != "laplace"
+
+
+def published_roc_curve(
+    y_true: Any,
+    y_score: Any,
+    epsilon: float,
+    *,
+    rng: np.random.Generator,
+    method: str = "recursive-medians",
+    split: float = 0.2,
+    k: int = 10,
+    n_thresholds: int | None = None,
+    alpha: float = 1.0,
+    calibration: str = "published",
+    ranges: str = "privelet",
+    halves: bool = True,
+    relation: str = "add-remove",
+    score_scale: str = "probability",
+    pos_label: Any = 1,
+    classes: Sequence = (0, 1),
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    budget: Budget | None = None,
+) -> tuple[Floats, Floats, Floats]:
+    """Return a ROC curve by Stoddard et al.'s Algorithm 3 (PriROC), as published by default. For study and comparison.
+
+    Released: the thresholds and, for each label, noisy numbers of records with scores >= each of them.
+
+    Privacy: at most ε per draw under `relation`, unless `published_roc_is_private` says no; such a method is kept for
+    comparison and takes no budget. Derivation: ε1 = `split`·ε pays for thresholds that are drawn (none for the others),
+    ε2 = ε - ε1 for the sums. A record adds to the sums of one label only, so both labels may have all of ε2 under
+    add/remove; with `halves` each has ε2/2 as published, and the true cost is at most ε1 + ε2/2. Under replace-one a
+    record may change its label: all noise is doubled. "laplace": with t thresholds and the number of records of a
+    label a record changes at most t + 1 sums by 1, and noise of scale (t + 1)/ε is enough; the paper asks for
+    (2t + 1)/ε, which `halves` keeps.
+
+    Parameters
+    ----------
+    y_true, y_score, classes, pos_label, score_scale, on_invalid
+        As for `private_roc_curve`. The model must not have been trained on these records.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    rng : numpy.random.Generator
+        Source of all noise.
+    method : {"recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed"}
+        How thresholds are chosen: Algorithm 4; the exponential mechanism (not in Stoddard et al. 2014); evenly; the
+        paper's baseline, t quantiles of the data, NOT private; and that baseline with even public thresholds.
+    split : float
+        Share of ε for the thresholds, in (0, 1); 0.2 in Stoddard et al. 2014.
+    k : int
+        Levels of the recursion, public: 2^k thresholds. Stoddard et al. take ⌈log2 n⌉, 10 on their data.
+    n_thresholds : int, optional
+        Their public number. Default: 2^k for quantiles, 10 for the baselines, ⌊`alpha`·n⌋ for "fixed-space", which
+        publishes n.
+    alpha : float
+        α of Stoddard et al.'s α-FixedSpace; unused where `n_thresholds` is given.
+    calibration : {"published", "exact"}
+        Noise of recursive medians: see `recursive_medians`.
+    ranges : {"privelet", "hierarchy", "identity"}
+        Strategy for the sums; unused by the baselines.
+    halves : bool
+        Whether each label has half of ε2, as published, or all of it.
+    relation : {"add-remove", "replace-one"}
+    draws : int, optional
+        Number of independent releases, for a study.
+    budget : Budget, optional
+        Charged `draws` times ε before anything is drawn.
+
+    Returns
+    -------
+    fpr, tpr : ndarray of shape (m + 1,) or (draws, m + 1)
+        Increasing from 0 to 1.
+    thresholds : ndarray of the same shape
+        From inf down to the lowest score.
+
+    Raises
+    ------
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
+        As `private_roc_curve` does.
+    NotPrivate
+        If a budget is given to a method that is not private.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 500)
+    >>> scores = rng.beta(1 + 2 * y, 3 - 2 * y)
+    >>> fpr, tpr, thresholds = published_roc_curve(y, scores, 1.0, rng=rng, k=2)
+    >>> thresholds.shape, round(float(np.trapezoid(tpr, fpr)), 1)
+    ((5,), 0.9)
+    """
+    check_choice(method, "method", METHODS)
+    check_choice(calibration, "calibration", CALIBRATIONS)
+    check_choice(ranges, "ranges", tuple(RANGES))
+    if not isinstance(halves, (bool, np.bool_)):
+        raise InvalidParameter("halves", halves, "True or False")
+    epsilon, relation = check_epsilon(epsilon), check_relation(relation)
+    split = check_number(split, "split", 0.0, 1.0, open_lower=True, open_upper=True)
+    rows = 1 if draws is None else check_integer(draws, "draws", 1)
+    scores, codes = _records(y_true, y_score, score_scale, pos_label, classes, on_invalid)
+    options: dict[str, Any] = {"relation": relation, "score_scale": score_scale, "draws": rows, "rng": check_rng(rng)}
+    if budget is not None and not published_roc_is_private(method, n_thresholds, relation):
+        raise NotPrivate(f"published_roc_curve(method={method!r}) is kept as it was published: no charge covers it")
+
+    # under replace-one the number of records is public as given: one that was dropped counts and adds nothing
+    count, second = _plan(method, len(y_true), epsilon, split, k, n_thresholds, alpha)
+    first = rest_of(epsilon, second)
+    _check_noise(first, second, count, relation)
+    charge(budget, relation, rows * epsilon, label=f"published ROC curve, {method}")
+    if method == "recursive-medians":
+        thresholds = recursive_medians(scores, first, k, calibration=calibration, **options)
+    elif method == "quantiles":
+        thresholds = quantile_thresholds(scores, first, count, **options)
+    elif method == "laplace" and len(scores):
+        thresholds = _data_thresholds(scores, count, score_scale)
+    else:
+        thresholds = fixed_space(count, score_scale)
+
+    exact = _records_above(scores, codes, thresholds)
+    if method.startswith("laplace"):
+        per_label = (2 * count - 1 if halves else count) * (1 if relation == "add-remove" else 2)
+        mechanism = Laplace(epsilon, per_label)
+        sums = mechanism.release(exact, rng=rng, draws=rows)
+    else:
+        cells = np.diff(exact, axis=-1, prepend=0)
+        part = RANGES[ranges](second / 2 if halves else second, count, relation, 2)
+        sums = part.release(cells, rng=rng, draws=rows if thresholds.ndim == 1 else None)
+    fpr, tpr = roc_from_sums(sums)
+    thresholds = np.broadcast_to(thresholds, fpr.shape).copy()
+    return (fpr[0], tpr[0], thresholds[0]) if draws is None else (fpr, tpr, thresholds)
+
+
+def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
+    """Turn numbers of records above falling thresholds, noisy or exact, into ROC curves.
+
+    Source: Stoddard et al. 2014, sec. 4.2.3.
+
+    Post-processing, so it costs no ε: each label's sums are replaced by the nearest that rise, cut at 0, and divided
+    by the last one. A label of which nothing is left rises evenly.
+
+    Parameters
+    ----------
+    sums : array-like of shape (..., 2, m)
+        Row 0 negatives, row 1 positives; the last column is the number of all records of the label.
+
+    Returns
+    -------
+    fpr, tpr : ndarray of shape (..., m + 1)
+        Increasing from 0 to 1.
+
+    Raises
+    ------
+    InvalidParameter
+
+    Examples
+    --------
+    >>> fpr, tpr = roc_from_sums([[1, 2, 4], [4, 3, 4]])
+    >>> tpr.round(3)
+    array([0.   , 0.875, 0.875, 1.   ])
+    """
+    values = np.asarray(sums, dtype=float)
+    if values.ndim < 2 or values.shape[-2] != 2 or values.shape[-1] < 1 or not np.isfinite(values).all():
+        raise InvalidParameter("sums", f"an array of shape {values.shape}", "finite, of shape (..., 2, m)")
+    # regression adds up many values: dividing by the largest first keeps that finite whatever the noise
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    rising = isotonic(values / np.where(largest > 0, largest, 1.0), lower=0.0)
+    last = rising[..., -1:]
+    even = np.arange(1, values.shape[-1] + 1) / values.shape[-1]
+    rates = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    rates[..., 1:] = np.where(last > 0, rising / np.where(last > 0, last, 1.0), even)
+    return rates[..., 0, :], rates[..., 1, :]
+
+
+def _plan(
+    method: str, n: int, epsilon: float, split: float, k: int, n_thresholds: int | None, alpha: float
+) -> tuple[int, float]:
+    """Return the number of bins and ε2."""
+    given = None if n_thresholds is None else check_integer(n_thresholds, "n_thresholds", 2, 1 << 16)
+    k = check_integer(k, "k", 1, 16)
+    alpha = check_number(alpha, "alpha", 0.0, 1.0, open_lower=True)
+    if method == "recursive-medians":
+        if given is not None:
+            raise InvalidParameter("n_thresholds", n_thresholds, "None for recursive medians, which have 2^k")
+        return 1 << k, (1 - split) * epsilon
+    if method == "quantiles":
+        return given or 1 << k, (1 - split) * epsilon
+    if method == "fixed-space":
+        return given or len(alpha_fixed_space(n, alpha)) - 1, epsilon
+    # t thresholds and the number of all records of a label
+    return (given or BASELINE_THRESHOLDS) + 1, epsilon
+
+
+def _check_noise(first: float, second: float, count: int, relation: str) -> None:
+    # a bound on every scale: all levels of all strategies together, both halves, both relations
+    most = 8 * (count + 2)
+    for share in (first, second):
+        if 0 < share < most / MOST_NOISE:
+            raise InvalidParameter("epsilon", share, f"at least {most / MOST_NOISE:g} for each part, for finite noise")
+
+
+def _records(
+    y_true: Any, y_score: Any, score_scale: str, pos_label: Any, classes: Sequence, on_invalid: str
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return scores and labels, 1 for positive, of the records that have both."""
+    classes = check_two_classes(classes, pos_label)
+    scores = check_scores(y_score, score_scale, on_invalid)
+    codes, [scores], _ = read_records(y_true, {"y_score": scores}, score_scale, classes, on_invalid)
+    return scores, codes if classes[1] == pos_label else 1 - codes
+
+
+def _records_above(scores: Floats, codes: NDArray[np.intp], thresholds: Floats) -> Floats:
+    """Return for each label the number of scores >= each threshold but the first, (..., 2, m). Exact, so private."""
+    labels = []
+    for code in (0, 1):
+        own = np.sort(scores[codes == code])
+        labels.append(len(own) - np.searchsorted(own, thresholds[..., 1:], side="left"))
+    return np.stack(labels, axis=-2).astype(float)
+
+
+def _data_thresholds(scores: Floats, count: int, score_scale: str) -> Floats:
+    """Return `count` - 1 quantiles of the scores themselves between inf and the lowest score. NOT private."""
+    inner = np.quantile(scores, np.arange(count - 1, 0, -1) / count, method="lower")
+    return np.concatenate([[np.inf], inner, [lowest_score(score_scale)]])

@@ -1,0 +1,359 @@
+"""Thresholds of scores for a private ROC curve: public ones, and ones that are drawn from the scores for an ε.
+
+| function | what it costs |
+|---|---|
+| `fixed_space` | nothing: the number is public |
+| `alpha_fixed_space` | publishes the number of records n (Stoddard et al.'s α-FixedSpace); `noisy_n` pays for it |
+| `recursive_medians` | ε (Stoddard et al.'s Algorithm 4, as published or with the exact noise) |
+| `quantile_thresholds` | ε (the exponential mechanism at every node) |
+
+The last two cut [0, 1] again and again: a node's cut is drawn from the scores strictly between its two ends, which
+were released before. A record is in at most one node of each level, so that a level costs what one node costs under
+add/remove, and twice that when a record is replaced, for it may leave one node and come to another. Levels add up.
+
+Statistics: the sorted scores. Release: a cut at every node, level by level, for all draws at once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import (
+    ON_INVALID,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_number,
+    check_relation,
+    check_rng,
+)
+from dpml.budget import Budget, charge
+from dpml.evaluation._records import read_scores
+from dpml.evaluation.histogram import SCORE_SCALES, lowest_score
+from dpml.evaluation.roc._cuts import BLOCK_CELLS, Cut, Floats, cut_levels, exponential_cut, smooth_medians
+from dpml.mechanisms import door
+from dpml.mechanisms.discrete import Geometric
+from dpml.mechanisms.smooth.admissible import cauchy_scale
+from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
+
+__all__ = [
+    "alpha_fixed_space",
+    "check_scores",
+    "fixed_space",
+    "noisy_n",
+    "quantile_thresholds",
+    "recursive_medians",
+]
+
+CALIBRATIONS = ("exact", "published")
+# Log-odds beyond this are one score to a cut.
+LOG_ODDS_END = 30.0
+MOST_THRESHOLDS = 1 << 16
+
+
+def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
+    """Return evenly spaced public thresholds (Stoddard et al. 2014, sec. 4.2.2, with a public number).
+
+    Parameters
+    ----------
+    n_thresholds : int
+        Number of bins m between them, from 1 to 65,536.
+    score_scale : {"probability", "log-odds"}
+        Even steps of the probability, or of arsinh(log-odds) between log-odds -30 and 30.
+
+    Returns
+    -------
+    ndarray of shape (n_thresholds + 1,)
+        Decreasing from inf to the lowest score (0, or -inf for log-odds); point k of a curve counts the scores
+        >= thresholds[k].
+
+    Raises
+    ------
+    InvalidParameter
+
+    Examples
+    --------
+    >>> fixed_space(4)
+    array([ inf, 0.75, 0.5 , 0.25, 0.  ])
+    """
+    m = check_integer(n_thresholds, "n_thresholds", 1, MOST_THRESHOLDS)
+    check_choice(score_scale, "score_scale", SCORE_SCALES)
+    return _thresholds(np.arange(m + 1) / m, score_scale)
+
+
+def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probability") -> Floats:
+    """Return ⌊α·n⌋ evenly spaced thresholds: α-FixedSpace (Stoddard et al. 2014, sec. 4.2.2).
+
+    Privacy: their number is ⌊α·n⌋. With n the exact number of records this is not differentially private under
+    add/remove, where n is private; under replace-one n is public and nothing is paid. `noisy_n` gives an n that is.
+
+    Parameters
+    ----------
+    n : int
+        Number of records: public, or from `noisy_n` (below 1 counts as 1).
+    alpha : float
+        Share α in (0, 1].
+    score_scale : {"probability", "log-odds"}
+
+    Returns
+    -------
+    ndarray of shape (max(⌊α·n⌋, 1) + 1,)
+        As of `fixed_space`.
+
+    Raises
+    ------
+    InvalidParameter
+
+    Examples
+    --------
+    >>> len(alpha_fixed_space(558, 0.5))
+    280
+    """
+    alpha = check_number(alpha, "alpha", 0.0, 1.0, open_lower=True)
+    return fixed_space(min(max(math.floor(alpha * max(int(n), 0)), 1), MOST_THRESHOLDS), score_scale)
+
+
+def noisy_n(
+    n: int, epsilon: float, *, rng: np.random.Generator, draws: int | None = None, budget: Budget | None = None
+) -> Any:
+    """Return the number of records plus two-sided geometric noise, to choose a number of thresholds from.
+
+    Released: n plus an integer.
+
+    Privacy: ε per draw under add/remove; one record changes n by 1. Under replace-one n is public: use it.
+
+    Parameters
+    ----------
+    n : int
+        Exact number of records. Private.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    rng : numpy.random.Generator
+    draws : int, optional
+    budget : Budget, optional
+        Charged `draws` times ε before any noise is drawn.
+
+    Returns
+    -------
+    int, or ndarray of int of shape (draws,)
+        May be below 1.
+
+    Raises
+    ------
+    InvalidParameter, BudgetExceeded, RelationMismatch
+
+    Examples
+    --------
+    >>> noisy_n(558, 1.0, rng=np.random.default_rng(0), draws=3).shape
+    (3,)
+    """
+    n, mechanism = check_integer(n, "n"), Geometric(epsilon)
+    check_rng(rng)
+    rows = 1 if draws is None else check_integer(draws, "draws", 1)
+    charge(budget, "add-remove", rows * mechanism.epsilon, label="number of records")
+    noisy = mechanism.release(n, rng=rng, draws=rows)
+    return int(noisy[0]) if draws is None else noisy
+
+
+def recursive_medians(
+    scores: Any,
+    epsilon: float,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    calibration: str = "exact",
+    relation: str = "add-remove",
+    score_scale: str = "probability",
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    budget: Budget | None = None,
+) -> Floats:
+    """Draw thresholds that halve the scores k times (Stoddard et al. 2014, Algorithm 4, k-RecursiveMedians).
+
+    Released: at every node the median of its scores plus Cauchy noise scaled by the median's smooth sensitivity, or
+    the middle of the node if that falls outside it.
+
+    Privacy: ε per draw under `relation`; the depth k is public (Stoddard et al. take ⌈log2 n⌉, which publishes n). A
+    level has ε' = ε/k (add/remove) or ε/2k (replace-one): see the module. The smooth sensitivity of the median between
+    the node's ends bounds it under add/remove too, the number of scores being private. "exact": the least noise for ε'
+    at β = ε'/2 (`dpml.mechanisms.cauchy_scale`). "published": 8·S/ε' at the same β, which costs 0.515·ε' at most:
+    private, and wasteful.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        Private scores. Each may depend on its own record only.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    k : int
+        Levels, public, from 1 to 16.
+    rng : numpy.random.Generator
+        Source of the noise.
+    calibration : {"exact", "published"}
+    relation : {"add-remove", "replace-one"}
+    score_scale : {"probability", "log-odds"}
+        Stoddard et al. cut probabilities. Log-odds are cut on the scale of `fixed_space`.
+    draws : int, optional
+        Number of independent releases, for a study.
+    on_invalid : {"raise", "clip"}
+        Whether a score outside its scale is an error or clipped (dropped if it is no number).
+    budget : Budget, optional
+        Charged `draws` times ε before any noise is drawn.
+
+    Returns
+    -------
+    ndarray of shape (2^k + 1,) or (draws, 2^k + 1)
+        Decreasing from inf to the lowest score; equal ones are possible.
+
+    Raises
+    ------
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
+
+    Examples
+    --------
+    >>> scores = np.linspace(0, 1, 2001) ** 2
+    >>> recursive_medians(scores, 2.0, 2, rng=np.random.default_rng(0)).round(2)
+    array([ inf, 0.56, 0.25, 0.06, 0.  ])
+    """
+    k = check_integer(k, "k", 1, MOST_THRESHOLDS.bit_length() - 1)
+    check_choice(calibration, "calibration", CALIBRATIONS)
+    level = check_epsilon(epsilon) / (k if check_relation(relation) == "add-remove" else 2 * k)
+    beta = level / 2
+    noise = cauchy_scale(level, beta) if calibration == "exact" else 8 / level
+    x = _coordinates(check_scores(scores, score_scale, on_invalid), score_scale)
+
+    def cut(left: Floats, right: Floats, first: NDArray, end: NDArray, share: Floats) -> Floats:
+        # at the root every draw has the same node, whose sensitivity is computed once
+        one = slice(0, 1) if left.shape[1] == 1 else slice(None)
+        at = np.clip(first + (end - first + 1) // 2 - 1, 0, max(len(x) - 1, 0))
+        median = np.where(end > first, x[at] if len(x) else 0.0, left)
+        smooth = smooth_medians(x, left[one], right[one], first[one], end[one], beta)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.broadcast_to(noise * smooth, left.shape)
+            noisy = door.release(ScaledCauchy(), (np.broadcast_to(median, left.shape), spread), rng)
+        return np.where((noisy > left) & (noisy < right), noisy, (left + right) / 2)
+
+    return _release(x, 1 << k, cut, epsilon, relation, rng, draws, budget, score_scale, "recursive medians")
+
+
+def quantile_thresholds(
+    scores: Any,
+    epsilon: float,
+    n_thresholds: int,
+    *,
+    rng: np.random.Generator,
+    relation: str = "add-remove",
+    score_scale: str = "probability",
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    budget: Budget | None = None,
+) -> Floats:
+    """Draw thresholds near the quantiles of the scores by the exponential mechanism, node by node.
+
+    Released: at every node of a balanced tree of the thresholds a point between the node's ends, with density
+    proportional to exp(-w·|#{scores below} - q·#{scores}|), counted in the node (Smith 2011; the recursion of Kaplan,
+    Schnapp and Stemmer 2022). It is sampled exactly: the gap between two scores by its mass, then a point of it evenly.
+
+    Privacy: ε per draw under `relation`; a level has ε' = ε/levels (add/remove) or half of it (replace-one), with
+    levels = ⌈log2 `n_thresholds`⌉: see the module. Derivation of w: adding a score moves #{below} - q·#{all} by 1 - q
+    at points above it and by -q at points below it, and its absolute value by at most as much, up on one side of the
+    quantile and down on the other. A score below the quantile moves the utility by amounts from -max(q, 1-q) to 1-q,
+    one above it by amounts from -max(q, 1-q) to q: the change spans at most 2·max(q, 1-q), and w = ε' over that
+    (`ExponentialMechanism`). At q = 1/2 the span is 1, half the textbook's 2Δ with Δ = 1.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        Private scores. Each may depend on its own record only.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    n_thresholds : int
+        Number of bins m, public, from 2 to 65,536; powers of two need the fewest levels and have q = 1/2 everywhere.
+    rng, relation, score_scale, draws, on_invalid, budget
+        As for `recursive_medians`.
+
+    Returns
+    -------
+    ndarray of shape (n_thresholds + 1,) or (draws, n_thresholds + 1)
+        Decreasing from inf to the lowest score.
+
+    Raises
+    ------
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
+
+    Examples
+    --------
+    >>> scores = np.linspace(0, 1, 2001) ** 2
+    >>> quantile_thresholds(scores, 2.0, 4, rng=np.random.default_rng(0)).round(2)
+    array([ inf, 0.56, 0.25, 0.06, 0.  ])
+    """
+    m = check_integer(n_thresholds, "n_thresholds", 2, MOST_THRESHOLDS)
+    levels = (m - 1).bit_length()
+    level = check_epsilon(epsilon) / (levels if check_relation(relation) == "add-remove" else 2 * levels)
+    x = _coordinates(check_scores(scores, score_scale, on_invalid), score_scale)
+
+    def cut(left: Floats, right: Floats, first: NDArray, end: NDArray, share: Floats) -> Floats:
+        weight = level / (2 * np.maximum(share, 1 - share))
+        ends, scores_inside = (left.ravel(), right.ravel()), (first.ravel(), end.ravel())
+        return exponential_cut(x, *ends, *scores_inside, share.ravel(), weight.ravel(), rng).reshape(left.shape)
+
+    return _release(x, m, cut, epsilon, relation, rng, draws, budget, score_scale, "quantiles")
+
+
+def check_scores(y_score: Any, score_scale: str = "probability", on_invalid: str = "raise") -> Floats:
+    """Return scores as floats inside their scale; a NaN is left where `on_invalid` is "clip".
+
+    Raises
+    ------
+    InvalidData, InvalidParameter
+    """
+    check_choice(score_scale, "score_scale", SCORE_SCALES)
+    check_choice(on_invalid, "on_invalid", ON_INVALID)
+    scores = read_scores(y_score, "y_score", score_scale, on_invalid)
+    return np.clip(scores, lowest_score(score_scale), 1.0 if score_scale == "probability" else np.inf)
+
+
+def _coordinates(scores: Floats, score_scale: str) -> Floats:
+    """Return the sorted scores on [0, 1], without those that are no numbers."""
+    x = np.sort(scores[~np.isnan(scores)])
+    if score_scale == "probability":
+        return x
+    return np.clip((1 + np.arcsinh(x) / math.asinh(LOG_ODDS_END)) / 2, 0.0, 1.0)
+
+
+def _thresholds(cuts: Floats, score_scale: str) -> Floats:
+    """Return thresholds from cuts (..., m + 1) that rise from 0 to 1."""
+    inner = cuts[..., -2:0:-1]
+    if score_scale == "log-odds":
+        inner = np.sinh(math.asinh(LOG_ODDS_END) * (2 * inner - 1))
+    ends = (*cuts.shape[:-1], 1)
+    return np.concatenate([np.full(ends, np.inf), inner, np.full(ends, lowest_score(score_scale))], axis=-1)
+
+
+def _release(
+    x: Floats,
+    m: int,
+    cut: Cut,
+    epsilon: float,
+    relation: str,
+    rng: np.random.Generator,
+    draws: int | None,
+    budget: Budget | None,
+    score_scale: str,
+    label: str,
+) -> Floats:
+    """Charge, then draw m - 1 cuts of [0, 1] level by level; thresholds of shape (m + 1,) or (draws, m + 1)."""
+    check_rng(rng)
+    n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
+    charge(budget, relation, n_draws * epsilon, label=label)
+    cuts = np.zeros((n_draws, m + 1))
+    cuts[:, m] = 1.0
+    rows = max(BLOCK_CELLS // (len(x) + m), 1)
+    for start in range(0, n_draws, rows):
+        cut_levels(x, cuts[start : start + rows], cut)
+    thresholds = _thresholds(cuts, score_scale)
+    return thresholds[0] if draws is None else thresholds

@@ -1,0 +1,45 @@
+"""Smooth sensitivity: how far one record can move a statistic near these data, and the noises that it scales."""
+
+from dpml.mechanisms.smooth.admissible import (
+    ArsinhNormal,
+    Cauchy,
+    Claim,
+    LaplaceLogNormal,
+    SmoothGaussian,
+    SmoothLaplace,
+    SmoothNoise,
+    StudentT,
+    UniformLogNormal,
+    cauchy_scale,
+    student_scale,
+)
+from dpml.mechanisms.smooth.sensitivity import (
+    KINDS,
+    SensitivityEnvelope,
+    global_sensitivity,
+    local_sensitivity,
+    sensitivity_envelope,
+    smooth_sensitivity,
+    statistic,
+)
+
+__all__ = [
+    "KINDS",
+    "ArsinhNormal",
+    "Cauchy",
+    "Claim",
+    "LaplaceLogNormal",
+    "SensitivityEnvelope",
+    "SmoothGaussian",
+    "SmoothLaplace",
+    "SmoothNoise",
+    "StudentT",
+    "UniformLogNormal",
+    "cauchy_scale",
+    "global_sensitivity",
+    "local_sensitivity",
+    "sensitivity_envelope",
+    "smooth_sensitivity",
+    "statistic",
+    "student_scale",
+]

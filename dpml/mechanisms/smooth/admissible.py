@@ -1,0 +1,30 @@
+"""Noise for smooth sensitivity (admissible noise): heavy or light tails, each with what it can promise.
+
+| noise | claim | tails |
+|---|---|---|
+| `Cauchy` | pure ε | no mean |
+| `StudentT` | pure ε | ν - 1 moments |
+| `LaplaceLogNormal`, `UniformLogNormal`, `ArsinhNormal` | ½ε²-concentrated | all moments |
+| `SmoothLaplace`, `SmoothGaussian` | (ε, δ) | exponential, Gaussian |
+
+Each takes the β of the smooth sensitivity that its noise is scaled by; the two must be the same.
+"""
+
+from dpml.mechanisms.smooth._noise import Claim, SmoothNoise
+from dpml.mechanisms.smooth.approximate_noise import SmoothGaussian, SmoothLaplace
+from dpml.mechanisms.smooth.concentrated_noise import ArsinhNormal, LaplaceLogNormal, UniformLogNormal
+from dpml.mechanisms.smooth.pure_noise import Cauchy, StudentT, cauchy_scale, student_scale
+
+__all__ = [
+    "ArsinhNormal",
+    "Cauchy",
+    "Claim",
+    "LaplaceLogNormal",
+    "SmoothGaussian",
+    "SmoothLaplace",
+    "SmoothNoise",
+    "StudentT",
+    "UniformLogNormal",
+    "cauchy_scale",
+    "student_scale",
+]

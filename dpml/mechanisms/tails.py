@@ -1,0 +1,79 @@
+"""What is known exactly of noise around 0: how often it is larger than a size, and how large it is on average.
+
+The noise of one number, symmetric about 0, so that its distribution is given by its tail P(|noise| > t). For noise that
+is scaled by a smooth sensitivity S, sizes are in units of S.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_number
+
+__all__ = ["SymmetricNoise"]
+
+Floats = NDArray[np.float64]
+
+
+class SymmetricNoise(abc.ABC):
+    """Noise of one number whose tail is known: P(|noise| > t), its inverse, and E|noise|. All three are public facts.
+
+    Examples
+    --------
+    >>> from dpml.mechanisms import Geometric, Laplace
+    >>> noise = Laplace(epsilon=0.5)
+    >>> noise.tail([0, 2]).round(4).tolist(), noise.mean_size
+    ([1.0, 0.3679], 2.0)
+    >>> round(noise.tail_size(0.05), 3), Geometric(epsilon=0.5).tail_size(0.05)
+    (5.991, 6.0)
+    """
+
+    @abc.abstractmethod
+    def _tail(self, t: Floats) -> Floats:
+        """Return P(|noise| > t) for t >= 0."""
+
+    @abc.abstractmethod
+    def _tail_size(self, probability: float) -> float:
+        """Return the smallest t >= 0 with P(|noise| > t) <= `probability`, a number in (0, 1)."""
+
+    @property
+    @abc.abstractmethod
+    def mean_size(self) -> float:
+        """E|noise|; infinite where the tails are too heavy for a mean."""
+
+    def tail(self, sizes: Any) -> Floats:
+        """Return the probability that the noise is larger than each size, in either direction."""
+        t = np.asarray(sizes, dtype=float)
+        ends = (t < 0) | np.isinf(t)
+        return np.where(ends, np.where(t < 0, 1.0, 0.0), self._tail(np.where(ends, 0.0, t)))
+
+    def tail_size(self, probability: float) -> float:
+        """Return the smallest size that the noise passes with at most this probability.
+
+        Parameters
+        ----------
+        probability : float
+            In (0, 1].
+
+        Raises
+        ------
+        InvalidParameter
+        """
+        probability = check_number(probability, "probability", 0.0, 1.0, open_lower=True)
+        return 0.0 if probability == 1 else float(self._tail_size(probability))
+
+    def bin_probabilities(self, edges: Any) -> Floats:
+        """Return the probability of noise in each bin (edges[i], edges[i+1]].
+
+        Parameters
+        ----------
+        edges : array of shape (B + 1,)
+            Increasing; for integer noise no negative one is an integer.
+        """
+        edges = np.asarray(edges, dtype=float)
+        beyond = self.tail(np.abs(edges)) / 2
+        return -np.diff(np.where(edges >= 0, beyond, 1 - beyond))

@@ -1,0 +1,160 @@
+"""One column of a table and its public domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_number
+from dpml.exceptions import InvalidData, InvalidSchema, shown
+from dpml.schema.untrusted import plain_numbers, plain_positions
+
+KINDS = ("binary", "categorical", "numeric")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column and its public domain.
+
+    Parameters
+    ----------
+    name : str
+        Column name.
+    kind : {"binary", "categorical", "numeric"}
+        Binary values are 0 and 1.
+    categories : tuple, optional
+        All values a categorical column can have, present in the data or not.
+    lower, upper : float, optional
+        Bounds of a numeric column, in the column's own units.
+    block : str, optional
+        The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
+    exhaustive : bool
+        Whether the columns of the block cover every value of the attribute: exactly one of them is 1.
+    missing : object, optional
+        The value of the domain that stands for a missing one; None: a missing value is invalid.
+
+    Examples
+    --------
+    >>> Feature("age", "numeric", lower=17, upper=90).domain
+    'a number from 17 to 90'
+    """
+
+    name: str
+    kind: str = "binary"
+    categories: tuple | None = None
+    lower: float | None = None
+    upper: float | None = None
+    block: str | None = None
+    missing: Any = None
+    exhaustive: bool = False
+
+    def __post_init__(self):
+        set_ = partial(object.__setattr__, self)  # frozen dataclass
+        if not isinstance(self.name, str):
+            raise InvalidSchema("feature name", self.name, "text")
+        check_choice(self.kind, "kind", KINDS)
+        if self.kind == "categorical":
+            values = tuple(plain_value(c) for c in self.categories or ())
+            if not values or len(set(values)) != len(values) or any(isinstance(v, tuple) for v in values):
+                raise InvalidSchema(f"categories of {self.name!r}", self.categories, "at least one, all different")
+            set_("categories", values)
+        if self.kind == "numeric":
+            lower = check_number(plain_value(self.lower), f"lower of {self.name!r}")
+            upper = check_number(plain_value(self.upper), f"upper of {self.name!r}")
+            if not lower < upper:
+                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), "two numbers, lower < upper")
+            set_("lower", lower)
+            set_("upper", upper)
+        if self.missing is not None:
+            set_("missing", plain_value(self.missing))
+            if not self._knows(np.array([self.missing], dtype=object))[0]:
+                raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
+
+    def _knows(self, column: np.ndarray) -> np.ndarray:
+        """Return which of some cells, of any type, lie in the domain."""
+        if self.kind == "categorical":
+            return plain_positions(column, self.categories or ()) >= 0
+        values = plain_numbers(column)
+        if self.kind == "binary":
+            return (values == 0) | (values == 1)
+        return (values >= self.lower) & (values <= self.upper)  # type: ignore[operator]
+
+    @property
+    def domain(self) -> str:
+        """The allowed values in words."""
+        if self.kind == "binary":
+            return "0 or 1"
+        if self.kind == "numeric":
+            return f"a number from {self.lower:g} to {self.upper:g}"
+        values = ", ".join(map(shown, (self.categories or ())[:8]))
+        return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
+
+    def clean(self, values: Any, on_invalid: str) -> np.ndarray:
+        """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).
+
+        Clipping sends a number to the nearest end (NaN to `missing`, else to the middle), an unknown category to
+        `missing`, else to the first category.
+        """
+        if self.kind == "categorical":
+            return self._category_cells[self.positions(values, on_invalid)]
+        column = _cells(values)
+        middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
+        numbers = plain_numbers(column)
+        is_missing = np.isnan(numbers)
+        if on_invalid == "raise":
+            self._refuse(column, ~self._knows(column), is_missing)
+        numbers = np.where(is_missing, self.missing if self.missing is not None else middle, numbers)
+        return (numbers > 0.5).astype(float) if self.kind == "binary" else np.clip(numbers, self.lower, self.upper)
+
+    def positions(self, values: Any, on_invalid: str) -> NDArray[np.intp]:
+        """Return which category each cell of a categorical column is, as `clean` does."""
+        categories = self.categories or ()
+        found = plain_positions(values, categories)
+        unknown = found < 0
+        if unknown.any():
+            if on_invalid == "raise":
+                column = _cells(values)[unknown]
+                is_missing = [v is None or (isinstance(v, float) and v != v) or v is pd.NA for v in column]
+                self._refuse(column, np.ones(len(column), bool), np.array(is_missing, bool))
+            found[unknown] = 0 if self.missing is None else categories.index(self.missing)
+        return found
+
+    @property
+    def _category_cells(self) -> NDArray[np.object_]:
+        cells = np.empty(len(self.categories or ()), dtype=object)
+        cells[:] = self.categories
+        return cells
+
+    def _refuse(self, column: NDArray, unknown: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> None:
+        """Raise for the first cell outside the domain; a missing one is allowed where the feature knows its meaning."""
+        bad = unknown & ~is_missing if self.missing is not None else unknown
+        if bad.any():
+            raise InvalidData(
+                f"column {shown(self.name)} has the value {show_value(column[bad][0])}: it must be {self.domain}"
+            )
+
+
+def _cells(values: Any) -> np.ndarray:
+    """Return a column as a one-dimensional array; cells that are sequences stay single cells."""
+    column = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if isinstance(column, np.ndarray) and column.ndim == 1:
+        return column
+    cells = np.empty(len(column), dtype=object)
+    for i, value in enumerate(column):
+        cells[i] = value
+    return cells
+
+
+def show_value(value: Any) -> str:
+    """Return a cell as a message shows it: NumPy's scalars as Python's own."""
+    return shown(value.item() if isinstance(value, np.generic) else value)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a NumPy scalar as Python's own, and anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value

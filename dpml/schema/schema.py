@@ -1,0 +1,375 @@
+"""Public facts about a table: what its columns, classes and records can be, stated and never read off private data.
+
+A method that needs a domain, a bound, the classes or the number of records takes it from here. A data set that
+contradicts its schema is an error in demonstration (``on_invalid="raise"``) and is clipped in release
+(``on_invalid="clip"``), for an exception is a release too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from dpml._validate import ON_INVALID, check_choice, check_integer
+from dpml.exceptions import InvalidData, InvalidSchema, shown
+from dpml.schema.feature import Feature, plain_value, show_value
+from dpml.schema.untrusted import plain_features, plain_labels, plain_numbers, plain_rows, read_frame
+
+__all__ = ["Feature", "Schema", "resolve_schema"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All public facts about a table.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        The columns in order; names are unique.
+    classes : tuple
+        All labels a record can have, at least two. Which of them occur is private.
+    row_bound : int, optional
+        The most ones that a record of binary features can have. Default: the number of one-hot blocks plus the
+        binary features outside any block.
+    n_rows : int, optional
+        The number of records, where it is public (replace-one).
+    n_lower : int, optional
+        A public lower bound on the number of records; default `n_rows`, else 1. Mutual information under
+        add/remove takes its sensitivity there.
+
+    Examples
+    --------
+    >>> schema = Schema.binary(3, row_bound=2)
+    >>> schema.n_features, schema.classes, schema.row_bound
+    (3, (0, 1), 2)
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple = (0, 1)
+    row_bound: int = None  # type: ignore[assignment]  # an int once made
+    n_rows: int | None = None
+    n_lower: int = None  # type: ignore[assignment]
+    _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __deepcopy__(self, memo: dict) -> Schema:
+        """Return the schema itself, which nothing can change: cloning an estimator then costs nothing."""
+        return self
+
+    def __post_init__(self):
+        set_ = partial(object.__setattr__, self)  # frozen dataclass
+        set_("features", tuple(self.features))
+        set_("classes", tuple(plain_value(c) for c in self.classes))
+        if len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
+            raise InvalidSchema("classes", self.classes, "at least two different labels")
+        if not self.features:
+            raise InvalidSchema("features", (), "at least one feature")
+        set_("_position", {f.name: i for i, f in enumerate(self.features)})
+        if len(self._position) < len(self.features):
+            seen = [f.name for f in self.features]
+            twice = next(name for name in seen if seen.count(name) > 1)
+            raise InvalidSchema("feature name", twice, "given to one feature only")
+        most = self._most_ones()
+        if self.row_bound is None:
+            set_("row_bound", most)
+        else:
+            set_("row_bound", min(check_integer(self.row_bound, "row_bound", 1), most))
+        if self.n_rows is not None:
+            set_("n_rows", check_integer(self.n_rows, "n_rows", 1))
+        lower = self.n_lower if self.n_lower is not None else (self.n_rows or 1)
+        set_("n_lower", check_integer(lower, "n_lower", 1, self.n_rows))
+
+    def _most_ones(self) -> int:
+        binary = [f for f in self.features if f.kind == "binary"]
+        return max(len({f.block for f in binary if f.block}) + sum(f.block is None for f in binary), 1)
+
+    @classmethod
+    def binary(
+        cls,
+        n_features: int,
+        names: Sequence[str] | None = None,
+        *,
+        classes: Sequence = (0, 1),
+        row_bound: int | None = None,
+        n_rows: int | None = None,
+        n_lower: int | None = None,
+    ) -> Schema:
+        """Return the canonical binary schema: values {0, 1}, classes (0, 1), row bound D."""
+        n_features = check_integer(n_features, "n_features", 1)
+        names = [f"x{i}" for i in range(n_features)] if names is None else list(names)
+        if len(names) != n_features:
+            raise InvalidSchema("names", f"{len(names)} names", f"{n_features}, one for each feature")
+        features = tuple(Feature(str(name)) for name in names)
+        return cls(features, tuple(classes), row_bound, n_rows, n_lower)  # type: ignore[arg-type]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, D."""
+        return len(self.features)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, C."""
+        return len(self.classes)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Column names in order."""
+        return [f.name for f in self.features]
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every feature is binary."""
+        return all(f.kind == "binary" for f in self.features)
+
+    @property
+    def blocks(self) -> list[str | None]:
+        """The attribute of each one-hot column; None where a column stands alone."""
+        return [f.block for f in self.features]
+
+    @property
+    def attributes(self) -> dict[str, list[int]]:
+        """The columns of each one-hot attribute whose columns cover all its values."""
+        columns: dict[str, list[int]] = {}
+        for i, f in enumerate(self.features):
+            if f.block is not None:
+                columns.setdefault(f.block, []).append(i)
+        return {block: where for block, where in columns.items() if all(self.features[i].exhaustive for i in where)}
+
+    def subset(self, columns: Iterable[str | int]) -> Schema:
+        """Return the schema of some columns, given by name, by position or by a boolean mask, in that order."""
+        wanted = np.asarray(list(columns))
+        if wanted.dtype == bool and wanted.shape == (self.n_features,):
+            wanted = np.flatnonzero(wanted)
+        if wanted.dtype.kind in "iu" and wanted.size:
+            for position in wanted:
+                check_integer(position, "column", 0, self.n_features - 1)
+            chosen = wanted.tolist()
+        else:
+            unknown = [c for c in wanted.tolist() if c not in self._position]
+            if unknown:
+                raise InvalidSchema("column", unknown[0], f"one of {_few(self.feature_names)}")
+            chosen = [self._position[c] for c in wanted.tolist()]
+        features = [self.features[i] for i in chosen]
+        whole = {block for block, columns in self.attributes.items() if set(columns) <= set(chosen)}
+        # an attribute that loses a column no longer covers all its values
+        features = [replace(f, exhaustive=False) if f.exhaustive and f.block not in whole else f for f in features]
+        return replace(self, features=tuple(features))
+
+    # ---- checks of data against the schema --------------------------------------------------------------------
+
+    def check_features(self, X: Any, on_invalid: str = "raise") -> tuple[Any, Schema]:
+        """Check a table against the schema.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, D)
+            A DataFrame's columns are looked up by name, so it may hold some of the features only.
+        on_invalid : {"raise", "clip"}
+            What to do with a value outside its domain.
+
+        Returns
+        -------
+        X : ndarray of float, csr_array or (if a feature is not binary) DataFrame
+            The values inside their domains.
+        schema : Schema
+            The schema of the columns that X has.
+
+        Raises
+        ------
+        InvalidData
+            With ``on_invalid="raise"``: names the column, the value and the domain. The number of columns and
+            their names are public, so a wrong shape is always an error.
+        """
+        check_choice(on_invalid, "on_invalid", ON_INVALID)
+        schema: Schema = self
+        X = read_frame(X)
+        if on_invalid == "clip" and self.is_binary:
+            X = plain_features(X, self.n_features)
+        elif isinstance(X, (list, tuple)) and not self.is_binary:
+            X = plain_rows(X, self.n_features)  # not through asarray, which would make all cells text for one that is
+        if isinstance(X, pd.DataFrame):
+            unknown = [c for c in X.columns if str(c) not in self._position]
+            if unknown:
+                raise InvalidData(f"column {shown(unknown[0])} is not in the schema; it has {_few(self.feature_names)}")
+            names = [str(c) for c in X.columns]
+            if names != self.feature_names:
+                schema = self.subset(names)
+        elif not sparse.issparse(X):
+            try:
+                X = np.asarray(X)
+            except ValueError:  # a cell that is a sequence among cells that are none
+                X = plain_rows(X, self.n_features)
+            if X.ndim != 2:
+                raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
+        if X.shape[1] != schema.n_features:
+            raise InvalidData(f"X has {X.shape[1]} columns: the schema has {schema.n_features} features")
+        if not schema.is_binary:
+            if sparse.issparse(X):
+                X = X.toarray()
+            columns = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=schema.feature_names)
+            clean = {f.name: _checked_column(f, columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
+            return pd.DataFrame(clean, index=columns.index), schema
+        if sparse.issparse(X):
+            return schema._check_sparse(X, on_invalid), schema
+        return schema._check_dense(X, on_invalid), schema
+
+    def _check_dense(self, X: Any, on_invalid: str) -> np.ndarray:
+        plain = isinstance(X, np.ndarray) or all(dtype.kind in "biuf" for dtype in X.dtypes)
+        # a column at a time where they are not all numbers: pandas makes -2^63 of what is missing among integers
+        cells = X.to_numpy() if plain and isinstance(X, pd.DataFrame) else X
+        if plain and cells.dtype.kind in "biuf":
+            values = cells.astype(float, copy=False)
+        else:
+            frame = pd.DataFrame(X)
+            columns = [f.clean(frame.iloc[:, i], on_invalid) for i, f in enumerate(self.features)]
+            return np.column_stack(columns)
+        if not values.size or not ((values == 0) | (values == 1)).all():
+            bad = np.flatnonzero(~((values == 0) | (values == 1)).all(axis=0))
+            values = values.copy()
+            for i in bad:
+                values[:, i] = self.features[i].clean(values[:, i], on_invalid)
+        return values
+
+    def _check_sparse(self, X: Any, on_invalid: str) -> sparse.csr_array:
+        if X.dtype.kind == "c":
+            X = X.tocoo(copy=True)
+            X.data = plain_numbers(X.data)  # as in a dense table, what has an imaginary part is no number
+        values = sparse.csr_array(X, dtype=float, copy=False)
+        if not values.has_canonical_format:
+            values = values.copy()
+            values.sum_duplicates()
+        bad = (values.data != 1) & (values.data != 0)
+        if bad.any():
+            if on_invalid == "raise":
+                first = int(np.flatnonzero(bad)[0])
+                self.features[values.indices[first]].clean(values.data[[first]], "raise")
+            # one missing value is allowed or clipped per column's own rule; the rest go to the nearest of 0 and 1
+            values = values.copy()
+            for i in np.unique(values.indices[bad]):
+                cells = bad & (values.indices == i)
+                values.data[cells] = self.features[i].clean(values.data[cells], on_invalid)
+        if values.nnz and not values.data.all():
+            values = values.copy()
+            values.eliminate_zeros()
+        return values
+
+    def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
+        """Return class positions 0..C-1, and -1 for a label that is no class (``on_invalid="clip"`` only)."""
+        check_choice(on_invalid, "on_invalid", ON_INVALID)
+        if isinstance(y, (list, tuple)):
+            # not through asarray: one text label would turn all others into text
+            if on_invalid == "raise" and any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
+                raise InvalidData("y has 2 dimensions: it must have 1")
+            labels: Any = y
+            codes = plain_labels(y, self.classes)
+        else:
+            labels = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+            codes = self._codes(labels)
+        if on_invalid == "raise" and (codes < 0).any():
+            value = show_value(labels[int((codes < 0).argmax())])
+            raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}")
+        return codes
+
+    def _codes(self, labels: np.ndarray) -> np.ndarray:
+        if labels.ndim != 1:
+            raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
+        if labels.dtype == bool and not any(isinstance(c, bool) for c in self.classes):
+            labels = labels.astype(int)
+        integers = labels.dtype.kind in "iu"
+        if integers and labels.size and self.classes == (0, 1) and labels.min() >= 0 and labels.max() <= 1:
+            return labels.astype(np.intp)
+        if labels.dtype.kind == "O":
+            return plain_labels(labels, self.classes)
+        distinct, where = np.unique(labels, return_inverse=True)
+        return plain_labels(distinct.tolist(), self.classes)[where.ravel()]
+
+    def public_count(self, X: Any, relation: str) -> int | None:
+        """Return the number of records where it is public: as stated, or under replace-one as given.
+
+        A record that is dropped later is one of them: it becomes a null record, which counts here and adds nothing.
+        """
+        if self.n_rows is not None or relation != "replace-one":
+            return self.n_rows
+        return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+    def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
+        """Check records and labels together; a record whose label is no class is dropped when clipping.
+
+        What is left is no public number of records, under replace-one either: `public_count` is.
+        """
+        X, schema = self.check_features(X, on_invalid)
+        codes = self.check_labels(y, on_invalid)
+        if X.shape[0] != len(codes):
+            if on_invalid == "clip":
+                raise InvalidData("X and y must have as many records as each other")
+            raise InvalidData(f"X has {X.shape[0]} records and y has {len(codes)} labels: they must be as many")
+        if (codes < 0).any():
+            keep = codes >= 0
+            X, codes = X[keep], codes[keep]
+        return X, codes, schema
+
+    # ---- text form --------------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Return the schema as JSON text that `from_json` reads back."""
+        features = [{k: v for k, v in asdict(f).items() if v is not None and v is not False} for f in self.features]
+        facts = {"classes": self.classes, "row_bound": self.row_bound, "n_rows": self.n_rows, "n_lower": self.n_lower}
+        return json.dumps({"features": features, **facts}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Schema:
+        """Read a schema written by `to_json`."""
+        facts: Mapping = json.loads(text)
+        features = []
+        for item in facts["features"]:
+            if item.get("categories") is not None:
+                item = {**item, "categories": tuple(item["categories"])}
+            features.append(Feature(**item))
+        rest = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
+        return cls(tuple(features), tuple(facts["classes"]), **rest)  # type: ignore[arg-type]
+
+
+def _few(values: list) -> str:
+    text = ", ".join(map(shown, values[:6]))
+    return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")
+
+
+def resolve_schema(schema: Schema | None, X: Any) -> Schema:
+    """Return the schema that was given, else the canonical binary one for X's columns (their number is public)."""
+    if schema is not None:
+        if not isinstance(schema, Schema):
+            raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
+        return schema
+    X = read_frame(X)
+    if isinstance(X, pd.DataFrame):
+        names = [str(c) for c in X.columns]
+        if not names:
+            raise InvalidData("X has 0 columns: it must have at least 1")
+        return Schema.binary(len(names), names)
+    if isinstance(X, (list, tuple)):
+        # not by numpy, which makes a table of a cell that is a sequence, or fails at it
+        first = len(X[0]) if len(X) and isinstance(X[0], (list, tuple, np.ndarray, pd.Series)) else None
+        if first is None:
+            raise InvalidData("X is a list and its first entry no record: state a schema, or give records in an array")
+        shape: tuple[int, ...] = (len(X), first)
+    else:
+        shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        raise InvalidData(f"X has {len(shape)} dimensions: it must have 2, records and features")
+    if shape[1] < 1:
+        raise InvalidData("X has 0 columns: it must have at least 1")
+    return Schema.binary(shape[1])
+
+
+def _checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
+    """Return a column inside its domain; categories as pandas holds them, so that they are looked up once."""
+    if feature.kind != "categorical" or any(pd.isna(category) for category in feature.categories or ()):
+        return feature.clean(column, on_invalid)
+    return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))

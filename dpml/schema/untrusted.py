@@ -1,0 +1,224 @@
+"""Records read so that nothing in them can make a release fail: an exception is a release too.
+
+Each cell and each label is read by itself. numpy.asarray does not do that: one text label among integers makes all of
+them text, so a single record could make every other one invalid, and no sensitivity allows for that. What is no number
+becomes NaN, what is no class -1; a `dpml.schema.Schema` then clips the former, and the latter are dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import infer_dtype
+from scipy import sparse
+
+from dpml.exceptions import InvalidData
+
+__all__ = [
+    "plain_cells",
+    "plain_features",
+    "plain_labels",
+    "plain_numbers",
+    "plain_positions",
+    "plain_rows",
+    "read_frame",
+]
+
+
+def read_frame(X: Any) -> Any:
+    """Return a table of named columns as a pandas DataFrame, whoever made it, and anything else as it is.
+
+    A table that is no pandas one (of Polars or Arrow, say) is known by the names of its columns, which are looked up in
+    it. Read as an array it would lose the names, and its columns would be taken by position.
+    """
+    if isinstance(X, (pd.DataFrame, np.ndarray, list, tuple)) or sparse.issparse(X):
+        return X
+    # the shape first: what is lazy has none, and asking it for its columns is slow
+    if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
+        return X
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    columns = [X[name] for name in names]
+    cells = [c.to_numpy() if hasattr(c, "to_numpy") else np.asarray(c) for c in columns]
+    # an object column keeps its cells: pandas would make text of some
+    series = [pd.Series(c, dtype=object if c.dtype == object else None) for c in cells]
+    frame = pd.concat(series, axis=1) if series else pd.DataFrame(index=range(X.shape[0]))
+    frame.columns = pd.Index(names, dtype=object)
+    return frame
+
+
+def plain_features(X: Any, n_features: int | None = None) -> Any:
+    """Return a table whose cells are all floats, NaN where a cell is no number, whatever the cells are.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, DataFrame or list of rows, shape (n, D)
+        Anything; a complex number counts if its imaginary part is 0, text if it spells a number.
+    n_features : int, optional
+        D where it is public, for a list of no rows.
+
+    Returns
+    -------
+    ndarray of float, sparse array of float, or DataFrame of float; the kind of `X`
+
+    Raises
+    ------
+    InvalidData
+        If `X` is no table: names neither a value nor the number of records, which is private too.
+
+    Examples
+    --------
+    >>> plain_features([[1, "0.5"], [None, 10**400]])
+    array([[1. , 0.5],
+           [nan, inf]])
+    """
+    X = read_frame(X)
+    with np.errstate(all="ignore"):
+        if sparse.issparse(X) and X.ndim == 2:
+            table = X.tocoo(copy=True)
+            return sparse.coo_array((plain_numbers(table.data), (table.row, table.col)), shape=X.shape).tocsr()
+        if isinstance(X, pd.DataFrame):
+            columns = [plain_numbers(X.iloc[:, i].to_numpy()) for i in range(X.shape[1])]
+            cells = np.column_stack(columns) if columns else np.empty(X.shape)
+            return pd.DataFrame(cells, columns=X.columns)
+        if isinstance(X, (list, tuple)):
+            rows = plain_rows(X, n_features)
+            return plain_numbers(rows.ravel()).reshape(rows.shape)
+        if np.ndim(X) != 2:
+            raise InvalidData(f"X has {np.ndim(X)} dimensions: it must have 2, records and features")
+        array = np.asarray(X)
+        return plain_numbers(array.ravel()).reshape(array.shape)
+
+
+def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.object_]:
+    """Return a list of records as a table of cells that are what they were, shape (n, D).
+
+    Examples
+    --------
+    >>> plain_rows([[1, "a"], [2.5, None]])
+    array([[1, 'a'],
+           [2.5, None]], dtype=object)
+    """
+    listed = [list(row) if isinstance(row, (list, tuple, np.ndarray, pd.Series)) else None for row in rows]
+    width = n_features
+    if width is None and listed and listed[0] is not None:
+        width = len(listed[0])
+    if width is None or any(row is None or len(row) != width for row in listed):
+        raise InvalidData("X is no table: every record must have one value for each feature")
+    cells = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(listed):
+        for j, value in enumerate(row):  # type: ignore[arg-type]  # None is refused above
+            cells[i, j] = value  # one by one, so that a cell that is a sequence stays a cell
+    return cells
+
+
+def plain_cells(values: Any) -> NDArray:
+    """Return a column as an array; cells that are sequences stay single cells, and no cell decides on another's type.
+
+    Examples
+    --------
+    >>> plain_cells([1, "a", [2, 3]])
+    array([1, 'a', list([2, 3])], dtype=object)
+    """
+    if not isinstance(values, (list, tuple)):
+        return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    cells = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        cells[i] = value
+    return cells
+
+
+def plain_numbers(values: NDArray) -> NDArray[np.float64]:
+    """Return cells as floats, NaN for what is no number; too large an integer becomes infinite."""
+    if values.dtype.kind in "biuf":
+        return values.astype(float)
+    if values.dtype.kind == "c":
+        return np.where(values.imag == 0, values.real, np.nan).astype(float)
+    if values.dtype.kind in "OUS":
+        return np.array([_number(value) for value in values.tolist()], dtype=float)
+    return np.full(values.shape, np.nan)
+
+
+def _number(value: Any) -> float:
+    try:
+        if isinstance(value, numbers.Complex):
+            value = value.real if value.imag == 0 else math.nan
+        elif not isinstance(value, (np.bool_, Decimal, str, bytes)):
+            return math.nan
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except Exception:  # text that spells no number, or an object that raises what it likes
+        return math.nan
+
+
+def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
+    """Return class positions 0..C-1, and -1 for whatever is no class.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels of any kind.
+    classes : sequence
+        The schema's classes.
+
+    Raises
+    ------
+    InvalidData
+        If `y` does not have one dimension.
+
+    Examples
+    --------
+    >>> plain_labels([1, 0, "1", None, [0]], (0, 1))
+    array([ 1,  0, -1, -1, -1])
+    """
+    if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
+        raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
+    position = {label: i for i, label in enumerate(classes)}
+    labels = list(y)
+    try:
+        codes = [position.get(label, -1) for label in labels]
+    except Exception:  # one of them has no hash, or raises what it likes: then each by itself
+        codes = [_position(label, position) for label in labels]
+    return np.array(codes, dtype=np.intp)
+
+
+def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
+    """Return what `plain_labels` does of a column, asking once for each different value where values are alike.
+
+    Text and numbers of one type are what they equal, so that it is enough to look up each distinct one; cells of
+    several types are read one by one.
+
+    Examples
+    --------
+    >>> plain_positions(np.array(["b", "a", "b", "c"], dtype=object), ("a", "b"))
+    array([ 1,  0,  1, -1])
+    """
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        column = values.array if hasattr(values, "array") else values
+        known = plain_labels(column.categories.tolist(), categories)
+        return np.append(known, -1)[column.codes]  # a missing value has the code -1, the last entry
+    column = values.to_numpy() if hasattr(values, "to_numpy") else values
+    alike = isinstance(column, np.ndarray) and (
+        column.dtype.kind in "biuU" or (column.dtype == object and infer_dtype(column, skipna=False) == "string")
+    )
+    if not alike:
+        return plain_labels(list(column), categories)
+    try:
+        where, distinct = pd.factorize(column)
+    except Exception:  # text of a class of its own, which raises what it likes
+        return plain_labels(list(column), categories)
+    return np.append(plain_labels(distinct.tolist(), categories), -1)[where]
+
+
+def _position(label: Any, position: dict) -> int:
+    try:
+        return position.get(label, -1)
+    except Exception:  # a label without a hash, or one that raises what it likes, is no class
+        return -1

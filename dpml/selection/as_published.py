@@ -1,0 +1,338 @@
+"""Selection methods as they were published, which are not private at the ε they state. For study only.
+
+Each stands here because people come to learn what is wrong with it; none has a release. docs/errata.md says why, the
+catalogue gives the neighbours that show it, and the audit catches each of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import integrate
+from scipy.special import expit
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
+from dpml.mechanisms import Laplace, door
+from dpml.schema import Schema
+from dpml.selection._base import PrivateSelector
+
+__all__ = [
+    "PublishedSelector",
+    "cluster_selection",
+    "cluster_selection_log_probabilities",
+    "iterative_sampling",
+    "noisy_cut",
+    "private_threshold_testing",
+    "threshold_testing_log_probabilities",
+]
+
+METHODS = ("iterative", "clusters", "threshold-testing", "noisy-cut")
+# rounds of private k-means, which the paper leaves open
+ROUNDS = 3
+BoolArray = NDArray[np.bool_]
+
+
+def private_threshold_testing(
+    scores: Any, epsilon: float, threshold: float, *, sensitivity: float = 1.0, draws: int = 1, rng: np.random.Generator
+) -> BoolArray:
+    """Compare exact scores with one noisy threshold (Stoddard et al. 2014, Algorithm 2). NOT private at any ε.
+
+    Claimed: 2σε-differential privacy, σε for monotone scores (Stoddard et al. 2014, Theorem 2 and Corollary 1). The
+    noise is added to the threshold alone, so two scores that are equal always fall on the same side; on a neighbour
+    where one of them is larger they can be told apart, an event that has probability 0 before.
+
+    Parameters
+    ----------
+    scores : array of shape (D,)
+    epsilon : float
+        The paper's ε; noise of scale σ/ε.
+    threshold : float
+    sensitivity : float
+        σ, of each score.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of bool, shape (draws, D)
+    """
+    noisy = Laplace(epsilon, sensitivity).release(threshold, draws=check_integer(draws, "draws", 1), rng=rng)
+    return np.greater_equal(np.asarray(scores, float), noisy[:, None])
+
+
+def threshold_testing_log_probabilities(
+    scores: Any, epsilon: float, threshold: float, *, sensitivity: float = 1.0
+) -> dict[tuple[bool, ...], float]:
+    """Return the log probability of every output that `private_threshold_testing` can give."""
+    scores = np.asarray(scores, float)
+    scale = Laplace(epsilon, sensitivity).scale
+    cuts = np.concatenate([[-np.inf], np.unique(scores), [np.inf]])
+
+    def cdf(z: float) -> float:
+        u = (z - threshold) / scale
+        return float(0.5 * np.exp(u) if u < 0 else 1 - 0.5 * np.exp(-u))
+
+    return {
+        tuple(bool(b) for b in scores >= high): float(np.log(cdf(high) - cdf(low)))
+        for low, high in itertools.pairwise(cuts)
+    }
+
+
+def noisy_cut(
+    scores: Any,
+    epsilon: float,
+    threshold: float,
+    *,
+    sensitivity: float = 1.0,
+    threshold_share: float = 0.5,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> BoolArray:
+    """Compare noisy scores with a noisy threshold, without a cut-off (Stoddard et al. 2014, section 3.4). NOT private.
+
+    Claimed: ε in all, ε1 = `threshold_share`·ε on the threshold and ε2 = ε - ε1 on each query, however many there are.
+    True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which no bound on D keeps small
+    (docs/errata.md).
+
+    Returns
+    -------
+    ndarray of bool, shape (draws, D)
+    """
+    epsilon = check_epsilon(epsilon)
+    share = check_number(threshold_share, "threshold_share", 0.0, 1.0, open_lower=True, open_upper=True)
+    draws = check_integer(draws, "draws", 1)
+    cut = Laplace(epsilon * share, sensitivity).release(threshold, draws=draws, rng=rng)
+    noisy = Laplace(epsilon * (1 - share), sensitivity).release(scores, draws=draws, rng=rng)
+    return noisy >= cut[:, None]
+
+
+def iterative_sampling(
+    scores: Any, epsilon: float, n_features: int, *, sensitivity: float, draws: int = 1, rng: np.random.Generator
+) -> BoolArray:
+    """Walk through the features from the best score down and toss coins (the thesis, Algorithm 4). NOT private.
+
+    Claimed only if the loop stops after T turns, as the thesis says itself; it can go on to the last feature. Its
+    order and its shift by the score in place T+1 are taken from the exact scores.
+
+    Parameters
+    ----------
+    scores : array of shape (D,)
+        Mutual information, or another score.
+    epsilon : float
+        The thesis' ε; each coin uses ε/T.
+    n_features : int
+        T, 1 to D - 1.
+    sensitivity : float
+        Of one score.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of bool, shape (draws, D)
+        With fewer than T ones where the features ran out.
+    """
+    scores = np.asarray(scores, float)
+    T = check_integer(n_features, "n_features", 1, len(scores) - 1)
+    step = check_epsilon(epsilon) / T / (2 * check_number(sensitivity, "sensitivity", 0.0, open_lower=True))
+    return door.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), scores, check_rng(rng))
+
+
+@dataclass(frozen=True)
+class _IterativeSampling:
+    n_features: int
+    step: float
+    draws: int
+
+    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> BoolArray:
+        order = np.argsort(-statistic, kind="stable")
+        shifted = statistic[order] - statistic[order][self.n_features]
+        coins = rng.random((self.draws, len(statistic))) < expit(self.step * shifted)
+        coins &= coins.cumsum(axis=1) <= self.n_features
+        selected = np.zeros_like(coins)
+        selected[:, order] = coins
+        return selected
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        # no bound is known: its cost grows with the number of features that are passed over
+        return door.NOTHING if np.array_equal(statistic, other_statistic) else door.EVERYTHING
+
+
+def _noisy_centre_tail(total: float, size: float, scale_total: float, scale_size: float, threshold: float) -> float:
+    """Return P((total + noise) / max(size + noise, 1) >= threshold) for Laplace noise on both."""
+
+    def inner(noise: float) -> float:
+        need = (threshold * max(size + noise, 1.0) - total) / scale_total
+        tail = 0.5 * np.exp(-need) if need >= 0 else 1 - 0.5 * np.exp(need)
+        return float(tail * np.exp(-abs(noise) / scale_size) / (2 * scale_size))
+
+    reach = 60 * scale_size
+    return float(integrate.quad(inner, -reach, reach, points=[0.0, 1.0 - size], limit=400)[0])
+
+
+def cluster_selection(
+    points: Any,
+    epsilon: float,
+    threshold: float,
+    *,
+    centres: Any,
+    rounds: int = 1,
+    row_bound: int = 1,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> BoolArray:
+    """Cluster features by private k-means on total counts (Stoddard et al. 2014, Algorithm 1). NOT private.
+
+    Claimed: ε, for the noise on each cluster's size (sensitivity 1) and sum (sensitivity r). But features join clusters
+    by their exact counts: features with equal counts are always kept or dropped together. One feature that changes
+    cluster moves a whole count from one sum to another, so those sensitivities are wrong as well.
+
+    Parameters
+    ----------
+    points : array of shape (D,)
+        Exact total counts.
+    epsilon : float
+        The paper's ε, split evenly over rounds, and between size and sum.
+    threshold : float
+        A cluster is kept if its centre is at least this.
+    centres : array of shape (k,)
+        Public starting centres.
+    rounds : int
+        Rounds of k-means.
+    row_bound : int
+        r, the sensitivity that the paper takes for a cluster's sum.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of bool, shape (draws, D)
+    """
+    points = np.asarray(points, float)
+    draws, rounds = check_integer(draws, "draws", 1), check_integer(rounds, "rounds", 1)
+    share = check_epsilon(epsilon) / (2 * rounds)
+    size_noise, sum_noise = Laplace(share, 1.0), Laplace(share, check_integer(row_bound, "row_bound", 1))
+    where = np.broadcast_to(np.asarray(centres, float), (draws, len(np.asarray(centres))))
+    member = np.zeros((draws, where.shape[1], len(points)))
+    for _ in range(rounds):
+        nearest = np.abs(where[:, :, None] - points).argmin(axis=1)
+        member = (nearest[:, None, :] == np.arange(where.shape[1])[:, None]).astype(float)
+        sizes = size_noise.release(member.sum(axis=2), rng=rng)
+        sums = sum_noise.release(member @ points, rng=rng)
+        where = sums / np.maximum(sizes, 1.0)
+    kept = where >= threshold
+    return np.asarray((member * kept[:, :, None]).any(axis=1))
+
+
+def cluster_selection_log_probabilities(
+    points: Any, epsilon: float, threshold: float, *, centres: Any, row_bound: int = 1
+) -> dict[tuple[bool, ...], float]:
+    """Return the log probability of every output of `cluster_selection` with one round."""
+    points, centres = np.asarray(points, float), np.asarray(centres, float)
+    share = check_epsilon(epsilon) / 2
+    nearest = np.abs(centres[:, None] - points).argmin(axis=0)
+    keep = [
+        _noisy_centre_tail(points[nearest == k].sum(), (nearest == k).sum(), row_bound / share, 1 / share, threshold)
+        for k in range(len(centres))
+    ]
+    result: dict[tuple[bool, ...], float] = {}
+    for kept in np.ndindex(*(2,) * len(centres)):
+        chance = np.prod([p if on else 1 - p for p, on in zip(keep, kept, strict=True)])
+        output = tuple(bool(kept[k]) for k in nearest)
+        result[output] = result.get(output, 0.0) + float(chance)
+    return {output: float(np.log(chance)) for output, chance in result.items() if chance > 0}
+
+
+@dataclass(eq=False, repr=False)
+class PublishedSelector(PrivateSelector):
+    """The thesis' Algorithm 4 and Stoddard et al.'s methods as they were published: NOT private. For study only.
+
+    Takes no budget and has no release; the repairs are `MaskSelector`, `SparseVectorSelector` and
+    `NoisyClusterSelector`.
+
+    Parameters
+    ----------
+    epsilon : float
+        The papers' ε, which does not hold.
+    method : {"iterative", "clusters", "threshold-testing", "noisy-cut"}
+        `iterative_sampling`, `cluster_selection`, `private_threshold_testing` and `noisy_cut`.
+    score : {"total_count", "difference_count", "count", "mutual_information"}
+        Clusters: "total_count" only.
+    n_features : int, optional
+        T, 1 to D - 1 (iterative).
+    threshold : float, optional
+        τ, in the score's units (the other three).
+    row_bound, relation, schema, on_invalid, random_state
+        As for `MaskSelector`.
+    budget : None
+        A budget is refused: no charge covers these methods.
+    release : False
+        A release is refused.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table was a DataFrame.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, NotPrivate
+
+    Examples
+    --------
+    >>> X, y = np.eye(4, dtype=int)[[0] * 300 + [1] * 200 + [2] * 20 + [3] * 10], [0, 1] * 265
+    >>> PublishedSelector(1.0, "threshold-testing", threshold=100, random_state=0).fit(X, y).get_support().tolist()
+    [True, True, False, False]
+    """
+
+    private = False
+
+    epsilon: float
+    method: str = "threshold-testing"
+    score: str = "total_count"
+    _: KW_ONLY
+    n_features: int | None = None
+    threshold: float | None = None
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def _check(self, facts):
+        if check_choice(self.method, "method", METHODS) == "iterative":
+            check_integer(self.n_features, "n_features", 1, facts.n_features - 1)
+        else:
+            check_number(self.threshold, "threshold")
+        if self.method == "clusters":
+            check_choice(self.score, "score", ("total_count",))
+
+    def _masks(self, counts, facts, draws, rng):
+        values = facts.scores(counts, self.score)
+        options: Any = {"draws": draws, "rng": rng}
+        step = facts.sensitivity(self.score)
+        if self.method == "iterative":
+            assert self.n_features is not None
+            return iterative_sampling(values, self.epsilon, self.n_features, sensitivity=step, **options)
+        assert self.threshold is not None
+        if self.method == "clusters":
+            # public starting centres around the threshold: geometric, a factor of two apart
+            centres = max(self.threshold, 1.0) * 2.0 ** np.arange(-3, 5)
+            return cluster_selection(
+                values,
+                self.epsilon,
+                self.threshold,
+                centres=centres,
+                rounds=ROUNDS,
+                row_bound=facts.row_bound,
+                **options,
+            )
+        rule = private_threshold_testing if self.method == "threshold-testing" else noisy_cut
+        return rule(values, self.epsilon, self.threshold, sensitivity=step, **options)

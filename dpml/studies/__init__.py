@@ -1,0 +1,36 @@
+"""Studies: exact statistics once, then any number of draws at any setting."""
+
+from dpml.studies.accuracy import (
+    AccuracyStudy,
+    LogisticStudy,
+    PartitionedNBStudy,
+    PublishedNBStudy,
+    RowBoundedNBStudy,
+    SelectedNBStudy,
+    SelectionStudy,
+    accuracy_of_selected,
+    majority_accuracy,
+    non_private_logistic,
+    non_private_nb,
+)
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
+from dpml.studies.tuning import SCHEMES, TuningStudy
+
+__all__ = [
+    "SCHEMES",
+    "AccuracyStudy",
+    "BinnedNBStudy",
+    "LogisticStudy",
+    "MomentsNBStudy",
+    "PartitionedNBStudy",
+    "PublishedNBStudy",
+    "RowBoundedNBStudy",
+    "SelectedNBStudy",
+    "SelectionStudy",
+    "TuningStudy",
+    "accuracy_of_selected",
+    "majority_accuracy",
+    "non_private_logistic",
+    "non_private_mixed_nb",
+    "non_private_nb",
+]

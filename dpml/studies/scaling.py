@@ -1,0 +1,350 @@
+"""How many records a private logistic regression needs as the number of features grows (the thesis, Appendix B).
+
+Data are the thesis' toy Gaussians, scaled by public facts alone. A cell of the study is one method at one dimension D,
+one number of records N, one ε and one way of scaling; `run_cell` gives its mean test accuracy over several runs.
+Validation and test labels are taken as known: the figures tell what a method can do and are not released.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_integer, check_number
+from dpml.classifiers.linear import default_reg_lambda, minimiser, release_objective
+from dpml.classifiers.linear.functional import (
+    TaylorCoefficients,
+    functional_lambda,
+    functional_sensitivity,
+    polynomial_minimisers,
+    release_coefficients,
+    taylor_coefficients,
+)
+from dpml.datasets._synthetic import separation
+from dpml.exceptions import InvalidParameter
+
+__all__ = [
+    "LAMBDAS",
+    "SCALINGS",
+    "SCALING_METHODS",
+    "Cell",
+    "least_records",
+    "next_cell",
+    "run_cell",
+    "scale_toy",
+    "toy_records",
+]
+
+FloatArray = NDArray[np.float64]
+# "map" is not private; "-cv" marks λ chosen on a validation set as the thesis does, which is not paid for
+SCALING_METHODS = ("map", "erm-published-cv", "erm-cv", "erm", "fmsens1", "fmsens2", "fmsens3", "fm")
+SCALINGS = ("record", "dataset")
+LAMBDAS = (1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0)
+FIRST_RECORDS = 16
+MOST_CELLS = 1 << 23  # of one table; functional statistics are added up from tables of at most this size
+SAMPLE_CELLS = 1 << 16  # up to here each run has records of its own
+VALIDATION_RECORDS, TEST_RECORDS = 4_000, 20_000
+# the thesis scales by the data's own extremes; this many standard deviations beyond the two means stand for them
+DEVIATIONS = 3.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting of the study.
+
+    Parameters
+    ----------
+    method : str
+        "map": no privacy, λ by validation. "erm-published-cv": objective perturbation as printed (the thesis, Algorithm
+        7), λ by validation. "erm-cv": with this project's constants. "erm": those, and λ by the public rule. "fmsens1",
+        "fmsens2", "fmsens3": the functional mechanism with the three sensitivities, λ four standard deviations of the
+        noise. "fm": FMsens3 with the public rule for λ.
+    dimension : int
+        D.
+    records : int
+        N, the training records.
+    epsilon : float
+        ε, for add/remove; 0 for "map", which is not private.
+    scaling : {"record", "dataset"}
+        See `scale_toy`.
+    """
+
+    method: str
+    dimension: int
+    records: int
+    epsilon: float
+    scaling: str = "record"
+
+    def __post_init__(self):
+        check_choice(self.method, "method", SCALING_METHODS)
+        check_integer(self.dimension, "dimension", 1)
+        check_integer(self.records, "records", 1)
+        check_choice(self.scaling, "scaling", SCALINGS)
+        if self.method == "map":
+            check_number(self.epsilon, "epsilon", 0.0, 0.0)
+        else:
+            check_number(self.epsilon, "epsilon", 0.0, open_lower=True)
+
+    @property
+    def walk(self) -> tuple[str, int, float, str]:
+        """What stays the same while N grows."""
+        return self.method, self.dimension, self.epsilon, self.scaling
+
+
+# ---- data -----------------------------------------------------------------------------------------------------------
+
+
+def toy_records(records: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return records of two Gaussian classes, N(0, I) and N(a 1, I), and their classes (the thesis, A.7).
+
+    a is such that the best classifier is right with probability 0.9.
+    """
+    codes = rng.integers(0, 2, records)
+    X = rng.standard_normal((records, dimension))
+    X += separation(dimension) * codes[:, None]
+    return X, codes
+
+
+def scale_toy(X: FloatArray, scaling: str) -> FloatArray:
+    """Scale records into the unit ball by public facts alone.
+
+    Each column goes to [-1, 1] by the bounds -3 and a + 3, beyond which it is cut; they stand for the data's own
+    minimum and maximum, which the thesis takes (A.8) and which are private. Then "record" divides each record that is
+    longer than 1 by its own length; "dataset" divides all by √D. The thesis mentions two types of scaling and does not
+    say which is which; these are the two readings of "scaled so that their Euclidean norm is at most 1". The middle of
+    the bounds is where the classes meet, so there is no intercept.
+
+    Examples
+    --------
+    >>> X, codes = toy_records(1000, 4, np.random.default_rng(0))
+    >>> [round(float(np.linalg.norm(scale_toy(X, scaling), axis=1).mean()), 2) for scaling in SCALINGS]
+    [0.62, 0.31]
+    """
+    check_choice(scaling, "scaling", SCALINGS)
+    D = X.shape[1]
+    a = separation(D)
+    Z = X - a / 2
+    Z /= a / 2 + DEVIATIONS
+    np.clip(Z, -1.0, 1.0, out=Z)
+    if scaling == "dataset":
+        Z /= math.sqrt(D)
+    else:
+        Z /= np.maximum(np.sqrt(np.einsum("ij,ij->i", Z, Z)), 1.0)[:, None]
+    return Z
+
+
+def _sample(records: int, dimension: int, scaling: str, *seed: int) -> tuple[FloatArray, NDArray[np.intp]]:
+    X, codes = toy_records(records, dimension, np.random.default_rng([*seed, dimension]))
+    return scale_toy(X, scaling), codes
+
+
+@functools.lru_cache(maxsize=2)
+def _held_out(dimension: int, scaling: str, seed: int, part: int) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return the validation (1) or test (2) records."""
+    X, codes = _sample(VALIDATION_RECORDS if part == 1 else TEST_RECORDS, dimension, scaling, seed, part)
+    X.setflags(write=False)
+    return X, codes
+
+
+def _accuracy(theta: FloatArray, X: FloatArray, codes: NDArray[np.intp]) -> FloatArray:
+    return ((X @ theta.T > 0) == (codes == 1)[:, None]).mean(axis=0)
+
+
+# ---- one cell -------------------------------------------------------------------------------------------------------
+
+
+def _coefficients(cell: Cell, seed: int, sample: int) -> TaylorCoefficients:
+    """Return the polynomial of a sample; a long table is made and added up in parts."""
+    D, N = cell.dimension, cell.records
+    size = max(MOST_CELLS // D, 1)
+    parts = []
+    for start in range(0, N, size):
+        X, codes = _sample(min(size, N - start), D, cell.scaling, seed, 3, sample, start)
+        parts.append(taylor_coefficients(X, codes))
+    linear, quadratic = (np.sum([getattr(p, name) for p in parts], axis=0) for name in ("linear", "quadratic"))
+    return TaylorCoefficients(linear, quadratic)
+
+
+def _functional(cell: Cell, seed: int, sample: int, runs: int, rng: np.random.Generator) -> FloatArray:
+    names = {"fmsens1": "original", "fmsens2": "improved", "fmsens3": "exact", "fm": "exact"}
+    sensitivity = names[cell.method]
+    exact = _coefficients(cell, seed, sample)
+    noisy = release_coefficients(exact, cell.epsilon, sensitivity=sensitivity, draws=runs, rng=rng)
+    delta = functional_sensitivity(cell.dimension, sensitivity=sensitivity)
+    reg_lambda = functional_lambda(cell.epsilon, delta, cell.dimension if cell.method == "fm" else None)
+    return polynomial_minimisers(noisy, reg_lambda)[:, 0]
+
+
+def _models(cell: Cell, reg_lambda: float, seed: int, sample: int, runs: int, rng: np.random.Generator) -> FloatArray:
+    """Return weights of `runs` runs on one sample of records."""
+    if cell.method.startswith("fm"):
+        return _functional(cell, seed, sample, runs, rng)
+    X, codes = _sample(cell.records, cell.dimension, cell.scaling, seed, 3, sample, 0)
+    signs = 2.0 * codes - 1
+    if cell.method == "map":
+        return np.tile(minimiser(X, signs, reg_lambda, tolerance=1e-5), (runs, 1))
+    calibration = "published" if "published" in cell.method else "tight"
+    options: dict[str, Any] = {"calibration": calibration, "tolerance": 1e-5, "draws": runs, "rng": rng}
+    return release_objective(X, signs, cell.epsilon, reg_lambda, **options)
+
+
+def most_records(method: str, dimension: int) -> int:
+    """Return the largest power of two that the study tries: what fits in one table, or 2^20 for a functional one."""
+    if method.startswith("fm"):
+        return 1 << 20
+    return 1 << min(int(math.log2(MOST_CELLS // dimension)), 18)
+
+
+def run_cell(cell: Cell, *, runs: int = 10, seed: int = 0) -> dict[str, Any]:
+    """Return a cell's mean test accuracy over some runs, its standard error, and the λ that was used.
+
+    Up to a size each run has records of its own; large tables are two, each for half of the runs. Where λ is by
+    validation, every value of `LAMBDAS` is run and the one with the best mean accuracy on 4,000 validation records
+    is taken (the thesis, B.3): not private.
+
+    Privacy: ε of the cell per run under add/remove for the private methods, but for the choice of λ where it is by
+    validation. Records are synthetic.
+
+    Parameters
+    ----------
+    cell : Cell
+    runs : int
+        At least 2.
+    seed : int
+
+    Returns
+    -------
+    dict
+        The cell's fields, `runs`, `seed`, `accuracy`, `standard_error` and `reg_lambda` (NaN where it follows from
+        the noise).
+
+    Examples
+    --------
+    >>> result = run_cell(Cell("fmsens3", 1, 4096, 0.1))
+    >>> round(result["accuracy"], 2)
+    0.9
+    """
+    runs = check_integer(runs, "runs", 2)
+    samples = runs if cell.records * cell.dimension <= SAMPLE_CELLS else 2
+    shares = [len(part) for part in np.array_split(np.arange(runs), samples)]
+    searched = cell.method == "map" or cell.method.endswith("-cv")
+    if searched:
+        grid: tuple[float, ...] = LAMBDAS
+    elif cell.method == "erm":
+        grid = (default_reg_lambda(cell.epsilon, cell.dimension, method="objective"),)
+    else:
+        grid = (math.nan,)
+    best: tuple[float, float, FloatArray] = (-1.0, math.nan, np.zeros(0))
+    for reg_lambda in grid:
+        # the same noise for each λ, scaled
+        rng = np.random.default_rng([seed, 4, cell.dimension, cell.records])
+        each = [_models(cell, reg_lambda, seed, sample, share, rng) for sample, share in enumerate(shares)]
+        theta = np.concatenate(each)
+        validated = 0.0
+        if searched:
+            validated = float(_accuracy(theta, *_held_out(cell.dimension, cell.scaling, seed, 1)).mean())
+        if validated >= best[0]:  # of equal ones the largest λ
+            best = (validated, reg_lambda, theta)
+    accuracy = _accuracy(best[2], *_held_out(cell.dimension, cell.scaling, seed, 2))
+    return {
+        **asdict(cell),
+        "runs": runs,
+        "seed": seed,
+        "accuracy": float(accuracy.mean()),
+        "standard_error": float(accuracy.std(ddof=1) / math.sqrt(runs)),
+        "reg_lambda": best[1],
+    }
+
+
+# ---- how many records are needed ------------------------------------------------------------------------------------
+
+
+def next_cell(
+    walk: tuple[str, int, float, str], done: Iterable[dict[str, Any]], target: float | None, most: int | None = None
+) -> Cell | None:
+    """Return the next cell of a walk over powers of two, or None at its end.
+
+    A walk ends at the first N whose mean accuracy is at least `target`, or at `most`; without a target at `most`.
+
+    Parameters
+    ----------
+    walk : tuple
+        `Cell.walk`.
+    done : iterable of dict
+        Results of `run_cell`, of any walks.
+    target : float or None
+    most : int, optional
+        Default: `most_records`.
+    """
+    method, dimension, epsilon, scaling = walk
+    most = most_records(method, dimension) if most is None else most
+    mine = {row["records"]: row["accuracy"] for row in done if _walk_of(row) == walk}
+    records = FIRST_RECORDS
+    while records <= most:
+        if records not in mine:
+            return Cell(method, dimension, records, epsilon, scaling)
+        if target is not None and mine[records] >= target:
+            return None
+        records *= 2
+    return None
+
+
+def _walk_of(row: dict[str, Any]) -> tuple[str, int, float, str]:
+    return row["method"], row["dimension"], row["epsilon"], row["scaling"]
+
+
+def least_records(rows: Iterable[dict[str, Any]], *, tolerance: float = 0.02) -> pd.DataFrame:
+    """Return, for each walk, the least power of two N at which it comes close to the best of the "map" walk.
+
+    The thesis' criterion (B.2): mean accuracy over the runs within `tolerance` of the best non-private one. Rounding is
+    up, to the next power of 2: the crossing lies between N/2 and N. Since a mean over ten runs can pass by chance, N
+    is a crude figure.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Results of `run_cell`; for each dimension and scaling there must be some of "map".
+    tolerance : float
+
+    Returns
+    -------
+    DataFrame
+        One row a walk: `method`, `dimension`, `epsilon`, `scaling`, `records` (N, or the largest that was tried),
+        `converged`, `accuracy`, `standard_error`, `reg_lambda`, `best` (of "map") and `multiplier`, N divided by that
+        of "map".
+
+    Examples
+    --------
+    >>> rows = [run_cell(Cell("map", 1, n, 0.0)) for n in (16, 32)] + [run_cell(Cell("fmsens3", 1, 512, 0.1))]
+    >>> least_records(rows)[["method", "records", "converged"]].values.tolist()
+    [['map', 16, True], ['fmsens3', 512, True]]
+    """
+    tolerance = check_number(tolerance, "tolerance", 0.0, 1.0)
+    table = pd.DataFrame(list(rows))
+    keys = ["method", "dimension", "epsilon", "scaling"]
+    missing = {"records", "accuracy", *keys} - set(table.columns)
+    if missing:
+        raise InvalidParameter("rows", sorted(missing)[0], "results of run_cell, which have this column")
+    best = table[table["method"] == "map"].groupby(["dimension", "scaling"])["accuracy"].max()
+    found = []
+    for walk, mine in table.groupby(keys, sort=False):
+        where = (walk[1], walk[3])
+        if where not in best.index:
+            raise InvalidParameter("rows", f"dimension {walk[1]}, scaling {walk[3]!r}", "to have cells of method 'map'")
+        mine = mine.sort_values("records")
+        close = mine[mine["accuracy"] >= best[where] - tolerance]
+        row = close.iloc[0] if len(close) else mine.iloc[-1]
+        found.append({**row.to_dict(), "converged": bool(len(close)), "best": best[where]})
+    result = pd.DataFrame(found)
+    base = result[result["method"] == "map"].set_index(["dimension", "scaling"])["records"]
+    pairs = zip(result["dimension"], result["scaling"], strict=True)
+    result["multiplier"] = result["records"] / [base[pair] for pair in pairs]
+    columns = [*keys, "records", "converged", "accuracy", "standard_error", "reg_lambda", "best", "multiplier"]
+    return result[columns].reset_index(drop=True)

@@ -1,0 +1,23 @@
+"""Choices that cost ε: parameters, numbers of features, the best of several runs."""
+
+from dpml.tuning.best_selector import BestSelector
+from dpml.tuning.plan import search_costs
+from dpml.tuning.search import PrivateSearch
+from dpml.tuning.stopping import (
+    expected_runs,
+    random_stopping,
+    stopping_distribution,
+    stopping_epsilon,
+    truncated_negative_binomial,
+)
+
+__all__ = [
+    "BestSelector",
+    "PrivateSearch",
+    "expected_runs",
+    "random_stopping",
+    "search_costs",
+    "stopping_distribution",
+    "stopping_epsilon",
+    "truncated_negative_binomial",
+]

@@ -1,0 +1,157 @@
+"""BestSelector: a selection and any classifier for one ε, every choice in it made by a public rule or paid for."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+
+from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
+from dpml.budget import Budget, charge
+from dpml.classifiers.naive_bayes import BernoulliNB
+from dpml.encoding import columns_of
+from dpml.estimators.base import PrivateEstimator, study_only
+from dpml.estimators.purse import fit_held, rehearse, spending_steps
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.secure import check_release
+from dpml.schema import Schema, resolve_schema
+from dpml.selection._base import SelectsColumns
+from dpml.selection.plan import choose_features
+
+__all__ = ["BestSelector", "keep_columns"]
+
+
+def keep_columns(classifier: Any) -> Any:
+    """Return a clone of a classifier that takes the columns it is given and chooses none of them itself."""
+    model = clone(classifier)
+    return model.set_params(selection="none") if "selection" in model.get_params() else model
+
+
+@dataclass(eq=False, repr=False)
+class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
+    """Choose features and train a classifier on them, with one ε for everything.
+
+    Released: the decision whether few features are enough, the set of features, and the classifier.
+
+    Privacy: ε per fit, and the δ that the classifier charges, for `relation`, by composition of three releases: the
+    look and the choice of `dpml.selection.choose_features`, each with its part from `dpml.selection.plan`, and the
+    classifier with what is left, which is all of ε where nothing was asked or chosen.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    classifier : estimator, optional
+        A private classifier with parameters `epsilon`, `schema`, `relation`, `budget`, `on_invalid`, `release` and
+        `random_state`, which are set here. It is fitted with a purse of its own, which it must charge and cannot
+        overspend. None: `BernoulliNB`, which then is what it does by itself.
+    relation : {"add-remove", "replace-one"}
+    schema : Schema, optional
+        Public facts, among them `n_lower`. None: the canonical binary schema, with which all features are kept.
+    budget : Budget, optional
+        Charged ε, and the δ of the classifier, before anything is drawn.
+    on_invalid : {"raise", "clip"}
+    release : bool
+        Use secure noise throughout (the extra ``release``); the classifier must offer it. Forbids `random_state`.
+    random_state : int, Generator, RandomState or None
+
+    Attributes
+    ----------
+    classifier_ : estimator
+        Fitted to the selected columns.
+    plan_ : Plan
+    few_ : bool
+        Whether few features were kept.
+    classes_ : ndarray of shape (C,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table was a DataFrame.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, RelationMismatch, NoSecureSampler, MissingExtra
+    BudgetExceeded
+        The budget cannot pay, or the classifier costs more than it is given.
+    NotPrivate
+        The classifier has no ε, does not hold it, or charges nothing for its fit.
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> data = load("toy")
+    >>> model = BestSelector(1.0, schema=data.schema, random_state=0).fit(data.X_train, data.y_train)
+    >>> model.few_, bool(model.score(data.X_test, data.y_test) > 0.8)
+    (False, True)
+    """
+
+    epsilon: float
+    classifier: Any = None
+    _: KW_ONLY
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any) -> BestSelector:
+        """Select features of private records and fit the classifier; X and y as for a classifier."""
+        X = self._enter(X)
+        epsilon = check_epsilon(self.epsilon)
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        relation = check_relation(self.relation)
+        if self.release:
+            check_release(self.random_state)
+        schema = resolve_schema(self.schema, X)
+        if not schema.is_binary:
+            other = next(f.name for f in schema.features if f.kind != "binary")
+            raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
+        rng = None if self.release else as_generator(self.random_state)
+        named = isinstance(X, pd.DataFrame)
+        count = schema.public_count(X, relation)
+        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        held = keep_columns(BernoulliNB(1.0) if self.classifier is None else self.classifier)
+        spending_steps(held, ("epsilon", "budget", "schema", "relation", "on_invalid", "release", "random_state"))
+        facts = {"schema": schema, "relation": relation, "on_invalid": self.on_invalid, "release": self.release}
+        held.set_params(epsilon=epsilon, **facts)
+        [delta] = rehearse(held, [epsilon], relation, (X[:0], np.asarray(schema.classes)[:0]), "BestSelector")
+        charge(self.budget, relation, epsilon, delta, label="BestSelector")
+        choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=rng)
+        self.plan_, self.few_, self._mask, self._schema = choice.plan, choice.few, choice.mask, schema
+        if count:  # the classifier sees the records that are left, and may count on those that were given
+            schema = replace(schema, n_rows=count, n_lower=min(schema.n_lower, count))
+        self.classes_ = np.asarray(schema.classes)
+        self.n_features_in_ = schema.n_features
+        if named:
+            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
+        purse = Budget(choice.epsilon_left, delta, relation)
+        held.set_params(epsilon=choice.epsilon_left, schema=schema.subset(choice.mask), random_state=rng, budget=purse)
+        self.classifier_ = fit_held(held, [held], columns_of(X, choice.mask), self.classes_[codes], "BestSelector")
+        # the generator that was passed on is not a parameter that the caller gave
+        self.classifier_.set_params(random_state=None)
+        return self
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most probable class of each record."""
+        X = SelectsColumns.transform(self, X)
+        return self.classifier_.predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return probabilities of the classes, shape (n, C)."""
+        X = SelectsColumns.transform(self, X)
+        return self.classifier_.predict_proba(X)
+
+    @study_only
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on records. It is exact, so a release does not have it (``release=True``)."""
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,86 @@
+"""The public side of private tuning: which record is in which part, and what each step of a search costs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml.budget.shares import equal_share, split_epsilon
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
+from dpml.tuning.stopping import stopping_epsilon
+
+__all__ = ["choice_range", "search_costs", "split_records"]
+
+METHODS = ("exponential", "permute-and-flip", "stability", "random-stopping")
+TRAININGS = ("disjoint", "shared")
+VALIDATION = -1
+# runs of random stopping for each candidate, on average, where no γ is stated
+RUNS = 2.0
+
+
+def choice_range(relation: str) -> int:
+    """Return the range of the change of numbers of correct predictions on validation records, by one of them.
+
+    Adding a record raises each candidate's number by 0 or 1: a range of 1. Replacing one changes it by -1, 0 or 1: 2.
+    """
+    return 1 if check_relation(relation) == "add-remove" else 2
+
+
+def split_records(n: int, n_parts: int, validation_share: float, *, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the part of each of n records: -1 for validation, else 0 to `n_parts` - 1, by a coin of its own.
+
+    Privacy: given the coins, each part is a data set of its own and a record is in one of them, so releases from
+    different parts cost the largest of their ε (parallel composition), for add/remove: a record that comes brings its
+    own coin, and moves no other. For replace-one as well: coins belong to places and not to what stands there, so the
+    new record is in the part of the old one. (Were the part a function of the record, by a hash of it, it could leave
+    one part for another and two parts would pay.) The coins may be known to all, and the cost is that of the worst.
+
+    Examples
+    --------
+    >>> np.bincount(1 + split_records(1000, 2, 0.3, rng=np.random.default_rng(0))).tolist()
+    [277, 348, 375]
+    """
+    share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
+    coins = (door.coins(lambda rng: rng.random(n), rng) - share) / (1 - share)
+    return np.where(coins < 0, VALIDATION, np.minimum(np.floor(coins * n_parts), n_parts - 1)).astype(np.intp)
+
+
+def search_costs(
+    epsilon: float,
+    n_candidates: int,
+    *,
+    method: str = "permute-and-flip",
+    training: str = "shared",
+    retrain_share: float = 0.5,
+    eta: float = 0.0,
+) -> dict[str, float]:
+    """Return the ε of each step of `PrivateSearch`, which make `total` = ε under either relation.
+
+    Examples
+    --------
+    >>> {step: round(cost, 12) for step, cost in search_costs(1.0, 5).items()}
+    {'train': 0.1, 'select': 0.5, 'retrain': 0.5, 'total': 1.0}
+    >>> search_costs(1.0, 5, training="disjoint", retrain_share=0.0)
+    {'train': 1.0, 'select': 1.0, 'retrain': 0.0, 'total': 1.0}
+    >>> search_costs(1.0, 5, method="random-stopping", retrain_share=0.0, eta=1.0)["train"]
+    0.3333333333333333
+    """
+    epsilon = check_epsilon(epsilon)
+    n = check_integer(n_candidates, "n_candidates", 1)
+    check_choice(method, "method", METHODS)
+    check_choice(training, "training", TRAININGS)
+    share = check_number(retrain_share, "retrain_share", 0.0, 1.0, open_upper=True)
+    retrain, search = split_epsilon(epsilon, share) if share else (0.0, epsilon)
+    train = select = search
+    if method == "random-stopping":
+        stopping_epsilon(epsilon, eta)
+        train = select = equal_share(search, 2.0 + eta)
+    elif method == "stability":
+        if not share:
+            raise InvalidParameter("retrain_share", retrain_share, "more than 0 for method='stability'")
+        train = 0.0
+    elif training == "shared":
+        train = equal_share(search, n)
+    return {"train": train, "select": select, "retrain": retrain, "total": epsilon}

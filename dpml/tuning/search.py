@@ -1,0 +1,351 @@
+"""PrivateSearch: parameters of a private classifier chosen on private records, and the choice paid for.
+
+Cross-validating a parameter on the private data costs privacy (docs/errata.md, on the thesis, chapter 4). Here every
+record goes to training or to validation by a coin of its own; candidates are trained on one part and compared on the
+other.
+
+Statistics: the number of validation records that each candidate's model gets right, or the scores of
+`dpml.tuning.stability`. Release: a private choice, or `dpml.tuning.stopping`. Model: the estimator's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from dpml._validate import ON_INVALID, as_generator, check_choice, check_integer, check_number, check_relation
+from dpml.budget import Budget, charge
+from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
+from dpml.encoding import cut_rows
+from dpml.estimators.purse import fit_held, rehearse, spending_steps
+from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
+from dpml.mechanisms.secure import check_release, noisy_max
+from dpml.schema import Schema, resolve_schema
+from dpml.tuning._candidates import (
+    Records,
+    candidate_list,
+    check_private,
+    correct_predictions,
+    with_names,
+)
+from dpml.tuning.plan import METHODS, RUNS, VALIDATION, choice_range, search_costs, split_records
+from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
+from dpml.tuning.stopping import expected_runs, random_stopping, stopping_gamma
+
+__all__ = ["PrivateSearch", "choice_range", "search_costs", "split_records"]
+
+STABLE = ("output", "objective")
+
+
+def _fittable(model: Any) -> bool:
+    return hasattr(model.estimator, "predict_proba")
+
+
+@dataclass(eq=False, repr=False)
+class PrivateSearch(PrivateClassifier):
+    """Choose parameters of a private classifier on private records, and train it, for one ε.
+
+    Released: which candidate is best, and its model; with random stopping also its noisy score.
+
+    Privacy: ε per fit, for `relation`, if the estimator keeps its own ε. Every record is for validation or for training
+    by a coin of its own (`split_records`), so what the two parts pay does not add up. With ε = ε₁ + ε₂, where ε₂ =
+    `retrain_share`·ε trains the chosen candidate once more, on all records (0: the model of the search is kept):
+
+    - ``method="permute-and-flip"`` or ``"exponential"``: validation records pay ε₁ for the choice, by the number of
+      correct predictions, of sensitivity 1; the range of its change is 1 under add/remove and 2 under replace-one
+      (`choice_range`). Training records pay ε₁ too. ``training="shared"``: K candidates train on the same records
+      with ε₁/K each. ``"disjoint"``: each has a part of its own and all of ε₁ (Chaudhuri, Monteleoni and Sarwate 2011,
+      Algorithm 3).
+    - ``"stability"`` (after Chaudhuri and Vinterbo 2013): K models of all training records, with noise that is fixed
+      beforehand and stands for that of the last training, so that one record changes the validation scores by a public
+      bound (`dpml.tuning.stability`). The choice costs ε₁, for any K, and training nothing before ε₂: the noise of
+      the search does not depend on the records and might be known. δ = 0. Only for `reg_lambda` of `LogisticRegression`
+      and `LinearSVC` by output or objective perturbation, with binary records.
+    - ``"random-stopping"``: a random number of runs, each of which draws a candidate, trains it with ε₁/(2 + η) and
+      scores it by its number of correct predictions plus Laplace noise of ε₁/(2 + η); the best run is kept
+      (`dpml.tuning.stopping`). The number of runs is not released; whoever can time the fit learns about it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, which are set here, as
+        are `schema`, `on_invalid` and `release`. It is fitted with a purse of its own, which it must charge, cannot
+        overspend and which has no δ. Or a
+        scikit-learn Pipeline of such steps, which divide ε in proportion to their own `epsilon`: so candidates can
+        choose how ε is split.
+    candidates : list of dict, or dict of str to sequence
+        Public: sets of parameters, or a grid whose product is taken.
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    method : {"permute-and-flip", "exponential", "stability", "random-stopping"}
+    training : {"shared", "disjoint"}
+        For the first two methods.
+    validation_share : float
+        Probability with which a record is for validation, in (0, 1).
+    retrain_share : float
+        Share of ε for training the chosen candidate on all records, in [0, 1). 0 keeps the model of the search, which
+        stability does not have.
+    eta, gamma : float
+        Parameters of random stopping. gamma None: twice as many runs as candidates, on average.
+    reach : float, optional
+        In training records, for stability: a margin counts in full if that many records could not turn it round. None:
+        the project's public rule, `dpml.tuning.stability.default_reach`.
+    simulations : int
+        Draws of the fixed noise over which stability takes the mean.
+    relation : {"add-remove", "replace-one"}
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema.
+    budget : Budget, optional
+        Charged ε before anything is drawn.
+    on_invalid : {"raise", "clip"}
+    release : bool
+        The estimator must offer it, and the method be permute-and-flip; forbids `random_state`.
+    random_state : int, Generator, RandomState or None
+
+    Attributes
+    ----------
+    best_params_ : dict
+    best_index_ : int
+        Position among the candidates.
+    best_estimator_ : estimator
+    best_score_ : float
+        Noisy number of correct predictions (random stopping only).
+    candidates_ : list of dict
+    costs_ : dict
+        The ε of each step and in all, from `search_costs`.
+    classes_ : ndarray of shape (C,)
+    n_features_in_ : int
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, NotPrivate, MissingExtra
+
+    Examples
+    --------
+    >>> from dpml.classifiers import BernoulliNB
+    >>> from dpml.datasets import load
+    >>> data = load("toy")
+    >>> search = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 3, 10]}, 2.0, schema=data.schema, random_state=0)
+    >>> search.fit(data.X_train, data.y_train).costs_["total"]
+    2.0
+    >>> search.best_params_ in search.candidates_, bool(search.score(data.X_test, data.y_test) > 0.7)
+    (True, True)
+    """
+
+    estimator: Any
+    candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
+    epsilon: float
+    _: KW_ONLY
+    method: str = "permute-and-flip"
+    training: str = "shared"
+    validation_share: float = 0.3
+    retrain_share: float = 0.5
+    eta: float = 0.0
+    gamma: float | None = None
+    reach: float | None = None
+    simulations: int = 5
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    # ---- fit ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> PrivateSearch:
+        """Choose and fit on private records; X and y as for a classifier."""
+        X = self._enter(X)
+        candidates, costs, gamma = self._check_parameters()
+        schema = resolve_schema(self.schema, X)
+        if self.method == "stability":
+            self._check_stability(candidates, schema)
+        named = isinstance(X, pd.DataFrame)
+        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        pipeline = isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame)
+        nothing = with_names(X[:0], schema) if pipeline else X[:0], np.asarray(schema.classes)[:0]
+        for candidate in candidates:
+            model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
+            rehearse(model, shares, self.relation, nothing, "PrivateSearch")
+        charge(self.budget, self.relation, costs["total"], label=f"PrivateSearch, {self.method}")
+        # coins hide nothing (`split_records`): a release draws them here too, from the system's entropy
+        rng = as_generator(self.random_state)
+        if pipeline:
+            X = with_names(X, schema)
+        if self.method == "stability":
+            # before the noise is fixed: cutting draws as many numbers as records need, the noise must not depend on it
+            X = cut_rows(X, squared_norm_bound(schema, self.estimator.row_bound), rng=rng)
+        self._learned_facts(schema, named)
+        records = Records(X, codes, self.classes_[codes], schema)
+        disjoint = self.training == "disjoint" and self.method in ("permute-and-flip", "exponential")
+        parts = split_records(len(codes), len(candidates) if disjoint else 1, self.validation_share, rng=rng)
+        validation = records.where(parts == VALIDATION)
+        if hasattr(self, "best_score_"):
+            del self.best_score_
+        if self.method == "random-stopping":
+            training = records.where(parts != VALIDATION)
+            best, model = self._stopped(candidates, costs, gamma, training, validation, rng)
+        elif self.method == "stability":
+            training = records.where(parts != VALIDATION)
+            best, model = self._most_stable(candidates, costs, training, validation, rng), None
+        else:
+            models = [
+                self._trained(candidate, costs["train"], records.where(parts == (k if disjoint else 0)), rng)
+                for k, candidate in enumerate(candidates)
+            ]
+            best = self._chosen(models, costs["select"], validation, rng)
+            model = models[best]
+        if costs["retrain"]:
+            model = self._trained(candidates[best], costs["retrain"], records, rng)
+        self.best_index_, self.best_params_, self.candidates_ = best, dict(candidates[best]), candidates
+        self.best_estimator_, self.costs_ = model, costs
+        return self
+
+    def _check_parameters(self) -> tuple[list[dict[str, Any]], dict[str, float], float]:
+        check_choice(self.method, "method", METHODS)
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        check_relation(self.relation)
+        if self.release:
+            check_release(self.random_state)
+            if self.method != "permute-and-flip":
+                raise NoSecureSampler(f"method={self.method!r} has no secure sampler; use 'permute-and-flip'")
+        check_number(self.validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
+        check_integer(self.simulations, "simulations", 1)
+        if self.reach is not None:
+            check_number(self.reach, "reach", 0.0, open_lower=True)
+        as_generator(self.random_state)
+        candidates = candidate_list(self.candidates)
+        check_private(self.estimator, candidates)
+        options: Any = {name: getattr(self, name) for name in ("method", "training", "retrain_share", "eta")}
+        costs = search_costs(self.epsilon, len(candidates), **options)
+        gamma = self.gamma
+        if gamma is None:
+            gamma = stopping_gamma(self.eta, max(RUNS * len(candidates), 1.5))
+        expected_runs(self.eta, gamma)  # checks them
+        return candidates, costs, gamma
+
+    def _check_stability(self, candidates: list[dict[str, Any]], schema: Schema) -> None:
+        linear = isinstance(self.estimator, (LogisticRegression, LinearSVC))
+        if not linear or self.estimator.method not in STABLE or self.estimator.calibration != "tight":
+            allowed = "a LogisticRegression or LinearSVC of method 'output' or 'objective' with calibration 'tight'"
+            raise InvalidParameter("estimator", self.estimator, f"{allowed}, for method='stability'")
+        for candidate in candidates:
+            if set(candidate) != {"reg_lambda"}:
+                raise InvalidParameter("candidates", candidate, "values of reg_lambda alone for method='stability'")
+            check_number(candidate["reg_lambda"], "reg_lambda", 1e-9, 1e12)
+        if not schema.is_binary:
+            other = next(f.name for f in schema.features if f.kind != "binary")
+            raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
+
+    def _trained(self, candidate: dict[str, Any], epsilon: float, records: Records, rng: np.random.Generator) -> Any:
+        """Return the estimator with these parameters, fitted to some records with its ε."""
+        model, shares = self._prepared(candidate, epsilon, records.schema)
+        steps = spending_steps(model)
+        for step, share in zip(steps, shares, strict=True):
+            # a purse with no more in it: what would pay more than it was given, or a δ, raises
+            purse = Budget(share, relation=self.relation)
+            step.set_params(budget=purse, random_state=None if self.release else rng)
+        fit_held(model, steps, records.X, records.labels, "PrivateSearch")
+        for step in steps:
+            # the generator is not a parameter that the caller gave
+            step.set_params(random_state=None)
+        return model
+
+    def _prepared(self, candidate: dict[str, Any], epsilon: float, schema: Schema) -> tuple[Any, list[float]]:
+        """Return a clone with these parameters and the share of ε of each of its steps."""
+        model = clone(self.estimator).set_params(**candidate)
+        steps = spending_steps(model)
+        whole = math.fsum(step.epsilon for step in steps)
+        shares = [epsilon if len(steps) == 1 else epsilon * (s.epsilon / whole) * (1 - 2.0**-50) for s in steps]
+        for step, share in zip(steps, shares, strict=True):
+            facts = {
+                "epsilon": share,
+                "schema": schema,
+                "relation": self.relation,
+                "on_invalid": self.on_invalid,
+                "release": self.release,
+            }
+            known = step.get_params(deep=False)
+            step.set_params(**{name: value for name, value in facts.items() if name in known})
+        for step in steps[:-1]:
+            step.set_output(transform="pandas")
+        return model, shares
+
+    # ---- the choice ---------------------------------------------------------------------------------------------
+
+    def _chosen(self, models: list, epsilon: float, validation: Records, rng: np.random.Generator) -> int:
+        correct = np.array([correct_predictions(model, validation) for model in models])
+        most = choice_range(self.relation)
+        if self.release:
+            return int(noisy_max(correct, epsilon, most))
+        mechanism = ExponentialMechanism if self.method == "exponential" else PermuteAndFlip
+        return int(mechanism(epsilon, most).release(correct, rng=rng))
+
+    def _most_stable(self, candidates, costs, training, validation, rng) -> int:
+        C, D = self._schema.n_classes, self._schema.n_features
+        least = max(math.floor(self.validation_share * self._schema.n_lower), 1)
+        facts: Any = {"relation": self.relation, "n_classes": C}
+        reach = default_reach(costs["select"], **facts) if self.reach is None else self.reach
+        n_ones = squared_norm_bound(self._schema, self.estimator.row_bound) + 1
+        seed = int(door.coins(lambda rng: rng.integers(2**63), rng))
+        scores, tolerances = [], []
+        for candidate in candidates:
+            reg_lambda = float(candidate["reg_lambda"])
+            # the same noise for all candidates and whatever the records are
+            fixed = np.random.default_rng(seed)
+            total = 0.0
+            for _ in range(self.simulations):
+                with door.unreleased():
+                    model = self._trained(candidate, costs["retrain"], training, fixed)
+                margins = margins_of(model.decision_function(validation.X), validation.codes, C)
+                total += float(stable_score(margins, reach / reg_lambda, least))
+            scores.append(total / self.simulations)
+            solver: Any = {"n_classes": C, "n_ones": n_ones, "tolerance": self.estimator.tolerance}
+            curvature = self.estimator._loss().curvature
+            tolerances.append(solver_tolerance(costs["retrain"], reg_lambda, D + 1, curvature=curvature, **solver))
+        width = stability_range(reach, least, tolerance=max(tolerances), **facts)
+        mechanism = PermuteAndFlip(costs["select"], width)
+        return int(mechanism.release(scores, rng=rng))
+
+    def _stopped(self, candidates, costs, gamma, training, validation, rng) -> tuple[int, Any]:
+        noise = Laplace(costs["select"], 1.0)  # one number: one record moves it by 1 under both relations
+
+        def run(rng):
+            k = int(door.coins(lambda rng: rng.integers(len(candidates)), rng))
+            model = self._trained(candidates[k], costs["train"], training, rng)
+            return (k, model), float(noise.release(correct_predictions(model, validation), rng=rng))
+
+        found, score = random_stopping(run, costs["train"], eta=self.eta, gamma=gamma, rng=rng)
+        self.best_score_ = score
+        return found
+
+    # ---- the model ----------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most probable class of each record."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(self._table(X))
+
+    @available_if(_fittable)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return probabilities of the classes, shape (n, C)."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(self._table(X))
+
+    def _table(self, X: Any) -> Any:
+        X = self._checked(X)
+        if isinstance(self.best_estimator_, Pipeline) and not isinstance(X, pd.DataFrame):
+            return with_names(X, self._schema)
+        return X

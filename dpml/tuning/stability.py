@@ -1,0 +1,147 @@
+"""A validation score that one training record hardly moves (after Chaudhuri and Vinterbo 2013).
+
+Statistics only: `stable_score`, and by how much a record can change it, `stability_range`. The choice is made on it by
+`dpml.mechanisms.PermuteAndFlip`.
+
+The setting: candidates i are regularisers λ_i of a linear model on records in the unit ball, trained with noise that
+is fixed beforehand, the same whatever the data. For fixed noise one record moves the weights by at most (Δ + 2τ)/λ_i in
+Euclidean norm, by λ_i-strong convexity, both under output perturbation (the noise is a constant that is added) and
+under objective perturbation (the noise is a linear term, equal on both sides; λ' >= λ); Δ is 1 (add/remove) or 2
+(replace-one), the largest change of the sum of the gradients, and τ the solver's tolerance. The margin z of a
+validation record moves by as much, twice that for more than two classes, where it is the difference of two scores. The
+score of a candidate is the mean over validation records of a ramp, clip(½ + z/(2w_i), 0, 1), whose slope is 1/(2w_i).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer, check_number, check_relation
+
+__all__ = ["default_reach", "margins_of", "solver_tolerance", "stability_range", "stable_score"]
+
+FloatArray = NDArray[np.float64]
+
+
+def default_reach(epsilon: float, *, relation: str = "add-remove", n_classes: int = 2) -> float:
+    """Return the project's public rule for `reach`: the noise of a choice at ε then has scale 0.1/√(1 + ε).
+
+    A longer reach means less noise, and less credit for a model that is right by little.
+
+    Examples
+    --------
+    >>> round(default_reach(0.5), 2)
+    24.49
+    """
+    return 10 * _moves(relation, n_classes) * math.sqrt(1 + epsilon) / check_epsilon(epsilon)
+
+
+def _moves(relation: str, n_classes: int) -> int:
+    """Return fΔ: by how many times 1/λ a training record can move a margin."""
+    changed = 1 if check_relation(relation) == "add-remove" else 2
+    return changed * (1 if check_integer(n_classes, "n_classes", 2) == 2 else 2)
+
+
+def solver_tolerance(
+    epsilon: float,
+    reg_lambda: float,
+    dimension: int,
+    *,
+    n_classes: int,
+    n_ones: int,
+    curvature: float,
+    tolerance: float,
+) -> float:
+    """Return a public bound on how far, in units of 1/λ, a margin is from that of the exact minimiser.
+
+    Output perturbation stops at a gradient of norm `tolerance`. Objective perturbation raises that by a public rule
+    (`dpml.classifiers.linear._perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1), where the tight
+    calibration has β at least a quarter of 0.999·ε/C, and λ' is λ or more, in units in which records have a squared
+    norm between 1/n_ones and 1. This is never less than either.
+    """
+    least_rate = 0.999 * check_epsilon(epsilon) / (1 if n_classes == 2 else n_classes) / 4
+    rounding = 2.0**-44 * (dimension + 41) / least_rate * max(4 * curvature, 1.0) * n_ones / min(reg_lambda, 1.0)
+    return max(tolerance, rounding) * math.sqrt(n_ones)
+
+
+def margins_of(decision: Any, codes: NDArray[np.intp], n_classes: int = 2) -> FloatArray:
+    """Return by how much each record's own class leads; decision values (..., n), or (..., n, C) of C > 2 classes."""
+    decision = np.asarray(decision, dtype=float)
+    if n_classes == 2:
+        return decision * (2.0 * codes - 1.0)
+    mine = np.broadcast_to(np.asarray(codes)[:, None], (*decision.shape[:-1], 1))
+    others = decision.copy()
+    np.put_along_axis(others, mine, -np.inf, axis=-1)
+    return np.take_along_axis(decision, mine, axis=-1)[..., 0] - others.max(axis=-1)
+
+
+def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArray:
+    """Return the mean ramp of margins, over the last axis. Exact: private.
+
+    Parameters
+    ----------
+    margins : array of shape (..., m)
+        Lead of each validation record's own class, with the records in the unit ball.
+    width : float
+        w > 0: a margin of w counts in full, one of -w not at all.
+    validation_lower : int
+        m₀, a public number: the sum is divided by m, and by m₀ where m is less.
+
+    Examples
+    --------
+    >>> stable_score([-3.0, 0.0, 0.5, 2.0], width=1.0, validation_lower=1)
+    np.float64(0.5625)
+    """
+    margins = np.asarray(margins, dtype=float)
+    ramp = np.clip(0.5 + margins / (2 * width), 0.0, 1.0)
+    return ramp.sum(axis=-1) / max(margins.shape[-1], validation_lower)
+
+
+def stability_range(
+    reach: float,
+    validation_lower: int,
+    *,
+    relation: str = "add-remove",
+    n_classes: int = 2,
+    tolerance: float = 0.0,
+) -> float:
+    """Return the range of the change of the scores of ramps of width `reach`/λ_i, over all pairs of neighbours.
+
+    Derivation, with m >= 0 validation records, m₀ = `validation_lower`, and everything fixed but one record:
+
+    - *A training record* moves each margin by at most f(Δ + 2τ)/λ_i, f = 1 for two classes and 2 for more, so each
+      ramp by f(Δ + 2τ)/(2·reach), the same for all candidates, and so do means over m or more. Candidates can move
+      against each other: the range is twice that, f(Δ + 2τ)/reach.
+    - *A validation record, add/remove.* From m >= m₀ to m + 1 the mean S/m changes by (g - S/m)/(m + 1), g in [0, 1]:
+      a range of 2/(m + 1) <= 2/(m₀ + 1), attained where the record is against the trend of each of two candidates.
+      Below m₀ it changes by g/m₀, a range of 1/m₀, which is not more.
+    - *A validation record, replace-one.* By at most 1/max(m, m₀) either way: a range of 2/m₀.
+
+    A record is in one part, so the range is the larger one. All of this holds for every noise, with nothing left to
+    chance: δ = 0. (The paper allows the condition to fail with probability δ, which an unbounded loss needs.)
+
+    Parameters
+    ----------
+    reach : float
+        In training records: a margin counts in full if that many records could not turn it round.
+    validation_lower : int
+    relation : {"add-remove", "replace-one"}
+    n_classes : int
+    tolerance : float
+        τ, from `solver_tolerance`.
+
+    Examples
+    --------
+    >>> stability_range(100.0, 1000)
+    0.01
+    """
+    reach = check_number(reach, "reach", 0.0, open_lower=True)
+    least = check_integer(validation_lower, "validation_lower", 1)
+    solver = 2 * check_number(tolerance, "tolerance", 0.0) * (1 if n_classes == 2 else 2)
+    trained = (_moves(relation, n_classes) + solver) / reach
+    validated = 2 / (least + 1) if relation == "add-remove" else 2 / least
+    return max(trained, validated)

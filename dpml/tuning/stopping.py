@@ -1,0 +1,244 @@
+"""Random stopping: run a private pipeline a random number of times and release the best run (Liu and Talwar 2019).
+
+The number of runs K is never released and its distribution is public: a negative binomial one without 0, with
+parameters η > -1 and γ in (0, 1), whose generating function F(x) = E x^K has F'(x) proportional to
+(1 - (1-γ)x)^-(η+1) (Papernot and Steinke 2022, Definition 1). η = 1 is the geometric distribution of Liu and Talwar, η
+= 0 the logarithmic one. `stopping_epsilon` has the cost and its proof.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.budget import Budget, charge
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
+
+__all__ = [
+    "expected_runs",
+    "random_stopping",
+    "stopping_distribution",
+    "stopping_epsilon",
+    "stopping_gamma",
+    "truncated_negative_binomial",
+]
+
+# Below it the number of runs is so wide that a search need not end.
+LEAST_GAMMA = 1e-6
+
+
+def _check(eta: Any, gamma: Any) -> tuple[float, float]:
+    eta = check_number(eta, "eta", -1.0, open_lower=True)
+    return eta, check_number(gamma, "gamma", LEAST_GAMMA, 1.0, open_upper=True)
+
+
+def stopping_epsilon(epsilon_run: float, eta: float) -> float:
+    """Return what random stopping costs, (2 + η)·ε₀, for runs that are ε₀-differentially private each.
+
+    Derivation: let a run's outcomes (parameters, model, private score) be in a total order, by score, and let a run
+    give outcome o with probability q(o) and something worse with probability a(o). The best of K runs is o with
+    probability F(a + q) - F(a) = q·(mean of F' over [a, a + q]). On a neighbour q' >= q/e^ε₀, and with
+    x = a + tq and x' = a' + tq' the event "worse than o, or o with a coin of t" and its complement have
+    probabilities that differ by a factor of at most e^ε₀, so that
+    1 - (1-γ)x' = γ + (1-γ)(1-x') <= e^ε₀·(γ + (1-γ)(1-x)). Therefore F'(x) <= e^((1+η)ε₀)·F'(x') for every t, and
+    the two factors make (2 + η)ε₀ (Liu and Talwar 2019 for η = 1, which is 3ε₀; Papernot and Steinke
+    2022). The bound is approached, for every η, by an outcome that is rare, with a rare better one, as γ goes to 0
+    (tests/test_tuning_search.py). Ties in the score: the first of equal runs is kept; given K the runs are
+    independent and alike, so this is the same as an order by a coin that is a part of each run's outcome. K itself is
+    no part of the release: with it the cost would grow with K without end.
+
+    Parameters
+    ----------
+    epsilon_run : float
+        ε₀ of one run, the choice of its candidate, its training and its score together.
+    eta : float
+        η > -1.
+
+    Examples
+    --------
+    >>> stopping_epsilon(0.5, 1.0), stopping_epsilon(0.5, 0.0)
+    (1.5, 1.0)
+    """
+    return (2.0 + check_number(eta, "eta", -1.0, open_lower=True)) * check_epsilon(epsilon_run, "epsilon_run")
+
+
+def expected_runs(eta: float, gamma: float) -> float:
+    """Return the mean number of runs: η(1-γ)/(γ(1-γ^η)), and (1/γ - 1)/log(1/γ) at η = 0.
+
+    Examples
+    --------
+    >>> round(expected_runs(1.0, 0.1), 12), round(expected_runs(0.0, 0.1), 3)
+    (10.0, 3.909)
+    """
+    eta, gamma = _check(eta, gamma)
+    spread = -math.log(gamma)
+    return (1 - gamma) / gamma * (1 / spread if eta == 0 else eta / -math.expm1(-eta * spread))
+
+
+def stopping_gamma(eta: float, runs: float) -> float:
+    """Return the γ with which the mean number of runs is `runs`, or the least γ allowed if that falls short.
+
+    Examples
+    --------
+    >>> round(stopping_gamma(1.0, 8.0), 9)
+    0.125
+    """
+    eta, _ = _check(eta, 0.5)
+    runs = check_number(runs, "runs", 1.0, open_lower=True)
+    few, many = math.log(0.999999), math.log(LEAST_GAMMA)
+    for _ in range(200):
+        middle = (few + many) / 2
+        few, many = (middle, many) if expected_runs(eta, math.exp(middle)) < runs else (few, middle)
+    return math.exp(many)
+
+
+def truncated_negative_binomial(eta: float, gamma: float, *, rng: np.random.Generator, size: int | None = None) -> Any:
+    """Draw numbers of runs K >= 1 with P(K = k) proportional to (1-γ)^k·Γ(k + η)/k!.
+
+    Drawn exactly, for every η > -1: k·P(K = k) is proportional to the probability of k - 1 under the negative binomial
+    distribution of η + 1 and γ, so a draw of that, plus 1, is accepted with probability 1/k.
+
+    Parameters
+    ----------
+    eta : float
+        η > -1: 1 is the geometric distribution, 0 the logarithmic one, below 0 it has a heavier tail.
+    gamma : float
+        γ in [1e-6, 1); small is many runs.
+    rng : numpy.random.Generator
+    size : int, optional
+
+    Returns
+    -------
+    int, or ndarray of int of shape (size,)
+
+    Examples
+    --------
+    >>> truncated_negative_binomial(1.0, 0.2, rng=np.random.default_rng(0), size=5).tolist()
+    [3, 4, 3, 1, 2]
+    """
+    eta, gamma = _check(eta, gamma)
+    check_rng(rng)
+    wanted = 1 if size is None else check_integer(size, "size", 0)
+    counts = np.empty(0, dtype=np.int64)
+    tries = expected_runs(eta, gamma)
+    while len(counts) < wanted:
+        several = min(int(1.1 * tries * (wanted - len(counts))) + 16, 1 << 20)
+        k, accepting = door.coins(partial(_tried_counts, eta, gamma, several), rng)
+        counts = np.concatenate([counts, k[accepting * k < 1]])
+    return int(counts[0]) if size is None else counts[:wanted]
+
+
+def _tried_counts(eta: float, gamma: float, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    return 1 + rng.negative_binomial(eta + 1, gamma, size), rng.random(size)
+
+
+def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArray[np.float64]:
+    """Return the probability of each outcome being the best of the runs, in closed form.
+
+    Parameters
+    ----------
+    probabilities : array of shape (outcomes,)
+        Of one run, the outcome with the lowest score first; they add up to 1.
+    eta, gamma : float
+
+    Returns
+    -------
+    ndarray of shape (outcomes,)
+
+    Examples
+    --------
+    >>> stopping_distribution([0.5, 0.5], 1.0, 0.5).round(4).tolist()
+    [0.3333, 0.6667]
+    """
+    eta, gamma = _check(eta, gamma)
+    q = np.asarray(probabilities, dtype=float)
+    if q.ndim != 1 or not q.size or not (q >= 0).all() or abs(q.sum() - 1) > 1e-9:
+        raise InvalidParameter("probabilities", f"an array of shape {q.shape}", "one row that adds up to 1")
+    better = np.concatenate([np.cumsum(q[:0:-1])[::-1], [0.0]])
+    # F(x) at x = 1 - better, by its distance from 1, so that the probabilities of rare outcomes keep their digits
+    u = gamma + (1 - gamma) * better
+    step = np.log1p((1 - gamma) * q / u)
+    if eta == 0:
+        return step / -math.log(gamma)
+    return u**-eta * np.expm1(-eta * step) / -math.expm1(-eta * math.log(gamma))
+
+
+def random_stopping(
+    run: Callable[[np.random.Generator], tuple[Any, float]],
+    epsilon_run: float,
+    *,
+    eta: float = 0.0,
+    gamma: float,
+    rng: np.random.Generator,
+    draws: int | None = None,
+    budget: Budget | None = None,
+    relation: str = "add-remove",
+) -> Any:
+    """Run a private pipeline a random number of times and release the best run.
+
+    Released: what the run with the highest private score gave, and that score; the number of runs is not released,
+    though whoever can time the call learns about it.
+
+    Privacy: (2 + η)·ε₀ per draw, for the relation under which each run is ε₀-differentially private, its score
+    included (`stopping_epsilon` has the proof).
+
+    Parameters
+    ----------
+    run : callable
+        ``run(rng)`` returns (what is released, score). The pair must be ε₀-private; the same call for every run, which
+        draws its candidate itself.
+    epsilon_run : float
+        ε₀.
+    eta, gamma : float
+        Public parameters of the number of runs, see `truncated_negative_binomial`.
+    rng : numpy.random.Generator
+    draws : int, optional
+        Number of independent searches; the cost is per draw.
+    budget : Budget, optional
+        Charged the cost of all draws before anything is run.
+    relation : {"add-remove", "replace-one"}
+        The relation of ε₀, for the budget.
+
+    Returns
+    -------
+    (what is released, score), or a list of `draws` of them
+
+    Raises
+    ------
+    InvalidParameter, BudgetExceeded, RelationMismatch
+
+    Examples
+    --------
+    >>> def run(rng):
+    ...     candidate = int(rng.integers(3))
+    ...     return candidate, 10.0 * candidate + rng.laplace(scale=1 / 0.5)
+    >>> random_stopping(run, 0.5, gamma=0.01, rng=np.random.default_rng(0))[0]
+    2
+    """
+    cost = stopping_epsilon(epsilon_run, eta)
+    check_rng(rng)
+    n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
+    _check(eta, gamma)
+    charge(budget, relation, n_draws * cost, label="random stopping")
+    counts = truncated_negative_binomial(eta, gamma, rng=rng, size=n_draws)
+    found = [_best_of(run, int(k), eta, rng) for k in counts]
+    return found[0] if draws is None else found
+
+
+def _best_of(run: Callable, runs: int, eta: float, rng: np.random.Generator) -> tuple[Any, float]:
+    best: Any = None
+    best_score = -math.inf
+    with door.alternatives(2 + eta) as one_run:
+        for first in [True] + [False] * (runs - 1):
+            with one_run():
+                outcome, score = run(rng)
+            if first or score > best_score:
+                best, best_score = outcome, score
+    return best, best_score

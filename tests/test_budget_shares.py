@@ -1,0 +1,152 @@
+"""Parts of an ε add up to at most it: exactly, as rationals."""
+
+from fractions import Fraction
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpml.classifiers.linear._weights as weights
+import dpml.classifiers.naive_bayes.moments as gaussian
+import dpml.evaluation.multiclass as several
+from dpml.budget.shares import divide_epsilon, equal_share, rest_of, split_epsilon
+from dpml.classifiers.local_search._search import epsilon_share
+from dpml.classifiers.naive_bayes.columns import Design
+from dpml.evaluation import release_multiclass_evaluation
+from dpml.mechanisms import SparseVector
+from dpml.schema import Feature, Schema
+from dpml.selection import choose_features
+from dpml.tuning import search_costs
+
+plan_module = import_module("dpml.selection.plan")  # the package has a function of this name
+epsilons = st.floats(1e-6, 1e6)
+
+
+@given(epsilons, st.floats(0.001, 0.999))
+def test_two_parts(epsilon, share):
+    first, rest = split_epsilon(epsilon, share)
+    assert Fraction(first) + Fraction(rest) <= Fraction(epsilon)
+    assert first + rest == pytest.approx(epsilon, rel=1e-14)
+    assert Fraction(first) + Fraction(rest_of(epsilon, first)) <= Fraction(epsilon)
+
+
+@given(epsilons, st.integers(1, 1000))
+def test_equal_parts(epsilon, parts):
+    for share in (equal_share(epsilon, parts), epsilon_share(epsilon, parts)):
+        assert parts * Fraction(share) <= Fraction(epsilon)
+        assert parts * share == pytest.approx(epsilon, rel=1e-14)
+
+
+@given(epsilons, st.integers(0, 20), st.integers(0, 20), st.sampled_from([1, 2]))
+def test_parts_of_several_kinds(epsilon, numbers, attributes, power):
+    shares = gaussian.shares(numbers, attributes, (2.0, 1.0))
+    counts = (1, attributes, 2 * numbers)
+    parts = divide_epsilon(epsilon, [share ** (1 / power) for share in shares], counts, power=power)
+    spent = sum(count * Fraction(part) ** power for count, part in zip(counts, parts, strict=True))
+    assert spent <= Fraction(epsilon) ** power
+    assert float(spent) == pytest.approx(epsilon**power, rel=1e-12)
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("schema", [Schema.binary(40, row_bound=4, n_lower=2000), Schema.binary(600, n_lower=900)])
+def test_what_a_plan_spends_and_leaves(schema, few, monkeypatch):
+    """The look, the choice and what is left, for 300 ε; before, most of them added up to more."""
+    asked = []
+
+    class Noted(plan_module.TopSelector):
+        def __init__(self, epsilon, *arguments, **options):
+            asked.append(epsilon)
+            super().__init__(epsilon, *arguments, **options)
+
+    class Look:
+        def __init__(self, *_):
+            pass
+
+        def release(self, statistics, *, rng):
+            return few
+
+    monkeypatch.setattr(plan_module, "TopSelector", Noted)
+    monkeypatch.setattr(plan_module, "PermuteAndFlip", Look)
+    rng = np.random.default_rng(0)
+    X, codes = np.zeros((5, schema.n_features)), np.array([0, 1, 0, 1, 1])
+    for epsilon in np.exp(rng.uniform(-4, 2, 300)):
+        asked.clear()
+        choice = choose_features(X, codes, schema, float(epsilon), rng=rng)
+        spent = sum(map(Fraction, [choice.plan.epsilon_look, choice.epsilon_left, *asked]))
+        assert spent <= Fraction(float(epsilon))
+        assert float(spent) == pytest.approx(epsilon, rel=1e-14)
+
+
+@given(epsilons, st.integers(1, 50), st.sampled_from([None, 0.1, 0.3, 0.7]))
+def test_sparse_vector(epsilon, cutoff, share):
+    """Each scale is a sensitivity over a part of ε; the parts are read off a division's rounding, within 2^-52."""
+    threshold, query = SparseVector(epsilon, cutoff, threshold_share=share).scales
+    parts = 1 / Fraction(threshold) + Fraction(2 * cutoff) / Fraction(query)
+    assert parts <= Fraction(epsilon) * (1 + Fraction(1, 2**52))
+
+
+@pytest.mark.parametrize("n_classes", [3, 5, 7, 10])
+def test_one_against_the_rest(n_classes, monkeypatch):
+    asked = []
+
+    def noted(theta, epsilon, *_, **options):
+        asked.append(epsilon)
+        return theta[None]
+
+    monkeypatch.setattr(weights, "release_output", noted)
+    X, codes = np.eye(n_classes), np.arange(n_classes)
+    for epsilon in (1.0, 0.1, 0.3, 1.1, 0.9):
+        asked.clear()
+        weights.release_weights(X, codes, n_classes, epsilon, 1.0, rng=np.random.default_rng(0))
+        assert len(asked) == n_classes
+        assert sum(map(Fraction, asked)) <= Fraction(epsilon)
+
+
+def test_evaluations_of_several_classes(monkeypatch):
+    asked = []
+    release = several.release_counts
+    monkeypatch.setattr(several, "release_counts", lambda one, e, **o: asked.append(e) or release(one, e, **o))
+    release_multiclass_evaluation(
+        [0, 1], np.full((2, 5), 0.2), 1.0, classes=range(5), rng=np.random.default_rng(0), on_invalid="clip"
+    )
+    assert len(asked) == 5
+    assert sum(map(Fraction, asked)) <= 1
+
+
+@pytest.mark.parametrize("noise", ["cauchy", "laplace-log-normal"])
+def test_moments(noise, monkeypatch):
+    """Every ε that a release of moments hands on, for a table of each kind of feature."""
+    asked = []
+    laplace, smooth = gaussian.Laplace, gaussian.smooth_noise
+
+    def noted(epsilon, *arguments):
+        asked.append(epsilon)
+        return laplace(epsilon, *arguments)
+
+    def noted_smooth(kind, epsilon, delta):
+        asked.append(epsilon)
+        return smooth(kind, epsilon, delta)
+
+    monkeypatch.setattr(gaussian, "Laplace", noted)
+    monkeypatch.setattr(gaussian, "smooth_noise", noted_smooth)
+    numbers = [Feature(f"n{i}", "numeric", lower=-1, upper=1) for i in range(3)]
+    design = Design(Schema([*numbers, Feature("b"), Feature("c")]), binary_cells=True)
+    statistics = gaussian.class_statistics(
+        design, design.schema.check_features(np.zeros((2, 5)))[0], np.array([0, 1], dtype=np.intp)
+    )
+    power = 1 if noise == "cauchy" else 2
+    for epsilon in (1.0, 0.1, 0.3, 0.7, 1.1):
+        asked.clear()
+        gaussian.release_moments(statistics, design, epsilon, "smooth", noise=noise, rng=np.random.default_rng(0))
+        classes, cells, number = (Fraction(e) ** power for e in asked)
+        # one class count, two attributes, two statistics of each of three numbers
+        assert classes + 2 * cells + 6 * number <= Fraction(epsilon) ** power
+
+
+@given(epsilons, st.integers(1, 30), st.sampled_from([0.0, 0.3, 0.5]))
+def test_costs_of_a_search(epsilon, n_candidates, retrain):
+    costs = search_costs(epsilon, n_candidates, retrain_share=retrain)
+    for step in (n_candidates * Fraction(costs["train"]), Fraction(costs["select"])):
+        assert step + Fraction(costs["retrain"]) <= Fraction(epsilon)

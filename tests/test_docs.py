@@ -1,0 +1,171 @@
+"""The documentation runs: code in the tutorials and in README, links, and the check of the built site."""
+
+import doctest
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *TUTORIALS]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.M | re.S)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+# its pages exist only while the site is built
+BUILT = DOCS / "notebooks"
+
+spec = importlib.util.spec_from_file_location("check_site", DOCS / "check_site.py")
+check_site = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check_site)
+
+
+def blocks(text, language):
+    """Return the code of each fenced block of one language."""
+    return [code for found, code in FENCE.findall(text) if found == language]
+
+
+def run_examples(text, name, report=None):
+    """Run all interactive blocks of a page in one namespace; return (failures, examples)."""
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    code = "\n".join(blocks(text, "pycon"))
+    runner.run(doctest.DocTestParser().get_doctest(code, {"__name__": "__main__"}, name, name, 0), out=report)
+    return runner.summarize(verbose=False)
+
+
+# ---- code -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorial_runs(path):
+    failures, examples = run_examples(path.read_text(encoding="utf-8"), path.stem)
+    assert examples > 5
+    assert failures == 0
+
+
+def test_tutorial_has_no_code_that_is_not_run():
+    languages = {found for path in TUTORIALS for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))}
+    assert languages == {"pycon"}
+
+
+def test_a_wrong_example_is_found():
+    page = "text\n\n```pycon\n>>> 1 + 1\n3\n\n```\n\n```pycon\n>>> x = 1\n\n```\n"
+    said = []
+    assert tuple(run_examples(page, "page", said.append))[:2] == (1, 2)
+    assert "Expected" in "".join(said)
+
+
+def test_readme_is_short_and_its_code_runs():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    [code] = blocks(text, "python")
+    namespace = {}
+    exec(compile(code, "README.md", "exec"), namespace)
+    assert namespace["budget"].ledger["epsilon"].sum() == pytest.approx(0.1)
+
+
+# ---- links ------------------------------------------------------------------------------------------------------
+
+
+def headings(path):
+    """Return the anchors of a page's headings: words in small letters, joined by hyphens."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.+)$", text, flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(path):
+    found = []
+    for link in LINK.findall(path.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", link):
+            continue
+        address, _, anchor = link.partition("#")
+        target = (path.parent / address).resolve() if address else path
+        if target.parent == BUILT:
+            target = ROOT / "notebooks" / target.name
+        if not target.exists() or (anchor and anchor not in headings(target)):
+            found.append(link)
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_links_of_page_hold(path):
+    assert broken_links(path) == []
+
+
+def test_broken_links_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A title\n[a](page.md#a-title) [b](#no) [c](gone.md) [d](https://example.org/x)\n", "utf-8")
+    assert broken_links(page) == ["#no", "gone.md"]
+
+
+# ---- where to touch ---------------------------------------------------------------------------------------------
+
+
+def tasks():
+    """Return {task: cells} of CONTRIBUTING's table of places."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Where to touch\n")[1].split("\n## ")[0]
+    rows = [line.strip("|").split(" |") for line in text.splitlines() if line.startswith("| ")]
+    return {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows[1:]}
+
+
+def test_a_new_reader_finds_twelve_tasks_of_at_most_three_places():
+    found = tasks()
+    assert len(found) >= 12
+    for task, cells in found.items():
+        assert len(cells) == 4, task
+        assert cells[0], task
+
+
+@pytest.mark.parametrize("task", tasks())
+def test_places_to_touch_exist(task):
+    named = re.findall(r"`([\w./<>-]+(?:/|\.\w+))`", " ".join(tasks()[task]))
+    paths = [name for name in named if "/" in name or (ROOT / name).exists()]
+    assert paths
+    assert [path for path in paths if "<" not in path and not (ROOT / path).exists()] == []
+
+
+# ---- glossary -------------------------------------------------------------------------------------------------------
+
+
+def test_glossary_has_each_term_once_and_in_few_words():
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1].split("```")[0]
+    entries = re.findall(r"^(\S.*)\n((?:  .+\n)+)", text.split(":sorted:")[1], flags=re.M)
+    terms = [term.lower() for term, _ in entries]
+    assert len(set(terms)) == len(terms) > 50
+    assert [term for term, words in entries if len(words.split()) > 45] == []
+
+
+# ---- the check of the built site ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ('<p id="here"></p><a href="#here">x</a><a href="https://example.org">y</a>', None),
+        ('<a href="gone.html">x</a>', "no file"),
+        ('<a href="#gone">x</a>', "no anchor"),
+        ('<a href="index.html#gone">x</a>', "no anchor"),
+        ('<script src="https://example.org/x.js"></script>', "elsewhere"),
+        ('<script src="//example.org/x.js"></script>', "elsewhere"),
+        ('<script>load("https://example.org/x.min.js")</script>', "elsewhere"),
+        ("<style>@import 'https://example.org/x.css';</style>", "elsewhere"),
+        ("<script>let home = 'https://example.org/about'</script><code>'//example.org/x.js'</code>", None),
+        ('<link rel="stylesheet" href="https://example.org/x.css">', "elsewhere"),
+        ('<img src="gone.png">', "no file"),
+    ],
+)
+def test_check_of_the_site_finds(page, problem, tmp_path):
+    (tmp_path / "index.html").write_text(f"<html><body>{page}</body></html>", encoding="utf-8")
+    found = check_site.problems(tmp_path)
+    assert (found == []) if problem is None else (len(found) == 1 and problem in found[0])
+
+
+def test_check_of_the_site_reads_styles_and_refuses_an_empty_folder(tmp_path):
+    assert check_site.problems(tmp_path) == [f"{tmp_path}: no page"]
+    (tmp_path / "index.html").write_text("<p>x</p>", encoding="utf-8")
+    (tmp_path / "x.css").write_text("@import 'https://example.org/font.css'; p { color: red }", encoding="utf-8")
+    assert check_site.main([str(tmp_path)]) == 1
+    (tmp_path / "x.css").write_text("p { background: url(x.png) }", encoding="utf-8")
+    assert check_site.main([str(tmp_path)]) == 0

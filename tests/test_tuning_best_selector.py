@@ -1,0 +1,303 @@
+"""BestSelector and the plan it follows: what its three steps cost, what its public rule says, and the interface."""
+
+import importlib
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
+
+from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB, LogisticRegression
+from dpml.counts import contingency
+from dpml.datasets import load
+from dpml.evaluation import expected_f1, selection_quality
+from dpml.exceptions import BudgetExceeded, InvalidParameter
+from dpml.mechanisms import PermuteAndFlip
+from dpml.schema import Feature, Schema
+from dpml.selection import (
+    TopSelector,
+    best_single_feature,
+    inclusion_probabilities,
+    plan,
+    sample_masks,
+)
+from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected, majority_accuracy
+from dpml.tuning import BestSelector
+
+# the name `dpml.selection.plan` is the function's
+planning = importlib.import_module("dpml.selection.plan")
+RELATIONS = ("add-remove", "replace-one")
+
+
+def table(n=2000, D=8, told=0.95, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = (rng.random((n, D)) < 0.3).astype(float)
+    X[:, 2] = np.where(rng.random(n) < told, y, 1 - y)
+    return X, y
+
+
+# ---- the look ----
+
+
+@pytest.mark.parametrize(("n_classes", "most"), [(2, 3), (3, 2)])
+def test_the_best_single_feature_changes_by_one_record(n_classes, most):
+    """All tables of a few records of two features, and all that one more or another record can do."""
+    records = [(x, c) for x in itertools.product((0, 1), repeat=2) for c in range(n_classes)]
+
+    def value(rows):
+        X = np.array([x for x, _ in rows], dtype=float).reshape(len(rows), 2)
+        return best_single_feature(contingency(X, np.array([c for _, c in rows], dtype=int), n_classes))
+
+    added, replaced = set(), set()
+    for rows in itertools.combinations_with_replacement(records, most):
+        whole = value(rows)
+        for new in records:
+            added.add(value([*rows, new]) - whole)
+            replaced.add(value([*rows[1:], new]) - whole)
+    assert added <= {-1, 0, 1}
+    assert added >= {0, 1}
+    assert max(map(abs, replaced)) <= 2
+
+
+def test_the_best_single_feature_is_what_a_stump_gets_right():
+    X, y = table(n=500)
+    right = max(max(((X[:, j] == v) == y).sum() for v in (0, 1)) for j in range(8))
+    assert best_single_feature(contingency(X, y, 2)) == right - np.bincount(y).max()
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_look_costs_what_the_plan_says(relation):
+    """The log ratio of the decision, at the largest change of the statistic, for all gaps: at most ε_look, attained."""
+    steps = plan(Schema.binary(20, n_lower=5000, row_bound=5), 1.0, relation)
+    most = 1 if relation == "add-remove" else 2
+    mechanism = PermuteAndFlip(steps.epsilon_look, most)
+    ratios = [
+        np.log(mechanism.probabilities([1000, x]) / mechanism.probabilities([1000, x + step]))
+        for x in range(0, 3000, 40)
+        for step in (-most, most)
+    ]
+    assert np.abs(ratios).max() <= steps.epsilon_look + 1e-12
+    assert np.abs(ratios).max() == pytest.approx(steps.epsilon_look, rel=1e-9)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("told", [0.55, 0.95])
+def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
+    """What the three releases are given is ε together, whichever way the look goes, and each under the relation."""
+    X, y = table(n=5000, told=told)
+    spent = {}
+
+    class Look(PermuteAndFlip):
+        def __init__(self, epsilon, change_range):
+            spent["look"] = epsilon
+            assert change_range == (1 if relation == "add-remove" else 2)
+            super().__init__(epsilon, change_range)
+
+    class Selector(TopSelector):
+        def masks(self, *args, **kwargs):
+            spent["selection"] = self.epsilon
+            assert self.relation == relation
+            return super().masks(*args, **kwargs)
+
+    class Model(BernoulliNB):
+        def fit(self, X, y):
+            spent["training"] = self.epsilon
+            assert self.relation == relation
+            return super().fit(X, y)
+
+    monkeypatch.setattr(planning, "PermuteAndFlip", Look)
+    monkeypatch.setattr(planning, "TopSelector", Selector)
+    schema = Schema.binary(8, row_bound=6, n_lower=4500)
+    model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0).fit(X, y)
+    assert model.few_ == (told == 0.95)
+    assert set(spent) == ({"look", "selection", "training"} if model.few_ else {"look", "training"})
+    assert sum(spent.values()) == pytest.approx(0.7, rel=1e-12)
+
+
+def test_where_public_facts_decide_all_of_epsilon_is_for_the_model():
+    schema = Schema.binary(100, n_lower=5000)
+    steps = plan(schema, 0.1)
+    assert (steps.epsilon_look, steps.few) == (0.0, False)
+    X, y = table(n=5000, D=100)
+    model = BestSelector(0.1, schema=schema, random_state=0).fit(X, y)
+    assert model.get_support().all()
+    assert model.classifier_.epsilon == 0.1
+    plain = BernoulliNB(0.1, schema=schema, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+def test_the_rule_on_the_sets_it_was_made_for():
+    """Six sets by their public facts only: (features, most ones, records), what is decided and what is asked."""
+    sets = {
+        "xwindows": Schema.binary(600, n_lower=900),
+        "newsgroup": Schema.binary(100, n_lower=5000),
+        "mushrooms": Schema.binary(112, row_bound=21, n_lower=5000),
+    }
+    decided = {(name, e): plan(schema, e).few for name, schema in sets.items() for e in (0.05, 0.1, 0.5, 1.0)}
+    assert [decided["xwindows", e] for e in (0.05, 0.1, 0.5, 1.0)] == [True, True, True, None]
+    assert [decided["newsgroup", e] for e in (0.05, 0.1, 0.5, 1.0)] == [False] * 4
+    assert plan(sets["newsgroup"], 0.015).few
+    assert plan(Schema.binary(8444, n_lower=3000), 1.0).few is None
+    assert {decided["mushrooms", e] for e in (0.05, 0.1, 0.5, 1.0)} == {None}
+    assert plan(sets["mushrooms"], 1.0).method == "joint"
+    for name, e in decided:
+        steps = plan(sets[name], e)
+        assert 0 <= steps.epsilon_look <= 0.1 * e
+        assert 1 <= steps.n_features <= sets[name].n_features
+
+
+def test_without_a_number_of_records_all_features_are_kept():
+    X, y = table(n=300)
+    assert plan(Schema.binary(8), 1.0).few is False
+    assert BernoulliNB(1.0, random_state=0).fit(X, y).selected_.all()
+
+
+def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
+    """The same draws: look, choice and counts in one order; features that were not kept say nothing."""
+    X, y = table(n=5000)
+    schema = Schema.binary(8, row_bound=6, n_lower=4500)
+    alone = BernoulliNB(0.5, schema=schema, random_state=0).fit(X, y)
+    best = BestSelector(0.5, schema=schema, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(alone.selected_, best.get_support())
+    assert 0 < alone.selected_.sum() < 8
+    np.testing.assert_allclose(alone.predict_proba(X), best.predict_proba(X), rtol=1e-9)
+    log_odds = alone.feature_log_prob_ - alone._feature_log_off
+    assert (log_odds[:, ~alone.selected_] == 0).all()
+    plain = BernoulliNB(0.5, schema=schema, selection="none", random_state=0).fit(X, y)
+    assert plain.selected_.all()
+    with pytest.raises(InvalidParameter, match="selection = 'some'"):
+        BernoulliNB(0.5, selection="some").fit(X, y)
+
+
+# ---- what it is good for ----
+
+
+def test_it_keeps_the_feature_that_tells_and_finds_spread_signal():
+    X, y = table(n=5000)
+    schema = Schema.binary(8, row_bound=6, n_lower=4500)
+    few = BestSelector(0.5, schema=schema, random_state=0).fit(X, y)
+    assert few.few_
+    assert few.get_support()[2]
+    assert few.score(X, y) > 0.9
+    toy = load("toy")
+    spread = BestSelector(1.0, schema=toy.schema, random_state=0).fit(toy.X_train, toy.y_train)
+    assert not spread.few_
+    assert spread.score(toy.X_test, toy.y_test) > 0.8
+
+
+def test_a_large_epsilon_is_the_plain_classifier_on_what_is_kept():
+    X, y = table(n=5000)
+    schema = Schema.binary(8, row_bound=6, n_lower=4500)
+    model = BestSelector(1e7, LogisticRegression(1.0, reg_lambda=1.0), schema=schema, random_state=0).fit(X, y)
+    kept = X[:, model.get_support()]
+    plain = PlainLogisticRegression(C=1.0).fit(kept, y)
+    assert (model.predict(X) == plain.predict(kept)).mean() > 0.999
+
+
+# ---- interface ----
+
+
+def test_interface_budget_and_frames():
+    X, y = table()
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    schema = Schema.binary(8, list("abcdefgh"), classes=("no", "yes"), row_bound=6, n_lower=1500)
+    labels = np.where(y == 1, "yes", "no")
+    budget = Budget(1.0)
+    model = BestSelector(0.8, schema=schema, budget=budget, random_state=0).fit(frame, labels)
+    assert budget.ledger["epsilon"].tolist() == [0.8]
+    with pytest.raises(BudgetExceeded):
+        clone(model).fit(frame, labels)
+    assert set(model.predict(frame)) <= {"no", "yes"}
+    np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1.0)
+    assert model.get_feature_names_out().tolist() == [n for n in "abcdefgh" if model.get_support()["abcdefgh".index(n)]]
+    again = clone(model).set_params(budget=None).fit(frame, labels)
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    learned = {k for k in vars(model) if k not in model.get_params()}
+    assert learned == {
+        *("classifier_", "plan_", "few_", "_mask", "_schema", "classes_", "n_features_in_", "feature_names_in_"),
+    }
+    assert model.classifier_.random_state is None
+
+
+def test_data_of_one_class_and_bad_parameters():
+    X, y = table(n=100)
+    model = BestSelector(1.0, random_state=0).fit(X, np.zeros(100, dtype=int))
+    assert model.predict(X).shape == (100,)
+    with pytest.raises(InvalidParameter, match="epsilon = -1"):
+        BestSelector(-1).fit(X, y)
+    with pytest.raises(InvalidParameter, match="relation = 'both'"):
+        BestSelector(1.0, relation="both").fit(X, y)
+    schema = Schema((Feature("age", "numeric", lower=0, upper=9),), (0, 1))
+    with pytest.raises(InvalidParameter, match="feature 'age'"):
+        BestSelector(1.0, schema=schema).fit(X[:, :1], y)
+
+
+def test_release_is_secure_and_raises_for_no_data():
+    X, y = table(n=5000)
+    schema = Schema.binary(8, row_bound=6, n_lower=4500)
+    model = BestSelector(5.0, schema=schema, release=True).fit(X, y)
+    assert model.few_
+    assert model.get_support()[2]
+    assert np.mean(model.predict(X) == y) > 0.9
+    X[0, 0], y = np.nan, y.astype(float)
+    y[3] = 9.0
+    assert clone(model).fit(X, y).predict(X).shape == (5000,)
+    with pytest.raises(InvalidParameter, match="random_state"):
+        BestSelector(1.0, schema=schema, release=True, random_state=0).fit(X, y)
+
+
+# ---- quality ----
+
+
+def test_quality_equals_the_definitions():
+    rng = np.random.default_rng(0)
+    truth = rng.random(12) < 0.4
+    selected = rng.random((50, 12)) < 0.5
+    quality = selection_quality(truth, selected)
+    for i, mask in enumerate(selected):
+        F, G = set(np.flatnonzero(truth)), set(np.flatnonzero(mask))
+        precision, recall = len(F & G) / len(G), len(F & G) / len(F)
+        assert quality["precision"][i] == precision
+        assert quality["recall"][i] == recall
+        assert quality["jaccard"][i] == pytest.approx(1 - len(F & G) / len(F | G))
+        if F & G:
+            assert quality["f1"][i] == pytest.approx(2 * precision * recall / (precision + recall))
+    nothing = selection_quality([False] * 3, [[False] * 3, [True, False, False]])
+    assert nothing["f1"].tolist() == [1.0, 0.0]
+    assert nothing["jaccard"].tolist() == [0.0, 1.0]
+    with pytest.raises(InvalidParameter, match="selected"):
+        selection_quality(truth, selected[:, :5])
+
+
+def test_expected_f1_is_the_mean_of_sampled_ones():
+    rng = np.random.default_rng(1)
+    weights = rng.normal(size=8) * 2
+    truth = np.arange(8) < 4
+    f1 = selection_quality(truth, sample_masks(weights, 3, 20_000, rng=rng))["f1"]
+    exact = expected_f1(truth, inclusion_probabilities(weights, 3))
+    assert abs(f1.mean() - exact) < 4 * f1.std() / np.sqrt(20_000)
+    with pytest.raises(InvalidParameter, match="a whole number"):
+        expected_f1(truth, np.full(8, 0.3))
+    with pytest.raises(InvalidParameter, match="inclusion"):
+        expected_f1(truth, np.full(4, 0.5))
+
+
+# ---- studies ----
+
+
+def test_a_selection_study_is_selection_then_training():
+    data = load("toy")
+    study = SelectionStudy(data, TopSelector(1.0, 5, "count"), BernoulliNB(1.0, row_bound=2), relation="replace-one")
+    result = study(2.0, draws=3, rng=np.random.default_rng(0), selection_share=0.25, n_features=4)
+    assert result["selected"].tolist() == [4.0] * 3
+    rng = np.random.default_rng(0)
+    selector = TopSelector(0.5, 4, "count", relation="replace-one")
+    masks = selector.masks(contingency(data.X_train, data.y_train, 2), data.schema, draws=3, rng=rng)
+    model = BernoulliNB(1.5, row_bound=2, relation="replace-one")
+    expected = [accuracy_of_selected(data, mask, model, rng) for mask in masks]
+    assert result["accuracy"].tolist() == expected
+    assert accuracy_of_selected(data, np.zeros(40, dtype=bool), model, rng) == majority_accuracy(data)
