@@ -11,7 +11,7 @@ NOISE = [
     ("top._Peel._sample", "rng.standard_exponential(shape)", "rng.standard_exponential(shape) / 3", "_Peel"),
     ("top._JointDraw._sample", "self.weight", "3 * self.weight", "_JointDraw"),
     ("masks._MaskDraw._sample", "c = _tilt(w, T)", "w = 3 * w; c = _tilt(w, T)", "_MaskDraw"),
-    ("published._IterativeSampling._sample", "expit(self.step", "expit(3 * self.step", "_IterativeSampling"),
+    ("as_published._IterativeSampling._sample", "expit(self.step", "expit(3 * self.step", "_IterativeSampling"),
 ]
 MUTANTS = [
     *[Mutant(f"{ROOM}.{function}", "noise to a third", old, new, (law(name),)) for function, old, new, name in NOISE],
@@ -65,9 +65,9 @@ MUTANTS = [
            'self.score == "total_count" and facts.relation == "add-remove"', "True",
            (fit("SparseVectorSelector"),)),
     Mutant(f"{ROOM}.plan.choose_features", "the look is free", "rest_of(epsilon, steps.epsilon_look)", "epsilon",
-           ("test_evaluation_best.py::test_the_parts_of_epsilon_add_up",)),
+           ("test_tuning_best_selector.py::test_the_parts_of_epsilon_add_up",)),
     Mutant(f"{ROOM}.plan.choose_features", "relation left out of the look", "FACTOR[relation]).release", "1).release",
-           ("test_evaluation_best.py::test_the_parts_of_epsilon_add_up",)),
+           ("test_tuning_best_selector.py::test_the_parts_of_epsilon_add_up",)),
     Mutant(f"{ROOM}.plan.best_single_feature", "the count of one class only", "counts.on.max(axis=-2) + counts.off.max",
-           "2 * counts.on.max(axis=-2) + counts.off.max", ("test_evaluation_best.py::test_the_best_single_feature_changes_by_one_record",)),
+           "2 * counts.on.max(axis=-2) + counts.off.max", ("test_tuning_best_selector.py::test_the_best_single_feature_changes_by_one_record",)),
 ]  # fmt: skip
