@@ -55,6 +55,10 @@ def test_the_range_of_the_change_against_all_small_neighbours(alpha):
         assert 0.25 * bound < found <= bound + 1e-12
 
 
+def test_a_replacement_is_a_removal_and_an_addition():
+    assert score_range((3, 2), 1.0, "replace-one") == 2 * score_range((3, 2), 1.0, "add-remove")
+
+
 def test_scores_are_the_log_posterior_of_scikit_learn():
     rng = np.random.default_rng(0)
     rows = [RECORDS[i] for i in rng.integers(len(RECORDS), size=300)]

@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mutants.engine import SECONDS, outcomes
 from mutants.lists import MUTANTS
-from mutants.mutant import DoesNotApply, Mutant
+from mutants.mutant import DoesNotApply
 
 ROOT = Path(__file__).parents[1]
-ONE = next(m for m in MUTANTS if m.function == "dpml.mechanisms.additive.Laplace._sample")
+ONE = next(m for m in MUTANTS if m.function == "dpml.mechanisms.laplace.Laplace._sample")
 
 
 def test_there_are_mutants_in_every_room_and_each_is_another():
@@ -23,7 +22,7 @@ def test_there_are_mutants_in_every_room_and_each_is_another():
     rooms = {m.function.split(".")[1] for m in MUTANTS}
     assert rooms >= {
         "schema", "budget", "mechanisms", "encoding", "counts", "selection", "classifiers", "evaluation", "auditing",
-        "catalogue",
+        "catalogue", "tuning", "estimators",
     }  # fmt: skip
     assert {node.split("::")[0] for m in MUTANTS for node in m.node_ids} <= {
         f"tests/{path.name}" for path in (ROOT / "tests").glob("test_*.py")
@@ -40,10 +39,12 @@ def test_every_mutant_still_applies(mutant):
     [
         ({"old": "no such text"}, "0 times"),
         ({"old": "noise"}, "times in its source"),
-        ({"old": "scale=self.scale", "new": "scale = self.scale".replace(" ", "")}, "is the same"),
-        ({"function": "dpml.mechanisms.additive.Laplace._gone"}, "has no '_gone'"),
+        ({"old": "scale=self.scale", "new": "scale=(self.scale)"}, "is the same"),
+        ({"old": "scale=self.scale", "new": "scale=("}, "cannot be read"),
+        ({"function": "dpml.mechanisms.laplace.Laplace._gone"}, "has no '_gone'"),
         ({"function": "dpml.mechanisms.nowhere.Laplace"}, "is not there"),
         ({"function": "dpml.mechanisms.Laplace._sample"}, "is no function of dpml.mechanisms"),
+        ({"function": "dpml.mechanisms.additive.Laplace._sample"}, r"is in dpml\.mechanisms\.laplace now"),
     ],
 )
 def test_a_mutant_that_does_not_apply_says_so(change, message):
@@ -63,11 +64,29 @@ def test_the_part_of_the_mutants_is_killed():
 VERDICTS = """
 import sys
 sys.path[:0] = ["tests", "."]
-from dataclasses import replace
 from mutants import engine
-from mutants.test_ones import ONES
+from mutants.lists._tests import law
+from mutants.mutant import Mutant
+
+LAPLACE, TESTS = "dpml.mechanisms.laplace.Laplace._sample", (law("Laplace"),)
+ONES = [
+    Mutant(LAPLACE, "nothing changed", "noise += statistic", "noise += statistic + 0.0", TESTS),
+    Mutant(LAPLACE, "no such name", "scale=self.scale", "scale=no_such_name", TESTS),
+    Mutant(LAPLACE, "no such text", "no such text", "", TESTS),
+    Mutant(LAPLACE, "a third", "scale=self.scale", "scale=self.scale / 3", TESTS),
+]
 engine.prepare(ONES)
 assert engine.baseline(ONES).verdict == "survived"
-for outcome in engine.outcomes(ONES, lambda m: m.node_ids, 2):
-    print(outcome.mutant.kind, "|", outcome.verdict)
+for outcome in engine.outcomes(ONES, lambda mutant: mutant.node_ids, 1):
+    print(f"{outcome.mutant.kind}: {outcome.verdict}")
 """
+
+
+def test_what_survives_or_does_not_run_or_does_not_apply_is_no_kill():
+    done = subprocess.run([sys.executable, "-c", VERDICTS], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    survived, unfair, gone, killed = done.stdout.splitlines()
+    assert survived == "nothing changed: survived"
+    assert unfair.startswith("no such name: a test failed by another exception: NameError")
+    assert gone.startswith("no such text: DoesNotApply")
+    assert killed == "a third: killed"

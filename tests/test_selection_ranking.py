@@ -9,6 +9,7 @@ from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
+from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency
@@ -186,6 +187,26 @@ def test_the_sparse_vector_stops_at_its_cut_off_and_favours_no_place():
     )
     assert monotone[1] < plain[1]
     assert SparseVectorSelector(1.0, 1.0, 2, "count", relation="replace-one").technique(SCHEMA).sensitivity == 2
+
+
+def test_a_record_of_many_ones_costs_epsilon_and_no_more():
+    X, y = np.ones((4, 6)), np.array([0, 1, 0, 1])
+
+    def call(data):
+        return NoisyCountSelector(0.8, 2, row_bound=2, schema=Schema.binary(6), random_state=0).fit(*data)
+
+    assert recorded_cost(call, (X, y), (X[:3], y[:3])) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("cutoff", [1, 2, 3])
+def test_sparse_vector_pays_for_as_many_answers_as_its_cut_off(cutoff):
+    """A record of ones moves every query the same way, which costs all of ε."""
+    X, y = np.ones((4, 3)), np.array([0, 1, 0, 1])
+
+    def call(data):
+        return SparseVectorSelector(0.8, 3.0, cutoff, schema=Schema.binary(3), random_state=0).fit(*data)
+
+    assert recorded_cost(call, (X, y), (X[1:], y[1:])) == pytest.approx(0.8)
 
 
 def test_per_feature_weights_are_charged_what_they_cost():

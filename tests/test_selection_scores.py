@@ -11,6 +11,7 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 from dpml.selection import (
     KINDS,
+    change_range,
     features_touched,
     l1_sensitivity,
     mask_change_range,

@@ -14,6 +14,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, NoSecureSampler
 from dpml.schema import Schema
 from dpml.selection import KINDS, MaskSelector, mask_weight, scores
+from dpml.selection._base import public_n_rows
 
 
 def table(n=300, D=6, seed=0):
@@ -111,6 +112,12 @@ def test_bad_parameters_are_named(parameter, value, allowed):
     X, y = table()
     with pytest.raises(InvalidParameter, match=f"{parameter} = .*{allowed}"):
         MaskSelector(1.0, 2).set_params(**{parameter: value}).fit(X, y)
+
+
+def test_the_number_of_records_counts_as_public_where_one_is_replaced():
+    schema = Schema.binary(3, n_rows=50, n_lower=20)
+    assert [public_n_rows(schema, relation) for relation in ("replace-one", "add-remove")] == [50, 20]
+    assert public_n_rows(Schema.binary(3, n_lower=20), "replace-one") == 20
 
 
 def test_a_schema_that_promises_more_records_than_there_are():

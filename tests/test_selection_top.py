@@ -215,6 +215,8 @@ def test_the_choices_of_a_release_add_up_to_epsilon():
     found = recorded_releases(lambda data: model.fit(*data), table, table)
     assert len(found) == 2
     assert 0.7 * 0.999 < sum(1.0 / release.mechanism.scale for release in found) <= 0.7
+    with pytest.raises(InvalidParameter, match="random_state = 0"):
+        model.set_params(random_state=0).fit(*table)
 
 
 def test_bad_parameters_are_named():

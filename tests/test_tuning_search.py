@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import Pipeline
 
+from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.classifiers.linear import LinearSVC
@@ -202,6 +203,18 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
     factor = 2 + options["eta"] if "eta" in options else factor
     assert factor * trained + retrained == pytest.approx(1.2)
     assert search.costs_["total"] == 1.2
+
+
+def test_the_score_of_random_stopping_is_published_with_noise():
+    X, y = table(30, D=3)
+    longer = np.vstack([X, np.ones((1, 3))]), np.append(y, 1)
+
+    def call(data):
+        options = {"method": "random-stopping", "schema": Schema.binary(3), "random_state": 0}
+        return PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 3]}, 4.0, **options).fit(*data)
+
+    # in about one of three the record is one of those that the score counts
+    assert max(recorded_cost(call, (X, y), longer, seed=seed, pasts=1) for seed in range(8)) <= 4.0
 
 
 def test_costs_never_pass_epsilon_by_rounding():

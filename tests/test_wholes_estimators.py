@@ -149,7 +149,9 @@ def cost_and_charge(run, data, neighbour, relation, delta):
         budgets.append(Budget(1e6, delta, relation))  # without δ, what charges one raises
         return run(budgets[-1], data)
 
-    return recorded_cost(call, data, neighbour, delta=delta, pasts=1), budgets[0].spent
+    cost = recorded_cost(call, data, neighbour, delta=delta, pasts=1)
+    paid = budgets[0].ledger[["delta", "rho"]].to_numpy().sum()
+    return cost if paid or not delta or not cost else math.inf, budgets[0].spent
 
 
 def fitted(make, epsilon, shared, release):

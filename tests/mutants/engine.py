@@ -27,6 +27,8 @@ SECONDS = 120.0
 # fewer neighbours than the tests make by themselves: a mutant is not far from any of them
 NEIGHBOURS = "40"
 OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
+# the project's own options are for all tests on all cores
+OPTIONS += ["-o", "addopts=--import-mode=importlib"]
 # plugins are there before pytest begins
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 

@@ -52,13 +52,15 @@ class Mutant:
         lines = source.splitlines(keepends=True)
         body = "".join(lines[first - 1 : last])
         if (times := body.count(self.old)) != 1:
-            raise DoesNotApply(f"{self.function} has {self.old!r} {times} times in its source, where it must have it once")
+            raise DoesNotApply(
+                f"{self.function} has {self.old!r} {times} times in its source, where it must have it once"
+            )
         changed = "".join(lines[: first - 1]) + body.replace(self.old, self.new) + "".join(lines[last:])
         try:
             code = _code_of(compile(changed, str(module.__file__), "exec"), function.__qualname__)
         except SyntaxError as error:
             raise DoesNotApply(f"{self.function} cannot be read with {self.new!r}: {error}") from error
-        if code is None or code == function.__code__:
+        if code is None or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(source)):
             raise DoesNotApply(f"{self.function} is the same after {self.old!r} has become {self.new!r}")
         if code.co_freevars != function.__code__.co_freevars:
             raise DoesNotApply(f"{self.function} takes other names from around it after the change")
