@@ -7,6 +7,7 @@ and of columns and on ε, all of them public (docs/decisions/0019).
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,7 @@ def default_norm(schema: Schema) -> str:
     return "l1" if 2 * (squared_norm_bound(schema) + 1) < schema.n_features + 1 else "l2"
 
 
+@dataclass(eq=False, repr=False)
 class LinearClassifier(PrivateClassifier):
     """A private linear classifier whose method a public rule chooses.
 
@@ -114,26 +116,15 @@ class LinearClassifier(PrivateClassifier):
     ('objective', True)
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        method: str = "auto",
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.method = method
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    _: KW_ONLY
+    method: str = "auto"
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> LinearClassifier:
         """Fit to private records.

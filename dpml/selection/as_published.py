@@ -7,7 +7,7 @@ catalogue gives the neighbours that show it, and the audit catches each of them.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -247,6 +247,7 @@ def cluster_selection_log_probabilities(
     return {output: float(np.log(chance)) for output, chance in result.items() if chance > 0}
 
 
+@dataclass(eq=False, repr=False)
 class PublishedSelector(PrivateSelector):
     """The thesis' Algorithm 4 and Stoddard et al.'s methods as they were published: NOT private. For study only.
 
@@ -291,34 +292,19 @@ class PublishedSelector(PrivateSelector):
 
     private = False
 
-    def __init__(
-        self,
-        epsilon: float,
-        method: str = "threshold-testing",
-        score: str = "total_count",
-        *,
-        n_features: int | None = None,
-        threshold: float | None = None,
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.method = method
-        self.score = score
-        self.n_features = n_features
-        self.threshold = threshold
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    method: str = "threshold-testing"
+    score: str = "total_count"
+    _: KW_ONLY
+    n_features: int | None = None
+    threshold: float | None = None
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         if check_choice(self.method, "method", METHODS) == "iterative":

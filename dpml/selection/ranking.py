@@ -6,7 +6,7 @@ selection.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ def apply_rule(noisy: FloatArray, n_features: int | None, threshold: float | Non
     return noisy >= threshold
 
 
+@dataclass(eq=False, repr=False)
 class NoisyScoreSelector(PrivateSelector):
     """Add Laplace noise to every score; keep the best T, or all above a threshold (Stoddard et al. 2014, section 3.2).
 
@@ -101,32 +102,18 @@ class NoisyScoreSelector(PrivateSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int | None = None,
-        score: str = "count",
-        *,
-        threshold: float | None = None,
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.threshold = threshold
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int | None = None
+    score: str = "count"
+    _: KW_ONLY
+    threshold: float | None = None
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_rule(self.n_features, self.threshold, facts)
@@ -167,6 +154,7 @@ class _BestOfNoisy:
         return door.Loss(pure=self.draws * float(np.abs(change - np.median(change)).sum()) / self.scale)
 
 
+@dataclass(eq=False, repr=False)
 class NoisyCountSelector(PrivateSelector):
     """Release noisy counts, compute the scores from them, and keep the best T (the thesis, Algorithm 2).
 
@@ -210,32 +198,18 @@ class NoisyCountSelector(PrivateSelector):
     [0, 2]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int,
-        score: str = "mutual_information",
-        *,
-        method: str = "row-bounded",
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.method = method
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int
+    score: str = "mutual_information"
+    _: KW_ONLY
+    method: str = "row-bounded"
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)
@@ -269,6 +243,7 @@ def noisy_tables(
     return on, n - on
 
 
+@dataclass(eq=False, repr=False)
 class NoisyClusterSelector(PrivateSelector):
     """Cluster features by noisy counts and keep whole clusters: Stoddard et al.'s cluster selection, repaired.
 
@@ -312,34 +287,19 @@ class NoisyClusterSelector(PrivateSelector):
     [0, 2]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int | None = None,
-        score: str = "total_count",
-        *,
-        threshold: float | None = None,
-        n_clusters: int = 8,
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.threshold = threshold
-        self.n_clusters = n_clusters
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int | None = None
+    score: str = "total_count"
+    _: KW_ONLY
+    threshold: float | None = None
+    n_clusters: int = 8
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_rule(self.n_features, self.threshold, facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from dpml._validate import check_choice, check_epsilon, check_integer
@@ -28,6 +29,7 @@ def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: 
     return check_epsilon(epsilon) / (2 * T * sensitivity(kind, relation, n_rows=n_rows))
 
 
+@dataclass(eq=False, repr=False)
 class MaskSelector(PrivateSelector):
     """Select T features at once, by the exponential mechanism over masks (the thesis, Algorithm 5).
 
@@ -81,32 +83,18 @@ class MaskSelector(PrivateSelector):
     [2]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int,
-        score: str = "count",
-        *,
-        calibration: str = "range",
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.calibration = calibration
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int
+    score: str = "count"
+    _: KW_ONLY
+    calibration: str = "range"
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts: PublicFacts) -> None:
         check_choice(self.calibration, "calibration", CALIBRATIONS)

@@ -5,6 +5,7 @@ The repair of Stoddard et al.'s private threshold testing and of NoisyCut.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from dpml.selection._base import PrivateSelector, PublicFacts
 __all__ = ["SparseVectorSelector"]
 
 
+@dataclass(eq=False, repr=False)
 class SparseVectorSelector(PrivateSelector):
     """Walk through the features in random order and keep those above a threshold, until `cutoff` are kept.
 
@@ -61,32 +63,18 @@ class SparseVectorSelector(PrivateSelector):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        threshold: float,
-        cutoff: int = 10,
-        score: str = "total_count",
-        *,
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.threshold = threshold
-        self.cutoff = cutoff
-        self.score = score
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    threshold: float
+    cutoff: int = 10
+    score: str = "total_count"
+    _: KW_ONLY
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_number(self.threshold, "threshold")

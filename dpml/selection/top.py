@@ -5,7 +5,7 @@ Peeling, one shot of noise, permute-and-flip, and the joint exponential mechanis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -270,6 +270,7 @@ def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.
     return masks
 
 
+@dataclass(eq=False, repr=False)
 class TopSelector(PrivateSelector):
     """Select the T best features by a private choice that sees only differences of scores.
 
@@ -322,32 +323,18 @@ class TopSelector(PrivateSelector):
     [2]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        n_features: int,
-        score: str = "count",
-        *,
-        method: str = "joint",
-        row_bound: int | None = None,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.n_features = n_features
-        self.score = score
-        self.method = method
-        self.row_bound = row_bound
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    n_features: int
+    score: str = "count"
+    _: KW_ONLY
+    method: str = "joint"
+    row_bound: int | None = None
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ def keep_columns(classifier: Any) -> Any:
     return model.set_params(selection="none") if "selection" in model.get_params() else model
 
 
+@dataclass(eq=False, repr=False)
 class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     """Choose features and train a classifier on them, with one ε for everything.
 
@@ -87,26 +88,15 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     (False, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        classifier: Any = None,
-        *,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.classifier = classifier
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    classifier: Any = None
+    _: KW_ONLY
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> BestSelector:
         """Select features of private records and fit the classifier; X and y as for a classifier."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ def _fittable(model: Any) -> bool:
     return hasattr(model.estimator, "predict_proba")
 
 
+@dataclass(eq=False, repr=False)
 class PrivateSearch(PrivateClassifier):
     """Choose parameters of a private classifier on private records, and train it, for one ε.
 
@@ -142,44 +144,24 @@ class PrivateSearch(PrivateClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence],
-        epsilon: float,
-        *,
-        method: str = "permute-and-flip",
-        training: str = "shared",
-        validation_share: float = 0.3,
-        retrain_share: float = 0.5,
-        eta: float = 0.0,
-        gamma: float | None = None,
-        reach: float | None = None,
-        simulations: int = 5,
-        relation: str = "add-remove",
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.estimator = estimator
-        self.candidates = candidates
-        self.epsilon = epsilon
-        self.method = method
-        self.training = training
-        self.validation_share = validation_share
-        self.retrain_share = retrain_share
-        self.eta = eta
-        self.gamma = gamma
-        self.reach = reach
-        self.simulations = simulations
-        self.relation = relation
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    estimator: Any
+    candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
+    epsilon: float
+    _: KW_ONLY
+    method: str = "permute-and-flip"
+    training: str = "shared"
+    validation_share: float = 0.3
+    retrain_share: float = 0.5
+    eta: float = 0.0
+    gamma: float | None = None
+    reach: float | None = None
+    simulations: int = 5
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     # ---- fit ----------------------------------------------------------------------------------------------------
 

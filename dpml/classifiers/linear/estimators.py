@@ -8,6 +8,7 @@ estimators' attributes, post-processing.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ LOGISTIC_METHODS = ALL_METHODS
 SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
 
 
+@dataclass(eq=False, repr=False)
 class LogisticRegression(LinearEstimator):
     """Logistic regression with differential privacy, by any of five methods.
 
@@ -158,46 +160,25 @@ class LogisticRegression(LinearEstimator):
 
     _methods = LOGISTIC_METHODS
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        method: str = "output",
-        reg_lambda: float | None = None,
-        calibration: str = "tight",
-        norm: str = "l2",
-        delta: float = 1e-5,
-        sensitivity: str = "exact",
-        n_iterations: int | None = None,
-        sampling_rate: float = 1.0,
-        relation: str = "add-remove",
-        fit_intercept: bool = True,
-        row_bound: int | None = None,
-        tolerance: float = TOLERANCE,
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.method = method
-        self.reg_lambda = reg_lambda
-        self.calibration = calibration
-        self.norm = norm
-        self.delta = delta
-        self.sensitivity = sensitivity
-        self.n_iterations = n_iterations
-        self.sampling_rate = sampling_rate
-        self.relation = relation
-        self.fit_intercept = fit_intercept
-        self.row_bound = row_bound
-        self.tolerance = tolerance
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    _: KW_ONLY
+    method: str = "output"
+    reg_lambda: float | None = None
+    calibration: str = "tight"
+    norm: str = "l2"
+    delta: float = 1e-05
+    sensitivity: str = "exact"
+    n_iterations: int | None = None
+    sampling_rate: float = 1.0
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    tolerance: float = TOLERANCE
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
@@ -211,6 +192,7 @@ class LogisticRegression(LinearEstimator):
         return log_softmax(log_expit(scores), axis=1)
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVC(LinearEstimator):
     """Linear support vector machine with differential privacy: the Huber-smoothed hinge loss.
 
@@ -257,46 +239,25 @@ class LinearSVC(LinearEstimator):
 
     _methods = SVC_METHODS
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        method: str = "output",
-        reg_lambda: float | None = None,
-        huber: float = 0.5,
-        calibration: str = "tight",
-        norm: str = "l2",
-        delta: float = 1e-5,
-        n_iterations: int | None = None,
-        sampling_rate: float = 1.0,
-        relation: str = "add-remove",
-        fit_intercept: bool = True,
-        row_bound: int | None = None,
-        tolerance: float = TOLERANCE,
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.method = method
-        self.reg_lambda = reg_lambda
-        self.huber = huber
-        self.calibration = calibration
-        self.norm = norm
-        self.delta = delta
-        self.n_iterations = n_iterations
-        self.sampling_rate = sampling_rate
-        self.relation = relation
-        self.fit_intercept = fit_intercept
-        self.row_bound = row_bound
-        self.tolerance = tolerance
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    _: KW_ONLY
+    method: str = "output"
+    reg_lambda: float | None = None
+    huber: float = 0.5
+    calibration: str = "tight"
+    norm: str = "l2"
+    delta: float = 1e-05
+    n_iterations: int | None = None
+    sampling_rate: float = 1.0
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    tolerance: float = TOLERANCE
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _loss(self) -> Loss:
         return HuberHinge(self.huber)

@@ -6,6 +6,7 @@ Statistics and release are in `dpml.classifiers.local_search._objectives` and `d
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,7 @@ class _PrivateSearch(LinearDecisions):
         return probabilities(self.decision_function(X))
 
 
+@dataclass(eq=False, repr=False)
 class PrivLocal(_PrivateSearch):
     """Linear classifier by private local search (Su et al. 2018, Algorithm 1).
 
@@ -247,40 +249,22 @@ class PrivLocal(_PrivateSearch):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        loss: str = "logistic",
-        n_iterations: int | None = None,
-        step: float | None = None,
-        decay: float | None = None,
-        stay: bool = True,
-        calibration: str = "range",
-        relation: str = "add-remove",
-        fit_intercept: bool = True,
-        row_bound: int | None = None,
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.loss = loss
-        self.n_iterations = n_iterations
-        self.step = step
-        self.decay = decay
-        self.stay = stay
-        self.calibration = calibration
-        self.relation = relation
-        self.fit_intercept = fit_intercept
-        self.row_bound = row_bound
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    _: KW_ONLY
+    loss: str = "logistic"
+    n_iterations: int | None = None
+    step: float | None = None
+    decay: float | None = None
+    stay: bool = True
+    calibration: str = "range"
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check_own(self) -> None:
         if not isinstance(self.stay, (bool, np.bool_)):
@@ -291,6 +275,7 @@ class PrivLocal(_PrivateSearch):
         return release_local_search(records, epsilon, stay=bool(self.stay), **plan, **noise)
 
 
+@dataclass(eq=False, repr=False)
 class PrivGene(_PrivateSearch):
     """Linear classifier by a private genetic search (PrivGene; Zhang, Xiao, Yang, Zhang and Winslett, SIGMOD 2013).
 
@@ -342,42 +327,23 @@ class PrivGene(_PrivateSearch):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        loss: str = "logistic",
-        n_iterations: int | None = None,
-        n_candidates: int = 100,
-        n_selected: int = 2,
-        step: float | None = None,
-        decay: float | None = None,
-        calibration: str = "range",
-        relation: str = "add-remove",
-        fit_intercept: bool = True,
-        row_bound: int | None = None,
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-    ):
-        self.epsilon = epsilon
-        self.loss = loss
-        self.n_iterations = n_iterations
-        self.n_candidates = n_candidates
-        self.n_selected = n_selected
-        self.step = step
-        self.decay = decay
-        self.calibration = calibration
-        self.relation = relation
-        self.fit_intercept = fit_intercept
-        self.row_bound = row_bound
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
+    epsilon: float
+    _: KW_ONLY
+    loss: str = "logistic"
+    n_iterations: int | None = None
+    n_candidates: int = 100
+    n_selected: int = 2
+    step: float | None = None
+    decay: float | None = None
+    calibration: str = "range"
+    relation: str = "add-remove"
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
 
     def _check_own(self) -> None:
         m = check_integer(self.n_candidates, "n_candidates", 1)

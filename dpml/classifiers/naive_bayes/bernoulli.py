@@ -6,6 +6,7 @@ neighbours, which are post-processing and see no private value.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,7 @@ def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArra
     return whole
 
 
+@dataclass(eq=False, repr=False)
 class BernoulliNB(NaiveBayes):
     """Naive Bayes for binary features with differential privacy.
 
@@ -189,38 +191,21 @@ class BernoulliNB(NaiveBayes):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        method: str = "row-bounded",
-        row_bound: int | None = None,
-        pseudocount: float = 1.0,
-        threshold_percentile: float = 65,
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-        relation: str = "add-remove",
-        class_share: float | None = None,
-        shrinkage: float | None = None,
-        selection: str = "auto",
-    ):
-        self.epsilon = epsilon
-        self.method = method
-        self.row_bound = row_bound
-        self.pseudocount = pseudocount
-        self.threshold_percentile = threshold_percentile
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
-        self.relation = relation
-        self.class_share = class_share
-        self.shrinkage = shrinkage
-        self.selection = selection
+    epsilon: float
+    _: KW_ONLY
+    method: str = "row-bounded"
+    row_bound: int | None = None
+    pseudocount: float = 1.0
+    threshold_percentile: float = 65
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
+    class_share: float | None = None
+    shrinkage: float | None = None
+    selection: str = "auto"
 
     def fit(self, X: Any, y: Any) -> BernoulliNB:
         """Fit to private records.

@@ -6,6 +6,7 @@ repaired) and `published` (as published); here is the estimator, which chooses a
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ METHODS = ("binned", "global", "smooth", "bun-steinke", "vaidya", "published")
 FloatArray = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class MixedNB(NaiveBayes):
     """Naive Bayes for binary, categorical and numeric features with differential privacy.
 
@@ -148,46 +150,25 @@ class MixedNB(NaiveBayes):
     [0, 1]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        method: str = "binned",
-        n_bins: int | None = None,
-        row_bound: int | None = None,
-        noise: str = "cauchy",
-        delta: float = 0.0,
-        trim: int | None = None,
-        allocation: tuple[float, float] = (2.0, 1.0),
-        likelihood: str = "truncated-normal",
-        pseudocount: float = 1.0,
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-        relation: str = "add-remove",
-        class_share: float = 0.05,
-        shrinkage: float = 0.1,
-    ):
-        self.epsilon = epsilon
-        self.method = method
-        self.n_bins = n_bins
-        self.row_bound = row_bound
-        self.noise = noise
-        self.delta = delta
-        self.trim = trim
-        self.allocation = allocation
-        self.likelihood = likelihood
-        self.pseudocount = pseudocount
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
-        self.relation = relation
-        self.class_share = class_share
-        self.shrinkage = shrinkage
+    epsilon: float
+    _: KW_ONLY
+    method: str = "binned"
+    n_bins: int | None = None
+    row_bound: int | None = None
+    noise: str = "cauchy"
+    delta: float = 0.0
+    trim: int | None = None
+    allocation: tuple[float, float] = (2.0, 1.0)
+    likelihood: str = "truncated-normal"
+    pseudocount: float = 1.0
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
+    class_share: float = 0.05
+    shrinkage: float = 0.1
 
     def fit(self, X: Any, y: Any) -> MixedNB:
         """Fit to private records.

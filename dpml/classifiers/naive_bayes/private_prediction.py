@@ -7,6 +7,7 @@ mechanism over classes with a log posterior whose change is bounded by its pseud
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,7 @@ def release_labels(
     return mechanism.release(repeated, rng=rng, draws=len(repeated)).reshape(draws, len(scores))
 
 
+@dataclass(eq=False, repr=False)
 class PrivatePredictionNB(PrivateClassifier):
     """Naive Bayes that never releases a model: `predict` releases labels, and each one pays.
 
@@ -176,28 +178,16 @@ class PrivatePredictionNB(PrivateClassifier):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        *,
-        n_bins: int | None = None,
-        pseudocount: float | None = None,
-        schema: Schema | None = None,
-        budget: Budget | None = None,
-        on_invalid: str = "raise",
-        release: bool = False,
-        random_state: Any = None,
-        relation: str = "add-remove",
-    ):
-        self.epsilon = epsilon
-        self.n_bins = n_bins
-        self.pseudocount = pseudocount
-        self.schema = schema
-        self.budget = budget
-        self.on_invalid = on_invalid
-        self.release = release
-        self.random_state = random_state
-        self.relation = relation
+    epsilon: float
+    _: KW_ONLY
+    n_bins: int | None = None
+    pseudocount: float | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
 
     def fit(self, X: Any, y: Any) -> PrivatePredictionNB:
         """Count private records; nothing is released and nothing is charged.
