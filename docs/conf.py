@@ -5,6 +5,7 @@ import json
 import pkgutil
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from docutils import nodes
@@ -114,10 +115,15 @@ def list_decisions(_app, name, source):
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
 
 
-def skip_what_is_not_ours(_app, _what, _name, member, _skip, _options):
-    """Leave out what estimators inherit from scikit-learn."""
+def skip_what_is_not_ours(app, what, name, member, _skip, _options):
+    """Leave out what estimators inherit from scikit-learn, and what a room only passes on from another one."""
     module = getattr(getattr(member, "fget", member), "__module__", None)
-    return True if module is not None and not module.startswith("dpml") else None
+    if module is None:
+        return None
+    page = app.env.docname.removeprefix("reference/")
+    package, home = [*module.split("."), ""][:2]
+    passed_on = what == "module" and home != page and name in getattr(sys.modules.get(f"dpml.{home}"), "__all__", ())
+    return True if package != "dpml" or passed_on else None
 
 
 # code, then what markup would take for emphasis, a substitution or a reference
