@@ -35,6 +35,13 @@ def test_exact_epsilon_with_delta_inverts_the_hockey_stick():
     assert exact_epsilon(*one_sided, delta=0.04)[0] == np.inf
 
 
+def test_the_hockey_stick_is_the_larger_of_both_sides():
+    p, q = np.log([0.7, 0.2, 0.1]), np.log([0.3, 0.3, 0.4])
+    # at e^ε = 2: 0.7 - 0.6 one way, 0.4 - 0.2 the other
+    assert hockey_stick(p, q, np.log(2)) == pytest.approx(0.2)
+    assert hockey_stick(q, p, np.log(2)) == pytest.approx(0.2)
+
+
 class RandomisedResponse:
     """Tells the truth with probability e^ε / (1 + e^ε)."""
 

@@ -211,6 +211,7 @@ def raises_on_two(data):
         lambda data: Laplace(1.0 / len(data)).release(0.0, rng=RNG),
         lambda data: Laplace(1.0).release(np.zeros(len(data)), rng=RNG),
         lambda data: [Laplace(1.0).release(0.0, rng=RNG) for _ in data],
+        lambda data: [Laplace(1.0).release(0.0, rng=RNG) for _ in data].clear(),
         raises_on_two,
         lambda data: Laplace(1.0).release(0.0 if len(data) == 1 else math.nan, rng=RNG),
     ],
@@ -219,6 +220,32 @@ def test_what_tells_two_data_sets_apart_for_certain_has_no_finite_cost(call):
     assert recorded_cost(call, [1.0], [1.0, 1.0]) == math.inf
     if call is not raises_on_two:
         assert recorded_cost(call, [1.0, 1.0], [1.0]) == math.inf
+
+
+def test_an_array_that_is_kept_is_compared_by_its_values():
+    def call(data):
+        return Laplace(1.0).release(sum(data), rng=RNG), np.array(data)
+
+    assert recorded_cost(call, [1.0], [1.0]) == 0.0
+    assert recorded_cost(call, [1.0], [2.0]) == math.inf
+
+
+def test_the_dearest_of_several_pasts_counts():
+    def call(data):
+        first = Laplace(1.0).release(0.0, rng=RNG)
+        return Laplace(1.0 if first > 0 else 3.0).release(sum(data), rng=RNG)
+
+    costs = [sum(r.loss.pure for r in recorded_releases(call, [1.0], [2.0], past=past)) for past in range(8)]
+    cheap = next(i for i in range(1, 8) if costs[i] < max(costs[:i]))
+    assert recorded_cost(call, [1.0], [2.0], pasts=cheap + 1) == max(costs[:cheap]) == pytest.approx(3.0)
+
+
+def test_releases_with_profiles_share_delta():
+    noise = SmoothLaplace(1.0, 1e-3, 0.05)
+    one = recorded_cost(lambda data: noise.release(data, 1.0, rng=RNG), [0.0], [1.0], delta=5e-4)
+    two = recorded_cost(lambda data: noise.release(data, 1.0, rng=RNG), [0.0, 0.0], [1.0, 1.0], delta=1e-3)
+    assert two == pytest.approx(2 * one, rel=1e-9)
+    assert one > 0.5
 
 
 def test_what_the_data_itself_raises_is_raised():

@@ -145,6 +145,22 @@ def test_moments(noise, monkeypatch):
         assert classes + 2 * cells + 6 * number <= Fraction(epsilon) ** power
 
 
+def test_the_delta_of_moments(monkeypatch):
+    asked = []
+    smooth = gaussian.smooth_noise
+    monkeypatch.setattr(gaussian, "smooth_noise", lambda kind, e, delta: asked.append(delta) or smooth(kind, e, delta))
+    design = Design(Schema([Feature(f"n{i}", "numeric", lower=-1, upper=1) for i in range(3)]), binary_cells=True)
+    table = design.schema.check_features(np.zeros((2, 3)))[0]
+    statistics = gaussian.class_statistics(design, table, np.array([0, 1], dtype=np.intp))
+    options = {"delta": 1e-3, "noise": "laplace", "rng": np.random.default_rng(0)}
+    gaussian.release_moments(statistics, design, 1.0, "smooth", **options)
+    # two statistics of each of three numbers, each for all of its draws
+    assert 6 * asked[0] == pytest.approx(1e-3)
+    gaussian.release_moments(statistics, design, 1.0, "smooth", relation="replace-one", **options)
+    # a replacement is a removal and an addition: (1 + e^(ε/2)) times the δ of one
+    assert 6 * asked[1] * (1 + np.exp(0.5)) == pytest.approx(1e-3)
+
+
 @given(epsilons, st.integers(1, 30), st.sampled_from([0.0, 0.3, 0.5]))
 def test_costs_of_a_search(epsilon, n_candidates, retrain):
     costs = search_costs(epsilon, n_candidates, retrain_share=retrain)

@@ -16,9 +16,10 @@ from scipy import sparse, stats
 import dpml
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.catalogue import CATALOGUE, as_table, method
-from dpml.catalogue._recorded import EvenlyDivided
+from dpml.catalogue._recorded import ComparedLoss, EvenlyDivided
 from dpml.classifiers import BernoulliNB
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import Laplace
 from dpml.schema import Schema
 from dpml.selection.as_published import threshold_testing_log_probabilities
 
@@ -380,6 +381,13 @@ def test_a_change_of_the_library_fails_an_exact_audit(change, monkeypatch):
         owner = getattr(importlib.import_module(module), kind)
     monkeypatch.setattr(owner, attribute, changed(getattr(owner, attribute)))
     assert any(entry.audit(1.0, r).epsilon_lower > entry.true_epsilon(1.0) * 1.01 for r in entry.relations)
+
+
+def test_two_mechanisms_that_differ_have_no_finite_loss():
+    rng = np.random.default_rng(0)
+    compared = ComparedLoss(lambda scale: Laplace(1.0, scale).release(0.0, rng=rng))
+    assert compared.privacy_loss(1.0, 1.0) == 0
+    assert compared.privacy_loss(1.0, 2.0) == np.inf
 
 
 @pytest.mark.parametrize("name", ["private-threshold-testing", "cluster-selection"])

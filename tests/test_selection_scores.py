@@ -127,6 +127,16 @@ def test_count_scores_change_exactly_as_much_as_stated(kind, relation, D, n_clas
                 assert widest == stated
 
 
+def test_with_three_classes_one_record_moves_a_feature_up_and_another_down():
+    """Four records are the fewest: class 0 leads in the first feature and is last in the second."""
+    X = np.array([[1, 0], [0, 1], [1, 1], [0, 1]])
+    y = np.array([0, 1, 2, 2])
+    before, after = scores(X, y, "count"), scores(np.vstack([X, [[1, 1]]]), np.append(y, 0), "count")
+    assert (after - before).tolist() == [1.0, -1.0]
+    assert np.ptp(after - before) == change_range("count", "add-remove", 2, n_classes=3) == 2.0
+    assert change_range("count", "add-remove", 2) == 1.0
+
+
 def table_information(table):
     total = table.sum()
     if total == 0:

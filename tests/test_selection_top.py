@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpml.auditing import recorded_releases
 from dpml.catalogue import CATALOGUE
 from dpml.counts import Contingency, contingency
 from dpml.datasets import load
@@ -205,6 +206,15 @@ def test_release_takes_counts_and_permute_and_flip_only():
     for refused in ({"method": "joint"}, {"method": "permute-and-flip", "score": "mutual_information"}):
         with pytest.raises(NoSecureSampler, match="TopSelector"):
             TopSelector(1.0, 1, release=True, **refused).fit(X, y)
+
+
+def test_the_choices_of_a_release_add_up_to_epsilon():
+    """Each is a noisy maximum whose range over its scale is what it costs."""
+    table = np.eye(5)[[0, 1, 2, 3, 4] * 4], np.array([0, 1] * 10)
+    model = TopSelector(0.7, 2, "total_count", method="permute-and-flip", release=True)
+    found = recorded_releases(lambda data: model.fit(*data), table, table)
+    assert len(found) == 2
+    assert 0.7 * 0.999 < sum(1.0 / release.mechanism.scale for release in found) <= 0.7
 
 
 def test_bad_parameters_are_named():

@@ -3,6 +3,8 @@
 The neighbours are those of neighbours.py, which says how to make more of them.
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -187,7 +189,7 @@ def check_neighbours(name, tables_of, run_of, releases):
         run = run_of(pick.among(EPSILONS), shared, release)
         delta = DELTA if any(word in name for word in WITH_DELTA) else 0.0
         cost, charged = cost_and_charge(run, data, neighbour, shared["relation"], delta)
-        return cost / charged if charged else float(cost > 0)
+        return cost / charged if charged else (math.inf if cost > 0 else 0.0)  # no charge covers no cost
 
     worst = worst_ratio(name, ratio_of)
     if name in TIGHT:

@@ -1,0 +1,54 @@
+"""Break the library in every way of the lists, one at a time, and see that the tests notice: `python tests/mutants`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[0] = str(ROOT / "tests")
+sys.path.insert(0, str(ROOT))
+
+
+def main() -> int:
+    """Run the mutants and print what became of each; 0 if all were killed."""
+    from mutants import engine
+    from mutants.lists import MUTANTS
+
+    parser = argparse.ArgumentParser(prog="python tests/mutants", description=__doc__)
+    parser.add_argument("words", nargs="*", help="only the mutants with one of these in their function or kind")
+    parser.add_argument("--part", action="store_true", help="only the part that runs with the other tests")
+    parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 2), help="how many at a time")
+    parser.add_argument("--verbose", action="store_true", help="show what the tests said of those that survive")
+    asked = parser.parse_args()
+    chosen = [m for m in MUTANTS if m.quick or not asked.part]
+    if asked.words:
+        chosen = [m for m in chosen if any(word in f"{m.function} {m.kind}" for word in asked.words)]
+    begun = time.monotonic()
+    engine.prepare(chosen)
+    before = engine.baseline(chosen)
+    if before.verdict != "survived":
+        print(f"the tests fail on the library as it is: {before.verdict} {before.test}\n{before.output}")
+        return 1
+    print(f"{'the library as it is passes':<100} {before.seconds:6.1f} s")
+    failed = []
+    for outcome in engine.outcomes(chosen, lambda m: m.node_ids, max(asked.jobs, 1)):
+        mutant = outcome.mutant
+        said = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
+        print(f"{mutant.function}: {mutant.kind}: {said}   {outcome.seconds:.1f} s", flush=True)
+        if not outcome.killed:
+            failed.append(mutant)
+            if asked.verbose:
+                print(outcome.output)
+    seconds = time.monotonic() - begun
+    print(f"{len(chosen)} mutants, {len(chosen) - len(failed)} killed, {len(failed)} not, {seconds:.0f} s")
+    for mutant in failed:
+        print(f"not killed: {mutant.function}: {mutant.kind}")
+    return int(bool(failed) or not chosen)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

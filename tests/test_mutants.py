@@ -1,0 +1,73 @@
+"""The tests notice when the library is broken: a part of the mutants, in at most two minutes, and all of them apply.
+
+`python tests/mutants` runs all of them.
+"""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mutants.engine import SECONDS, outcomes
+from mutants.lists import MUTANTS
+from mutants.mutant import DoesNotApply, Mutant
+
+ROOT = Path(__file__).parents[1]
+ONE = next(m for m in MUTANTS if m.function == "dpml.mechanisms.additive.Laplace._sample")
+
+
+def test_there_are_mutants_in_every_room_and_each_is_another():
+    assert len(MUTANTS) >= 40
+    assert len({(m.function, m.old, m.new) for m in MUTANTS}) == len(MUTANTS)
+    rooms = {m.function.split(".")[1] for m in MUTANTS}
+    assert rooms >= {
+        "schema", "budget", "mechanisms", "encoding", "counts", "selection", "classifiers", "evaluation", "auditing",
+        "catalogue",
+    }  # fmt: skip
+    assert {node.split("::")[0] for m in MUTANTS for node in m.node_ids} <= {
+        f"tests/{path.name}" for path in (ROOT / "tests").glob("test_*.py")
+    }
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{m.function}: {m.kind}" for m in MUTANTS])
+def test_every_mutant_still_applies(mutant):
+    assert mutant.changed().co_name == mutant.function.rpartition(".")[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"old": "no such text"}, "0 times"),
+        ({"old": "noise"}, "times in its source"),
+        ({"old": "scale=self.scale", "new": "scale = self.scale".replace(" ", "")}, "is the same"),
+        ({"function": "dpml.mechanisms.additive.Laplace._gone"}, "has no '_gone'"),
+        ({"function": "dpml.mechanisms.nowhere.Laplace"}, "is not there"),
+        ({"function": "dpml.mechanisms.Laplace._sample"}, "is no function of dpml.mechanisms"),
+    ],
+)
+def test_a_mutant_that_does_not_apply_says_so(change, message):
+    with pytest.raises(DoesNotApply, match=message):
+        replace(ONE, **change).changed()
+
+
+def test_the_part_of_the_mutants_is_killed():
+    """In a process of its own, for a fork of one that has threads could wait for ever."""
+    done = subprocess.run(
+        [sys.executable, "tests/mutants", "--part", "--jobs", "1"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("killed by tests/") == sum(m.quick for m in MUTANTS) >= 15
+
+
+VERDICTS = """
+import sys
+sys.path[:0] = ["tests", "."]
+from dataclasses import replace
+from mutants import engine
+from mutants.test_ones import ONES
+engine.prepare(ONES)
+assert engine.baseline(ONES).verdict == "survived"
+for outcome in engine.outcomes(ONES, lambda m: m.node_ids, 2):
+    print(outcome.mutant.kind, "|", outcome.verdict)
+"""
