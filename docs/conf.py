@@ -5,6 +5,7 @@ import json
 import pkgutil
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from docutils import nodes
@@ -67,13 +68,13 @@ def copy_notebooks(_app, _config):
 def write_reference(_app, _config):
     """Write one page for each public room of the library, and the page that lists them."""
     target = empty_folder("reference")
-    rooms = sorted(m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_"))
+    names = sorted(m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_"))
+    rooms = {name: importlib.import_module(f"dpml.{name}") for name in names}
     lines = []
-    for room in rooms:
-        page = f"# `dpml.{room}`\n\n```{{eval-rst}}\n.. automodule:: dpml.{room}\n```\n"
-        (target / f"{room}.md").write_text(page, encoding="utf-8")
-        first = (importlib.import_module(f"dpml.{room}").__doc__ or "").strip().partition("\n\n")[0]
-        lines.append(f"| [`dpml.{room}`]({room}.md) | {' '.join(first.split())} |")
+    for name, room in rooms.items():
+        (target / f"{name}.md").write_text(reference_page(name, room, rooms), encoding="utf-8")
+        first = " ".join((room.__doc__ or "").strip().partition("\n\n")[0].split())
+        lines.append(f"| [`dpml.{name}`]({name}.md) | {first} |")
     table = "\n".join(["| room | what it holds |", "|---|---|", *lines])
     tree = "\n".join(["```{toctree}", ":hidden:", "", *rooms, "```"])
     text = (
@@ -81,6 +82,23 @@ def write_reference(_app, _config):
         "says what it releases, what that costs, and under which neighbouring relation.\n"
     )
     (target / "index.md").write_text(f"{text}\n{table}\n\n{tree}\n", encoding="utf-8")
+
+
+def reference_page(name, room, rooms):
+    """Return a room's page; what it takes over from another room is described there alone."""
+    elsewhere = {}
+    for public in getattr(room, "__all__", ()):
+        home = (getattr(getattr(room, public), "__module__", None) or "").split(".")[1:2]
+        if home and home[0] != name and public in getattr(rooms.get(home[0]), "__all__", ()):
+            elsewhere[public] = home[0]
+    page = f"# `dpml.{name}`\n\n```{{eval-rst}}\n.. automodule:: dpml.{name}\n"
+    if elsewhere:
+        page += f"   :exclude-members: {', '.join(elsewhere)}\n"
+    page += "```\n"
+    if elsewhere:
+        links = ", ".join(f"{{py:obj}}`{public} <dpml.{home}.{public}>`" for public, home in elsewhere.items())
+        page += f"\nAlso public here, and described in their own room: {links}.\n"
+    return page
 
 
 def empty_folder(name):
@@ -97,10 +115,15 @@ def list_decisions(_app, name, source):
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
 
 
-def skip_what_is_not_ours(_app, _what, _name, member, _skip, _options):
-    """Leave out what estimators inherit from scikit-learn."""
+def skip_what_is_not_ours(app, what, name, member, _skip, _options):
+    """Leave out what estimators inherit from scikit-learn, and what a room only passes on from another one."""
     module = getattr(getattr(member, "fget", member), "__module__", None)
-    return True if module is not None and not module.startswith("dpml") else None
+    if module is None:
+        return None
+    page = app.env.docname.removeprefix("reference/")
+    package, home = [*module.split("."), ""][:2]
+    passed_on = what == "module" and home != page and name in getattr(sys.modules.get(f"dpml.{home}"), "__all__", ())
+    return True if package != "dpml" or passed_on else None
 
 
 # code, then what markup would take for emphasis, a substitution or a reference

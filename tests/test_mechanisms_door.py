@@ -45,6 +45,7 @@ from dpml.mechanisms.smooth.admissible import (
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
 from dpml.selection.as_published import _IterativeSampling
 from dpml.selection.masks import _MaskDraw, mask_log_probability
+from dpml.selection.ranking import _BestOfNoisy
 from dpml.selection.top import _JointDraw, _OneShot, _Peel, _PeelByGumbel
 
 N = 4_000
@@ -190,6 +191,17 @@ CASES = {
     "_OneShot": (_OneShot(2, N), W, of_sets(PROBABILITIES["one-shot"](None, W))),
     "_PeelByGumbel": (_PeelByGumbel(2, N), W, of_sets(PROBABILITIES["peeling"](None, W))),
     "_Peel": (_Peel(2, N), W, of_sets(PROBABILITIES["permute-and-flip"](None, W))),
+    "_BestOfNoisy": (
+        _BestOfNoisy(1, N, 1.0),
+        SCORES,
+        # the mask of one feature is a choice by report-noisy-max
+        outcomes(
+            {
+                tuple(d == i for d in range(3)): p
+                for i, p in enumerate(ReportNoisyMax(1.0, 1.0, "laplace").probabilities(SCORES))
+            }
+        ),
+    ),
     "_JointDraw": (_JointDraw(2, N, 1.5), W, of_sets(PROBABILITIES["joint"](_JointDraw(2, N, 1.5), W))),
     "_MaskDraw": (_MaskDraw(2, N), W, of_sets(mask_log_probability(W, MASKS))),
     "_IterativeSampling": iterative(),

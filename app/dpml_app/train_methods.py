@@ -85,7 +85,7 @@ METHODS = {
         True,
         ("train_trim", "train_likelihood"),
         claim_holds=False,
-        short="Zafarani and Clifton",
+        short="Z. & C.",
     ),
 }
 
