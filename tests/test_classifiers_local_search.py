@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.base import clone
 
-from dpml.auditing import audit
+from dpml.auditing import audit, recorded_releases
 from dpml.budget import Budget
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue._local_search import LOCAL, _GenePaths, _LocalPaths
@@ -27,6 +27,7 @@ from dpml.classifiers.local_search import (
     release_local_search,
 )
 from dpml.classifiers.local_search._objectives import drop, largest_score, loss_value
+from dpml.classifiers.local_search._search import GRID
 from dpml.exceptions import (
     BudgetExceeded,
     InvalidData,
@@ -352,6 +353,22 @@ def test_secure_choices_are_the_same_mechanism():
     assert release_genetic_search(records, 1e6, n_iterations=3, secure=True).shape == (1, 6)
     with pytest.raises(NoSecureSampler):
         release_local_search(records, 1.0, n_iterations=3, secure=True, calibration="published")
+
+
+def test_secure_choices_cost_what_they_share():
+    """At θ = 0 the range is the step; on a grid of a 1024th of it two steps more are paid."""
+    pytest.importorskip("opendp")
+    records = Records(np.ones((3, 1)), [1.0, 1.0, -1.0], 1, intercept=False)
+    options = {"n_iterations": 1, "step": 0.5, "secure": True}
+    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
+        [release] = recorded_releases(
+            lambda r, relation=relation: release_local_search(r, 0.7, relation=relation, **options), records, records
+        )
+        assert GRID / release.mechanism.scale == pytest.approx(0.7, rel=0.01)
+        assert (GRID + 2) / release.mechanism.scale <= 0.7
+        # a gain of the step is the grid's 1024 steps, or half of them where the range is twice the step
+        gains = records.gains(np.zeros((3, 1)), 0.5, "logistic")[0]
+        assert np.ravel(release.statistic)[:2] == pytest.approx(gains / (factor * 0.5) * GRID, abs=1)
 
 
 # ---- public rules ---------------------------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ MUTANTS = [
         "secure range halved",
         "noisy_max(row, epsilon, R, grid",
         "noisy_max(row, epsilon, R / 2, grid",
-        (fit("PrivLocal"),),
+        ("test_classifiers_local_search.py::test_secure_choices_cost_what_they_share",),
     ),
     Mutant(
         f"{ROOM}.local_search._objectives.largest_score",
