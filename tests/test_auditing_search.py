@@ -19,10 +19,10 @@ def coin(epsilon):
     return lambda data, draws, rng: np.where(rng.random(draws) < truth, data, 1 - data)
 
 
-def find(name, draws, seed=0):
+def find(name, draws, seed=0, **options):
     found = LITERATURE[name](1.0)
-    rng = np.random.default_rng(seed)
-    return found.true_epsilon(), search(found.mechanism, found.neighbours, 1.0, seconds=None, draws=draws, rng=rng)
+    options |= {"seconds": None, "draws": draws, "rng": np.random.default_rng(seed)}
+    return found.true_epsilon(), search(found.mechanism, found.neighbours, 1.0, **options)
 
 
 # ---- power ------------------------------------------------------------------------------------------------------
@@ -81,6 +81,14 @@ def test_the_same_seed_finds_the_same():
     one, two = (find("sparse-vector-1", 5_000, seed=3)[1] for _ in range(2))
     assert (one.epsilon_lower, one.event, one.hits) == (two.epsilon_lower, two.event, two.hits)
     assert find("sparse-vector-1", 5_000, seed=4)[1].hits != one.hits
+
+
+def test_no_clock_decides_where_the_number_of_draws_is_given():
+    """A clock that gives other times to every reading, forwards and backwards, changes nothing but the seconds told."""
+    times = np.random.default_rng(0).uniform(0, 1e3, 100_000)
+    found = [find("sparse-vector-1", 5_000, seed=3, clock=iter(order).__next__)[1] for order in (times, times[::-1])]
+    assert found[0].event == found[1].event
+    assert found[0].hits == found[1].hits
 
 
 def test_time_ends_the_search():

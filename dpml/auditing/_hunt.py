@@ -46,6 +46,10 @@ class Clock:
         """Return the seconds until that share of the time is over."""
         return math.inf if self.seconds is None else share * self.seconds - self.elapsed()
 
+    def since(self, start: float) -> float:
+        """Return the seconds since a reading; none where time does not count, so that a seed decides alone."""
+        return 0.0 if self.seconds is None else self.now() - start
+
 
 @dataclass
 class _Attack:
@@ -122,7 +126,7 @@ class Hunt:
         for name, score in classifiers(read[0], read[1], slow=slow):
             start = self.clock.now()
             scores = score(first), score(second)
-            took = self.clock.now() - start
+            took = self.clock.since(start)
             bound, event = self.event(*scores)
             found.append(_Attack(pair, bound, encoder, name, score, event, took / n, _gap(*scores)))
             if self.clock.left(CHOSEN) < 0:
@@ -223,7 +227,7 @@ class Hunt:
         start = self.clock.now()
         for data in attack.pair:
             attack.encoder(self.draw(data, n))
-        return max(self.clock.now() - start, 1e-9) / n
+        return max(self.clock.since(start), 1e-9) / n
 
     def count(self, attack: _Attack, draws: int | None) -> tuple[int, int, int, FloatArray, FloatArray]:
         """Count the event on fresh draws; return (hits, misses, draws of each, fpr, tpr)."""
