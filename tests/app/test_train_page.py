@@ -124,7 +124,7 @@ def test_what_is_not_private_is_said_in_legend_and_text(app):
     labels = app.page.evaluate(LABELS, "train-accuracy")
     assert {label for label in labels if "not private" in label} == {
         "Vaidya, not private",
-        "Zafarani and Clifton, not private",
+        "Z. & C., not private",
     }
     assert "Binned counts" in labels
     assert "Smooth sensitivity" not in labels
