@@ -41,14 +41,6 @@ def check_rule(n_features: Any, threshold: Any, facts: PublicFacts) -> None:
         check_number(threshold, "threshold")
 
 
-def apply_rule(noisy: FloatArray, n_features: int | None, threshold: float | None) -> BoolArray:
-    """Return the masks of noisy scores (draws, D): the best T of each draw, or all that reach the threshold."""
-    if n_features is not None:
-        return top_masks(noisy, n_features)
-    assert threshold is not None
-    return noisy >= threshold
-
-
 @dataclass(eq=False, repr=False)
 class NoisyScoreSelector(PrivateSelector):
     """Add Laplace noise to every score; keep the best T, or all above a threshold (Stoddard et al. 2014, section 3.2).
@@ -133,7 +125,8 @@ class NoisyScoreSelector(PrivateSelector):
             scale = self._noise(facts).scale
             return door.release(_BestOfNoisy(self.n_features, draws, scale), values, check_rng(rng))
         noisy = self._noise(facts).release(values, draws=draws, rng=rng)
-        return apply_rule(noisy, self.n_features, self.threshold)
+        assert self.threshold is not None  # one of the two rules is given
+        return noisy >= self.threshold
 
 
 @dataclass(frozen=True)
