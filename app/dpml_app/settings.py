@@ -9,11 +9,11 @@ from typing import Any
 
 import param
 
-from dpml_app.audit_settings import AuditSettings
-from dpml_app.evaluate_settings import EvaluateSettings
-from dpml_app.noise_settings import NoiseSettings, Points
-from dpml_app.select_settings import SelectSettings
-from dpml_app.train_settings import TrainSettings
+from dpml_app.audit.settings import AuditSettings
+from dpml_app.evaluate.settings import EvaluateSettings
+from dpml_app.noise.settings import NoiseSettings, Points
+from dpml_app.select.settings import SelectSettings
+from dpml_app.train.settings import TrainSettings
 
 __all__ = ["DATASETS", "EPSILONS", "LAMBDAS", "LEFT_OUT", "PAGES", "RELATIONS", "SWEEP_EPSILONS", "Settings"]
 
@@ -170,13 +170,13 @@ class Settings(AuditSettings, EvaluateSettings, NoiseSettings, SelectSettings, T
 
     @classmethod
     def accuracy_key(cls, values: dict[str, Any], method: str, epsilon: float) -> tuple:
-        """Return the arguments of `dpml_app.compute.accuracy`."""
+        """Return the arguments of `dpml_app.data.accuracy`."""
         options = cls.options(values, method)
         return (values["dataset"], method, values["relation"], epsilon, options, values["draws"], values["seed"])
 
     @classmethod
     def map_key(cls, values: dict[str, Any], n_features: int) -> tuple:
-        """Return the arguments of `dpml_app.compute.map_row`."""
+        """Return the arguments of `dpml_app.data.map_row`."""
         options = values["selection_share"], values["threshold_percentile"]
         return (
             values["dataset"],
@@ -191,6 +191,6 @@ class Settings(AuditSettings, EvaluateSettings, NoiseSettings, SelectSettings, T
 
     @classmethod
     def roc_key(cls, values: dict[str, Any]) -> tuple:
-        """Return the arguments of `dpml_app.compute.roc`."""
+        """Return the arguments of `dpml_app.data.roc`."""
         names = ("dataset", "relation", "row_bound", "epsilon", "draws", "seed")
         return tuple(values[name] for name in names)

@@ -12,15 +12,15 @@ from bokeh.models import CustomJS
 from panel.io.location import Location
 from panel.util import edit_readonly
 
-from dpml_app.controls import tie
-from dpml_app.jobs import pool
-from dpml_app.pages.audit import AuditPage
-from dpml_app.pages.evaluate import EvaluatePage
-from dpml_app.pages.explore import ExplorePage
-from dpml_app.pages.noise import NoisePage
-from dpml_app.pages.select import SelectPage
-from dpml_app.pages.train import TrainPage
+from dpml_app.audit.page import AuditPage
+from dpml_app.evaluate.page import EvaluatePage
+from dpml_app.explore.page import ExplorePage
+from dpml_app.noise.page import NoisePage
+from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES, Settings
+from dpml_app.train.page import TrainPage
+from dpml_app.widgets import tie
+from dpml_app.work.pool import pool
 
 __all__ = ["Shell", "build_app"]
 

@@ -9,8 +9,8 @@ from concurrent.futures import BrokenExecutor, Future
 
 import numpy as np
 import pytest
-from dpml_app import compute
-from dpml_app.jobs import Cache, Chunk, Pool, Run
+from dpml_app import data
+from dpml_app.work.pool import Cache, Chunk, Pool, Run
 
 
 class Executor:
@@ -118,9 +118,9 @@ def test_real_workers_compute_and_end():
     pool = Pool(1)
     arguments = ("toy", "count", "add-remove", 1.0, (5, 0.5, 65), 10, 0)
     try:
-        value = pool.submit(Chunk(compute.accuracy, arguments)).result(60)
+        value = pool.submit(Chunk(data.accuracy, arguments)).result(60)
         assert pool.warm
-        assert value == pytest.approx(compute.accuracy(*arguments), abs=0)
+        assert value == pytest.approx(data.accuracy(*arguments), abs=0)
         workers = list(pool._executor._processes.values())
         assert [w.is_alive() for w in workers] == [True]
     finally:

@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from dpml_app import compute, words
-from dpml_app.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
+from dpml_app import data
+from dpml_app.explore import compute, words
+from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, SWEEP_EPSILONS, Settings
+from dpml_app.text import dataset_note
 
 from dpml.datasets import NAMES, load
 
@@ -108,15 +110,15 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
 
 def test_same_arguments_same_values():
     key = ("toy", "row-bounded", "add-remove", 0.5, (0,), 12, 3)
-    first = compute.accuracy(*key)
+    first = data.accuracy(*key)
     assert first.shape == (12,)
-    assert (compute.accuracy(*key) == first).all()
-    assert (compute.accuracy(*key[:-1], 4) != first).any()
+    assert (data.accuracy(*key) == first).all()
+    assert (data.accuracy(*key[:-1], 4) != first).any()
 
 
 def test_map_row_is_the_mean_over_draws():
     row = compute.map_row("toy", "count", "add-remove", 5, (0.5, 2.0), (0.5, 65), 10, 0)
-    single = compute.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
+    single = data.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
     assert row[1] == single.mean()
 
 
@@ -131,22 +133,22 @@ def test_roc_of_one_model_does_not_depend_on_the_number_of_draws():
 
 @pytest.mark.parametrize("n_total", [1, 2, 24, 84, 100, 600, 8444])
 def test_ladder_is_increasing_and_ends_where_it_can(n_total):
-    ladder = compute.feature_ladder(n_total)
+    ladder = data.feature_ladder(n_total)
     assert list(ladder) == sorted(set(ladder))
     assert ladder[0] == 1
     assert ladder[-1] == (n_total if n_total <= 1000 else 100)
 
 
 def test_statistics_that_are_slow_are_made_once():
-    key = compute.statistic_key("toy", "row-bounded", 0.5, (3,))
+    key = data.statistic_key("toy", "row-bounded", 0.5, (3,))
     assert key == ("tables", "toy", 3)
-    assert not compute.is_here(key)
-    made = compute.statistic(*key)
-    assert compute.is_here(key)
-    assert compute.statistic(*key) is made
+    assert not data.is_here(key)
+    made = data.statistic(*key)
+    assert data.is_here(key)
+    assert data.statistic(*key) is made
     assert not made.flags.writeable
-    assert compute.statistic_key("toy", "published", 0.5, (65,)) is None
-    assert compute.is_here(None)
+    assert data.statistic_key("toy", "published", 0.5, (65,)) is None
+    assert data.is_here(None)
 
 
 # ---- words and figures ----------------------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ def test_map_readout_names_the_nearest_epsilon():
 
 def test_dataset_note_escapes_class_names():
     facts = {"n_train": 5, "n_test": 3, "n_features": 2, "row_bound": 1, "classes": ("<=50K", ">50K")}
-    assert "&lt;=50K or &gt;50K" in words.dataset_note(facts)
+    assert "&lt;=50K or &gt;50K" in dataset_note(facts)
 
 
 def test_cells_of_the_map_touch():

@@ -5,10 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app import audit_compute as compute
-from dpml_app import audit_words as words
-from dpml_app.audit_cases import EDITABLE, FEATURES, case_of, tables
-from dpml_app.audit_figures import region
+from dpml_app.audit import compute, words
+from dpml_app.audit.cases import EDITABLE, FEATURES, case_of, tables
+from dpml_app.audit.figures import region
 
 from dpml.auditing import audit, audit_outputs, exact_epsilon
 from dpml.catalogue import CATALOGUE

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app import audit_compute as compute
-from dpml_app.audit_figures import region
+from dpml_app.audit import compute
+from dpml_app.audit.figures import region
 
 from dpml.auditing import audit_outputs
 from dpml.catalogue import CATALOGUE

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dpml_app import compute, evaluate_words
-from dpml_app import evaluate_attack as attacks
-from dpml_app import evaluate_compute as own
-from dpml_app import evaluate_numbers as numbers
-from dpml_app.evaluate_controls import probability
-from dpml_app.evaluate_figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
-from dpml_app.evaluate_settings import CUTS, METHODS, SIZES, WEAKENED
-from dpml_app.evaluate_sweep import NOW, EvaluateSweep
+from dpml_app import data as shared
+from dpml_app.evaluate import attack as attacks
+from dpml_app.evaluate import compute as own
+from dpml_app.evaluate import numbers
+from dpml_app.evaluate import words as evaluate_words
+from dpml_app.evaluate.controls import probability
+from dpml_app.evaluate.figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
+from dpml_app.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED
+from dpml_app.evaluate.sweep import NOW, EvaluateSweep
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS, Settings
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
@@ -57,7 +58,7 @@ def test_no_test_label_has_a_say_in_a_score(monkeypatch):
     before = own.scores("toy", "naive-bayes", "much")
     data = load("toy")
     turned = replace(data, y_test=1 - data.y_test)
-    monkeypatch.setattr(compute, "dataset", lambda name: turned)
+    monkeypatch.setattr(own, "dataset", lambda name: turned)
     assert (own.scores.__wrapped__("toy", "naive-bayes", "much") == before).all()
 
 
@@ -315,7 +316,7 @@ def test_cuts_are_the_public_thresholds_and_told_apart():
 def test_words_hold_the_numbers():
     settings = Settings()
     settings.assign({"dataset": "toy", "epsilon": 0.5, "evaluate_weakened": "some"})
-    values, facts = settings.evaluate_values(), compute.facts("toy")
+    values, facts = settings.evaluate_values(), shared.facts("toy")
     key = settings.classifier_key(values)
     assert key == ("toy", "naive-bayes", "some")
     text = evaluate_words.headline(values, facts)

@@ -5,11 +5,11 @@ from operator import methodcaller
 
 import numpy as np
 import pytest
-from dpml_app import evaluate_attack as attacks
-from dpml_app import evaluate_compute as own
-from dpml_app import evaluate_numbers as numbers
-from dpml_app.evaluate_settings import CUTS, SIZES
-from dpml_app.evaluate_words import SHARE
+from dpml_app.evaluate import attack as attacks
+from dpml_app.evaluate import compute as own
+from dpml_app.evaluate import numbers
+from dpml_app.evaluate.settings import CUTS, SIZES
+from dpml_app.evaluate.words import SHARE
 from dpml_app.settings import SWEEP_EPSILONS, Settings
 
 pytestmark = pytest.mark.browser

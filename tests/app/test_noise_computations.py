@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app import noise_compute, noise_words
-from dpml_app.noise_compute import (
+from dpml_app.noise import compute as noise_compute
+from dpml_app.noise import words as noise_words
+from dpml_app.noise.compute import (
     accuracy_bounds,
     bin_edges,
     calibrations,
@@ -16,10 +17,10 @@ from dpml_app.noise_compute import (
     rival_sizes,
     true_cost,
 )
-from dpml_app.noise_controls import NoiseControls, points_of
-from dpml_app.noise_models import NORMS, model, vector_draws, vector_log_density
-from dpml_app.noise_points import PRESETS, SIZES, decode, encode, is_code, preset
-from dpml_app.noise_settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
+from dpml_app.noise.controls import NoiseControls, points_of
+from dpml_app.noise.models import NORMS, model, vector_draws, vector_log_density
+from dpml_app.noise.points import PRESETS, SIZES, decode, encode, is_code, preset
+from dpml_app.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
 from dpml_app.settings import Settings
 from scipy import stats
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dpml_app.noise_compute import accuracy_bounds, calibrations, choice_losses, histogram, plane, rival_sizes
-from dpml_app.noise_models import model
-from dpml_app.noise_points import decode, preset
-from dpml_app.noise_settings import NOISE_EPSILONS
+from dpml_app.noise.compute import accuracy_bounds, calibrations, choice_losses, histogram, plane, rival_sizes
+from dpml_app.noise.models import model
+from dpml_app.noise.points import decode, preset
+from dpml_app.noise.settings import NOISE_EPSILONS
 
 from dpml.mechanisms.smooth import (
     global_sensitivity,

@@ -4,12 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from dpml_app import compute, select_words
-from dpml_app import select_compute as own
-from dpml_app.jobs import Cache, Chunk
-from dpml_app.select_figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
-from dpml_app.select_settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
+from dpml_app import data as shared
+from dpml_app.select import compute as own
+from dpml_app.select import words as select_words
+from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
+from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
 from dpml_app.settings import Settings
+from dpml_app.work.pool import Cache, Chunk
 
 from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
@@ -253,9 +254,9 @@ def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
 
 
 def test_functions_of_one_name_have_results_of_their_own():
-    assert Chunk(compute.facts, ("toy",)).key != Chunk(own.facts, ("toy",)).key
+    assert Chunk(shared.facts, ("toy",)).key != Chunk(own.facts, ("toy",)).key
     cache = Cache()
-    assert "step" not in cache.call(compute.facts, "toy")
+    assert "step" not in cache.call(shared.facts, "toy")
     assert "step" in cache.call(own.facts, "toy")
 
 

@@ -5,9 +5,9 @@ from operator import methodcaller
 
 import numpy as np
 import pytest
-from dpml_app import compute
-from dpml_app import select_compute as own
-from dpml_app.select_settings import CALIBRATIONS, THRESHOLDS
+from dpml_app import data as shared
+from dpml_app.select import compute as own
+from dpml_app.select.settings import CALIBRATIONS, THRESHOLDS
 from dpml_app.settings import Settings
 
 from dpml.datasets import load
@@ -120,7 +120,7 @@ def test_plots_hold_what_the_library_computes(app, relation):
         found = [own.accuracy(*Settings.accuracy_key_of(values, method, T)) for T in ladder]
         check_band(app, f"select-accuracy-{method}", "n_features", ladder, found)
     assert app.array("select-accuracy-mask-count", "mean").size == 0
-    every = compute.accuracy("toy", "row-bounded", relation, 0.5, (0,), 10, 2)
+    every = shared.accuracy("toy", "row-bounded", relation, 0.5, (0,), 10, 2)
     assert app.array("select-accuracy-all", "mean") == pytest.approx([every.mean()] * 2)
     best = own.best("toy", relation, 0.5, 10, 2)
     assert app.array("select-accuracy-best", "mean") == pytest.approx([best.mean()] * 2)

@@ -6,12 +6,10 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from dpml_app import train_words
-from dpml_app.jobs import Chunk, Pool
-from dpml_app.pages.train import PANELS, TrainPage, _outdated
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS, Settings
-from dpml_app.train_accuracy import TRUE, AccuracyPanel
-from dpml_app.train_compute import (
+from dpml_app.train import words as train_words
+from dpml_app.train.accuracy import TRUE, AccuracyPanel
+from dpml_app.train.compute import (
     EXACT,
     PERCENTILES,
     data_of,
@@ -22,17 +20,19 @@ from dpml_app.train_compute import (
     sizes,
     true_epsilon,
 )
-from dpml_app.train_figures import BandFigure
-from dpml_app.train_frame import NOW, method_styles
-from dpml_app.train_methods import METHODS, feature_names, options_of, private, styles, why_not
-from dpml_app.train_parameters import ParametersPanel
-from dpml_app.train_partition import PartitionPanel
-from dpml_app.train_released import nb_parameters
-from dpml_app.train_settings import TRAIN_DATASETS, TrainSettings
-from dpml_app.train_size import SizePanel
-from dpml_app.train_threshold import ThresholdPanel
-from dpml_app.train_weight import RATIOS, WeightPanel
-from dpml_app.train_work import TrainWork
+from dpml_app.train.figures import BandFigure
+from dpml_app.train.methods import METHODS, feature_names, options_of, private, styles, why_not
+from dpml_app.train.page import PANELS, TrainPage, _outdated
+from dpml_app.train.panel import NOW, method_styles
+from dpml_app.train.parameters import ParametersPanel
+from dpml_app.train.partition import PartitionPanel
+from dpml_app.train.released import nb_parameters
+from dpml_app.train.settings import TRAIN_DATASETS, TrainSettings
+from dpml_app.train.size import SizePanel
+from dpml_app.train.threshold import ThresholdPanel
+from dpml_app.train.weight import RATIOS, WeightPanel
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.train import TrainWork
 
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.datasets import NAMES, load
@@ -350,10 +350,11 @@ def test_a_feature_that_the_data_do_not_have_is_said_and_replaced():
 
 
 def test_results_of_other_pages_have_other_keys():
-    from dpml_app import compute
+
+    from dpml_app import data
 
     ours = {nb_facts, nb_measure, nb_silenced, nb_parameters}
-    theirs = {getattr(compute, name).__name__ for name in compute.__all__ if callable(getattr(compute, name))}
+    theirs = {getattr(data, name).__name__ for name in data.__all__ if callable(getattr(data, name))}
     assert not {Chunk(f, ()).key[0] for f in ours} & theirs
 
 

@@ -2,15 +2,11 @@
 
 import numpy as np
 import pytest
-from dpml_app import train_tuning
-from dpml_app.jobs import Chunk, Pool
-from dpml_app.pages.train import PANELS, TrainPage, _outdated, _with
 from dpml_app.settings import SWEEP_EPSILONS, Settings
-from dpml_app.train_accuracy import AccuracyPanel, fewer_draws
-from dpml_app.train_compute import nb_facts, nb_measure
-from dpml_app.train_frame import NOW, SOON, asked, chosen
-from dpml_app.train_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaPanel, best_of
-from dpml_app.train_linear_compute import (
+from dpml_app.train import tuning as train_tuning
+from dpml_app.train.accuracy import AccuracyPanel, fewer_draws
+from dpml_app.train.compute import nb_facts, nb_measure
+from dpml_app.train.linear_compute import (
     exact_weights,
     lambda_without_noise,
     linear_facts,
@@ -19,12 +15,16 @@ from dpml_app.train_linear_compute import (
     public_lambda,
     rule_takes,
 )
-from dpml_app.train_methods import DELTA, EVERY, LINEAR, METHODS, families, options_of, private, styles, why_not
-from dpml_app.train_settings import RULE
-from dpml_app.train_size import SizePanel
-from dpml_app.train_tuning import HINDSIGHT, SCHEMES, TUNING_EPSILONS, TuningPanel
-from dpml_app.train_tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
-from dpml_app.train_weights import WeightsPanel
+from dpml_app.train.methods import DELTA, EVERY, LINEAR, METHODS, families, options_of, private, styles, why_not
+from dpml_app.train.page import PANELS, TrainPage, _outdated, _with
+from dpml_app.train.panel import NOW, SOON, asked, chosen
+from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaPanel, best_of
+from dpml_app.train.settings import RULE
+from dpml_app.train.size import SizePanel
+from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TUNING_EPSILONS, TuningPanel
+from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
+from dpml_app.train.weights import WeightsPanel
+from dpml_app.work.pool import Chunk, Pool
 from sklearn.linear_model import LogisticRegression as Plain
 
 from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal

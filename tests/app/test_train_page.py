@@ -6,9 +6,9 @@ from operator import methodcaller
 import numpy as np
 import pytest
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.train_compute import sizes
-from dpml_app.train_lambda import LAMBDA_STEPS, NOISY
-from dpml_app.train_tuning import TUNING_EPSILONS
+from dpml_app.train.compute import sizes
+from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY
+from dpml_app.train.tuning import TUNING_EPSILONS
 
 from dpml.datasets import load
 from dpml.studies.accuracy import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy

@@ -1,0 +1,1 @@
+"""An attacker against every claim."""

@@ -1,0 +1,108 @@
+"""The widgets of the Audit page, each tied to one setting both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from dpml.catalogue import CATALOGUE
+from dpml_app.audit.cases import EDITABLE
+from dpml_app.audit.compute import expected_to_pass
+from dpml_app.audit.settings import AUDIT_DRAWS, AUDIT_EPSILONS, CONFIDENCES
+from dpml_app.audit.words import FAMILIES
+from dpml_app.settings import Settings
+from dpml_app.widgets import note, tie
+
+__all__ = ["AuditControls"]
+
+RELATION_WORDS = {"Add or remove one record": "add-remove", "Replace one record": "replace-one"}
+NEIGHBOUR_WORDS = {"Worst that is known": "worst", "Edit by hand": "table"}
+
+
+def _title(name: str) -> str:
+    entry = CATALOGUE[name]
+    if not entry.private:
+        return f"✗ {entry.title} (not private)"
+    return entry.title if expected_to_pass(entry) else f"✗ {entry.title} (claims too little)"
+
+
+class AuditControls:
+    """All widgets; `column` is what the drawer shows.
+
+    Parameters
+    ----------
+    settings : Settings
+    report : callable
+        Takes the name of a control and a sentence for the page.
+    """
+
+    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
+        self.settings = settings
+        wide = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+        label = lambda name: settings.param[name].label  # noqa: E731
+        groups = {
+            title: {_title(name): name for name, entry in CATALOGUE.items() if entry.family == family}
+            for family, title in FAMILIES.items()
+        }
+        self.widgets = {
+            "audit_method": pmui.Select(
+                label=label("audit_method"), groups={title: names for title, names in groups.items() if names}, **wide
+            ),
+            "audit_epsilon": pmui.DiscreteSlider(
+                label=label("audit_epsilon"), options={f"{e:g}": e for e in AUDIT_EPSILONS}, **wide
+            ),
+            "audit_relation": pmui.RadioBoxGroup(label=label("audit_relation"), options=RELATION_WORDS, **wide),
+            "audit_neighbours": pmui.RadioBoxGroup(label=label("audit_neighbours"), options=NEIGHBOUR_WORDS, **wide),
+            "audit_draws": pmui.DiscreteSlider(
+                label=label("audit_draws"), options={f"{n:,}": n for n in AUDIT_DRAWS}, **wide
+            ),
+            "audit_confidence": pmui.DiscreteSlider(
+                label=label("audit_confidence"), options={f"{100 * c:g} %": c for c in CONFIDENCES}, **wide
+            ),
+            "audit_seed": pmui.IntInput(label=label("audit_seed"), start=0, end=2**31 - 1, step=1, **wide),
+        }
+        for name, widget in self.widgets.items():
+            tie(settings, name, widget, report)
+        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **wide)
+        self.redraw.on_click(self._redraw)
+        self.start = pmui.Button(label="Pause", icon="pause", variant="outlined", **wide)
+        self.relation_note, self.neighbours_note = note(""), note("")
+        w = self.widgets
+        self.column = pn.Column(
+            w["audit_method"],
+            note("✗ marks what is published with a claim that does not hold."),
+            w["audit_epsilon"],
+            note('<div class="ends"><span>← promises more</span><span>promises less →</span></div>'),
+            w["audit_relation"],
+            self.relation_note,
+            w["audit_neighbours"],
+            self.neighbours_note,
+            pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
+            w["audit_draws"],
+            w["audit_confidence"],
+            note("With which no honest method is accused."),
+            w["audit_seed"],
+            self.start,
+            self.redraw,
+            sizing_mode="stretch_width",
+            margin=(8, 0),
+        )
+        self.offer()
+
+    def offer(self) -> None:
+        """Offer the relations and the neighbours that the chosen method has."""
+        entry = CATALOGUE[self.settings.audit_method]
+        options = {text: value for text, value in RELATION_WORDS.items() if value in entry.relations}
+        relation: Any = self.widgets["audit_relation"]
+        if relation.options != options:
+            relation.param.update(options=options, value=self.settings.audit_relation)
+        self.relation_note.object = "" if len(options) > 1 else "The claim is made for this relation only."
+        editable = entry.name in EDITABLE
+        self.widgets["audit_neighbours"].disabled = not editable
+        self.neighbours_note.object = "" if editable else "This method does not run on a small table."
+
+    def _redraw(self, _event) -> None:
+        self.settings.audit_seed = (self.settings.audit_seed + 1) % 2**31

@@ -1,0 +1,1 @@
+"""Figures, bands and looks that all pages share."""

@@ -1,0 +1,57 @@
+"""A line of means with a band of draws, faded while outdated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from bokeh.plotting import figure
+
+from dpml_app.drawing.figure import empty_source
+from dpml_app.drawing.looks import STALE, Style
+
+__all__ = ["Band"]
+
+
+class Band:
+    """A line of means and a band of 90 % of draws, faded while outdated.
+
+    Parameters
+    ----------
+    p : figure
+    name : str
+        Of its source; the outdated one's ends with ``-stale``.
+    style : Style
+    x : str
+        Name of the column on the x axis.
+    """
+
+    def __init__(self, p: figure, name: str, style: Style, x: str):
+        self.x, self.style = x, style
+        self.columns = (x, "mean", "low", "high", "label")
+        self.curve, self.stale = empty_source(name, *self.columns), empty_source(f"{name}-stale", *self.columns)
+        look = {"color": style.color, "line_width": 2.5, "line_dash": style.dash}
+        self.line = p.line(x, "mean", source=self.curve, **look)
+        band = p.varea(x, "low", "high", source=self.curve, fill_color=style.color, fill_alpha=0.13)
+        old = p.line(x, "mean", source=self.stale, line_alpha=STALE, **look)
+        self.renderers = [self.line, band, old]
+
+    def show(self, points: Mapping[float, np.ndarray], complete: bool) -> None:
+        """Show the draws that are there at each x; the outdated curve goes once all are."""
+        at = np.array(sorted(points))
+        low, high = np.array([np.quantile(points[x], [0.05, 0.95]) for x in at]).reshape(-1, 2).T
+        means = np.array([points[x].mean() for x in at])
+        self.curve.data = {self.x: at, "mean": means, "low": low, "high": high, "label": [self.style.label] * len(at)}
+        if complete:
+            self.stale.data = {c: [] for c in self.columns}
+
+    def outdate(self) -> None:
+        """Fade the curve, whose settings have changed."""
+        if len(self.curve.data[self.x]):
+            self.stale.data = dict(self.curve.data)
+            self.curve.data = {c: [] for c in self.columns}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (self.curve, self.stale):
+            source.data = {c: [] for c in self.columns}

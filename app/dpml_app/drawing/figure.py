@@ -1,0 +1,95 @@
+"""What all figures have in common: size, tools, axes and legends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from bokeh.models import (
+    BoxZoomTool,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    FixedTicker,
+    Legend,
+    LegendItem,
+    NumeralTickFormatter,
+    PanTool,
+    ResetTool,
+    SaveTool,
+    WheelZoomTool,
+)
+from bokeh.plotting import figure
+
+HEIGHT = 520
+EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
+
+
+def script(*names: str) -> str:
+    """Return the browser's own code, from files of this package, in this order."""
+    here = Path(__file__).parents[1]
+    return "\n".join((here / name).read_text(encoding="utf-8") for name in names)
+
+
+def new_figure(name: str, **options) -> figure:
+    """Return an empty figure in the page's style."""
+    # nothing is active at first, so that a finger on a phone scrolls the page
+    tools = [PanTool(), BoxZoomTool(), WheelZoomTool(), ResetTool(), SaveTool()]
+    p = figure(
+        name=name,
+        height=HEIGHT,
+        sizing_mode="stretch_width",
+        tools=tools,
+        active_drag=None,
+        active_scroll=None,
+        toolbar_location="above",
+        output_backend="canvas",
+        **options,
+    )
+    p.toolbar.logo = None
+    for axis in p.axis:
+        axis.axis_label_text_font_style = "normal"
+        axis.axis_label_text_font_size = "15px"
+        axis.major_label_text_font_size = "14px"
+    return p
+
+
+def epsilon_axis(p: figure) -> None:
+    """Label the x axis as ε, with its private end marked."""
+    p.xaxis.ticker = FixedTicker(ticks=EPSILON_TICKS)
+    p.xaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
+    p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
+    p.xgrid.ticker = p.xaxis[0].ticker
+
+
+def legend_below(p: figure, items: list[LegendItem], ncols: int = 2, **options) -> None:
+    """Add a legend below the plot, begun under the axis labels: nothing is covered, and a phone's width is enough."""
+    legend = Legend(items=items, ncols=ncols, location=(-45, 0), label_text_font_size="14px", **options)
+    legend.update(spacing=2, padding=2, margin=4, border_line_alpha=0, background_fill_alpha=0)
+    p.add_layout(legend, "below")
+
+
+def legend_key(p: figure, kind: str, **look):
+    """Return a glyph with no place on the plot, for the legend: what is on the overlay comes after it is painted."""
+    draw = p.line if kind == "line" else p.scatter
+    return draw([np.nan, np.nan], [np.nan, np.nan], **look)
+
+
+def empty_source(name: str, *columns: str) -> ColumnDataSource:
+    """Return a named source with empty columns."""
+    return ColumnDataSource({c: [] for c in columns}, name=name)
+
+
+def empty(source: ColumnDataSource) -> None:
+    """Take the rows of a source away, if it has any."""
+    if any(len(column) for column in source.data.values()):
+        source.data = {c: [] for c in source.data}
+
+
+def percent_axis(axis) -> None:
+    """Label shares as percentages."""
+    axis.formatter = NumeralTickFormatter(format="0%")
+
+
+def p_range(p: figure) -> tuple[float, float]:
+    """Return the ends of a figure's x axis, a little beyond them."""
+    return p.x_range.start / 2, p.x_range.end * 2

@@ -1,0 +1,1 @@
+"""Private evaluation of a classifier."""

@@ -1,0 +1,1 @@
+"""Accuracy against ε, the chosen features and the private ROC curve."""

@@ -1,0 +1,372 @@
+"""The four Bokeh figures of the Explore page: made once a page, then changed through their data sources alone.
+
+Every model that a test or the browser's own code reads has a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from bokeh.models import (
+    ColorBar,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    FactorRange,
+    FixedTicker,
+    HoverTool,
+    LegendItem,
+    LinearColorMapper,
+    NumeralTickFormatter,
+    Range1d,
+    Span,
+)
+from bokeh.palettes import Viridis256
+from bokeh.plotting import figure
+
+from dpml_app.drawing.bands import Band
+from dpml_app.drawing.figure import (
+    empty_source,
+    epsilon_axis,
+    legend_below,
+    legend_key,
+    new_figure,
+    p_range,
+    percent_axis,
+)
+from dpml_app.drawing.looks import EXACT, HERE, OVERLAY, REFERENCE, STALE, STYLES, Style
+from dpml_app.settings import EPSILONS
+
+__all__ = ["AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure", "edges"]
+
+BAND = ("epsilon", "mean", "low", "high")
+
+
+@dataclass
+class AccuracyFigure:
+    """Accuracy against ε: a line and a band a method, faded while outdated; dots at the ε that is chosen."""
+
+    plot: figure = field(init=False)
+    bands: dict[str, Band] = field(default_factory=dict)
+    now: dict[str, ColumnDataSource] = field(default_factory=dict)
+    references: dict[str, Span] = field(default_factory=dict)
+    marker: Span = field(init=False)
+
+    def __post_init__(self):
+        self.plot = p = new_figure(
+            "accuracy",
+            x_axis_type="log",
+            x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
+            y_range=Range1d(start=0.4, end=1.0),
+            y_axis_label="share of test records classified correctly",
+        )
+        epsilon_axis(p)
+        percent_axis(p.yaxis)
+        self.marker = Span(
+            location=0.1, dimension="height", line_color=REFERENCE, line_width=2, name="accuracy-marker", level=OVERLAY
+        )
+        p.add_layout(self.marker)
+        items, dots = [], []
+        for place, (method, style) in enumerate(STYLES.items()):
+            renderers = self._method(method, style, 1.0 + 0.035 * (place - 2))
+            dots.append(renderers[-1])
+            items.append(LegendItem(label=style.label, renderers=renderers, index=0))
+        for name, label, dash in (
+            ("non_private", "Without privacy", "solid"),
+            ("majority", "Larger class", "dotted"),
+        ):
+            source = ColumnDataSource({"x": list(p_range(p)), "y": [np.nan, np.nan]}, name=f"accuracy-{name}")
+            line = p.line("x", "y", source=source, color=REFERENCE, line_width=2.5, line_dash=dash)
+            self.references[name] = source
+            items.append(LegendItem(label=label, renderers=[line]))
+        legend_below(p, items, click_policy="hide")
+        tips = [("method", "@label"), ("ε", "@epsilon"), ("mean", "@mean{0.0%}")]
+        p.add_tools(HoverTool(renderers=dots, tooltips=[*tips, ("90 % of draws", "@low{0.0%} to @high{0.0%}")]))
+
+    def _method(self, method: str, style: Style, dodge: float) -> list:
+        p = self.plot
+        self.bands[method] = band = Band(p, f"accuracy-{method}", style, "epsilon")
+        self.now[method] = now = empty_source(f"accuracy-{method}-now", *BAND, "x", "label")
+        # the whiskers of the five methods stand side by side around ε, which is the marker's line
+        whisker = p.segment("x", "low", "x", "high", source=now, color=style.color, line_width=2, level=OVERLAY)
+        dot = p.scatter(
+            "x",
+            "mean",
+            source=now,
+            marker=style.marker,
+            size=13,
+            fill_color=style.color,
+            line_color="white",
+            level=OVERLAY,
+        )
+        self._dodge = {**getattr(self, "_dodge", {}), method: dodge}
+        return [*band.renderers, whisker, dot]
+
+    def show_now(self, method: str, epsilon: float, values: np.ndarray) -> None:
+        """Show a method's draws at the ε that is chosen."""
+        low, high = np.quantile(values, [0.05, 0.95])
+        self.now[method].data = {
+            "epsilon": [epsilon],
+            "mean": [values.mean()],
+            "low": [low],
+            "high": [high],
+            "x": [epsilon * self._dodge[method]],
+            "label": [STYLES[method].label],
+        }
+
+    def clear_now(self, method: str) -> None:
+        """Take a method's dot away: it belongs to another ε than the others'."""
+        self.now[method].data = {c: [] for c in self.now[method].data}
+
+
+class SelectionFigure:
+    """Inclusion probabilities of the mask distribution, computed in the browser from exact scores."""
+
+    def __init__(self, rows: int = 20):
+        self.rows = rows
+        self.plot = p = new_figure(
+            "selection",
+            y_range=FactorRange(factors=[]),
+            x_range=Range1d(start=-0.02, end=1.02),
+            x_axis_label="probability that the feature is chosen",
+        )
+        p.xaxis.formatter = NumeralTickFormatter(format="0%")
+        p.yaxis.major_label_text_font_size = "13px"
+        p.ygrid.visible = False
+        self.scores = empty_source("selection-scores", "count", "mutual_information")
+        self.shown = empty_source("selection-shown", "index", "y", "name")
+        self.unit = empty_source("selection-unit", "count", "mutual_information", "serial")
+        self.drawn = empty_source("selection-drawn", "y", "name", "count", "mutual_information")
+        self.uniform = Span(
+            location=0,
+            dimension="height",
+            line_color=REFERENCE,
+            line_width=2,
+            line_dash="dotted",
+            name="uniform",
+            level=OVERLAY,
+        )
+        p.add_layout(self.uniform)
+        p.segment(
+            "count", "y", "mutual_information", "y", source=self.drawn, color=REFERENCE, line_alpha=0.5, level=OVERLAY
+        )
+        items = []
+        for kind in ("count", "mutual_information"):
+            style = STYLES[kind]
+            dots = p.scatter(
+                kind,
+                "y",
+                source=self.drawn,
+                marker=style.marker,
+                size=12,
+                color=style.color,
+                line_color="white",
+                level=OVERLAY,
+            )
+            key = legend_key(p, "scatter", marker=style.marker, size=10, color=style.color)
+            items.append(LegendItem(label=style.label, renderers=[dots, key]))
+        blind = legend_key(p, "line", color=REFERENCE, line_width=2, line_dash="dotted")
+        items.append(LegendItem(label="A blind choice", renderers=[blind]))
+        legend_below(p, items, ncols=1, click_policy="hide")
+        tips = [
+            ("feature", "@name"),
+            ("by counts", "@count{0.00%}"),
+            ("by mutual information", "@mutual_information{0.00%}"),
+        ]
+        p.add_tools(HoverTool(tooltips=tips))
+
+    def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
+        """Send exact scores to the page, and choose the features that are shown: the best of either score."""
+        ranks = [np.argsort(np.argsort(-s, kind="stable")) for s in (count, mutual_information)]
+        best = np.argsort(np.minimum(*ranks), kind="stable")[: self.rows]
+        best = best[np.argsort(-mutual_information[best], kind="stable")]
+        labels = _unique([_short(names[i]) for i in best])
+        self.plot.y_range.factors = labels[::-1]
+        self.drawn.data = {c: [] for c in self.drawn.data}
+        self.scores.data = {"count": count, "mutual_information": mutual_information}
+        self.shown.data = {"index": best, "y": labels, "name": [names[i] for i in best]}
+
+    def show_unit(self, count: float, mutual_information: float) -> None:
+        """Send how far one record moves a mask's score for each feature; the browser then draws."""
+        serial = (self.unit.data["serial"][0] + 1) if len(self.unit.data["serial"]) else 0
+        self.unit.data = {"count": [count], "mutual_information": [mutual_information], "serial": [serial]}
+
+
+def _short(name: str, most: int = 24) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _unique(labels: list[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    result = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        result.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return result
+
+
+class RocFigure:
+    """The exact ROC curve of one private model, and private curves of it over draws."""
+
+    def __init__(self):
+        self.plot = p = new_figure(
+            "roc",
+            x_range=Range1d(start=-0.02, end=1.02),
+            y_range=Range1d(start=-0.02, end=1.02),
+        )
+        p.xaxis.axis_label = "false positives among the negatives"
+        p.yaxis.axis_label = "true positives among the positives"
+        percent_axis(p.xaxis)
+        percent_axis(p.yaxis)
+        self.private = empty_source("roc-private", "fpr", "tpr")
+        self.exact = empty_source("roc-exact", "fpr", "tpr")
+        style = STYLES["row-bounded"]
+        chance = p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
+        # one line with gaps: fifty arrays would be fifty messages
+        private = p.line(
+            "fpr", "tpr", source=self.private, color=style.color, line_alpha=0.35, line_width=1.5, level=OVERLAY
+        )
+        exact = p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
+        keys = [legend_key(p, "line", color=color, line_width=3) for color in (EXACT, style.color)]
+        items = [
+            LegendItem(label="Exact curve, never published", renderers=[exact, keys[0]]),
+            LegendItem(label="Private curves, one a draw", renderers=[private, keys[1]]),
+            LegendItem(label="Guessing", renderers=[chance]),
+        ]
+        legend_below(p, items, click_policy="hide")
+
+    def show(self, curves: dict[str, np.ndarray]) -> None:
+        """Show the result of `dpml_app.data.roc`."""
+        gap = np.full((len(curves["fpr"]), 1), np.nan)
+        self.private.data = {k: np.hstack([curves[k], gap]).ravel() for k in ("fpr", "tpr")}
+        self.exact.data = {"fpr": curves["exact_fpr"], "tpr": curves["exact_tpr"]}
+
+    def clear(self) -> None:
+        """Show no curve."""
+        self.private.data = {"fpr": [], "tpr": []}
+        self.exact.data = {"fpr": [], "tpr": []}
+
+
+def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
+
+    Examples
+    --------
+    >>> [e.round(3).tolist() for e in edges([1, 4])]
+    [[0.5, 2.0], [2.0, 8.0]]
+    """
+    logs = np.log(np.asarray(values, dtype=float))
+    middle = (logs[1:] + logs[:-1]) / 2
+    first, last = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
+    cuts = np.exp(np.concatenate([[first], middle, [last]]))
+    return cuts[:-1], cuts[1:]
+
+
+CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy", "alpha")
+
+
+class MapFigure:
+    """Mean accuracy over ε and feature count, the best count at each ε, and the current choice."""
+
+    def __init__(self):
+        self.plot = p = new_figure(
+            "map",
+            x_axis_type="log",
+            y_axis_type="log",
+            x_range=Range1d(start=EPSILONS[0] / 1.3, end=EPSILONS[-1] * 1.3),
+            y_range=Range1d(start=0.8, end=100),
+            y_axis_label="number of features, T (log scale)",
+        )
+        epsilon_axis(p)
+        p.grid.visible = False
+        p.yaxis.ticker = FixedTicker(ticks=[1, 2, 5, 10, 20, 50, 100, 200, 500])
+        p.yaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
+        self.mapper = LinearColorMapper(palette=Viridis256, low=0.5, high=1.0, name="map-colors")
+        self.cells = empty_source("map-cells", *CELL)
+        self.best = empty_source("map-best", "epsilon", "n_features", "accuracy")
+        self.current = empty_source("map-current", "epsilon", "n_features")
+        quads = p.quad(
+            "left",
+            "right",
+            "bottom",
+            "top",
+            source=self.cells,
+            fill_color={"field": "accuracy", "transform": self.mapper},
+            fill_alpha="alpha",
+            line_color=None,
+        )
+        best = p.scatter(
+            "epsilon",
+            "n_features",
+            source=self.best,
+            size=13,
+            fill_color="white",
+            line_color="black",
+            line_width=2,
+            level=OVERLAY,
+        )
+        current = p.scatter(
+            "epsilon",
+            "n_features",
+            source=self.current,
+            marker="square",
+            size=24,
+            fill_alpha=0,
+            line_width=4,
+            line_color=HERE,
+            level=OVERLAY,
+        )
+        key = legend_key(p, "scatter", size=10, fill_color="white", line_color="black", line_width=2)
+        here = legend_key(p, "scatter", marker="square", size=12, fill_alpha=0, line_color=HERE, line_width=3)
+        items = [
+            LegendItem(label="Best feature count at this ε", renderers=[best, key]),
+            LegendItem(label="Your setting", renderers=[current, here]),
+        ]
+        legend_below(p, items)
+        bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0%"))
+        bar.update(major_label_text_font_size="13px", title="", padding=6)
+        p.add_layout(bar, "right")
+        tips = [("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}")]
+        p.add_tools(HoverTool(renderers=[quads], tooltips=tips))
+
+    def start(self, epsilons: Sequence[float], ladder: Sequence[int], low: float, high: float) -> None:
+        """Lay out empty cells for a data set and set the range of colours."""
+        self.mapper.update(low=low, high=max(high, low + 0.01))
+        (left, right), (bottom, top) = edges(epsilons), edges(ladder)
+        n, m = len(ladder), len(epsilons)
+        self.plot.y_range.update(start=float(bottom[0]), end=float(top[-1]))
+        self.cells.data = {
+            "left": np.tile(left, n),
+            "right": np.tile(right, n),
+            "bottom": np.repeat(bottom, m),
+            "top": np.repeat(top, m),
+            "epsilon": np.tile(np.asarray(epsilons, dtype=float), n),
+            "n_features": np.repeat(np.asarray(ladder), m),
+            "accuracy": np.full(n * m, np.nan),
+            "alpha": np.zeros(n * m),
+        }
+        self.best.data = {"epsilon": [], "n_features": [], "accuracy": []}
+
+    def outdate(self) -> None:
+        """Fade every cell."""
+        data = dict(self.cells.data)
+        data["alpha"] = np.where(np.isfinite(data["accuracy"]), STALE, 0.0)
+        self.cells.data = data
+        self.best.data = {"epsilon": [], "n_features": [], "accuracy": []}
+
+    def show_rows(self, rows: dict[int, np.ndarray], complete: bool) -> None:
+        """Show the rows that are there; mark the best choices once all are."""
+        data = dict(self.cells.data)
+        values, alpha = data["accuracy"].copy(), data["alpha"].copy()
+        for n_features, row in rows.items():
+            here = data["n_features"] == n_features
+            values[here], alpha[here] = row, 1.0
+        data.update(accuracy=values, alpha=alpha)
+        self.cells.data = data
+        if complete:
+            ladder = np.array(sorted(rows))
+            table = np.stack([rows[t] for t in ladder])
+            best = table.argmax(axis=0)
+            epsilons = data["epsilon"][: table.shape[1]]
+            self.best.data = {"epsilon": epsilons, "n_features": ladder[best], "accuracy": table.max(axis=0)}

@@ -1,0 +1,1 @@
+"""What the noise of each mechanism looks like, and what it costs."""

@@ -1,0 +1,227 @@
+"""What every page has: messages, lines that are read out, tasks of its own, and an end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource
+from panel.io.state import set_curdoc
+from panel.models.markup import HTML
+from threadpoolctl import threadpool_limits
+
+from dpml.exceptions import DpmlError
+from dpml_app.settings import Settings
+from dpml_app.work.pool import Pool
+from dpml_app.work.sweep import Sweep
+from dpml_app.work.train import TrainWork
+
+__all__ = ["HEADLINE_STYLE", "BasePage", "answer_threads"]
+
+QUIET = 0.1
+HEADLINE_STYLE = """
+:host { font-size: 1.15rem; line-height: 1.45; }
+p { margin: 0.25em 0; }
+"""
+
+
+def answer_threads(name: str, number: int = 2) -> ThreadPoolExecutor:
+    """Return threads that answer changes at once.
+
+    One thread of linear algebra each: two that spin are slower than one where workers and a browser want processors.
+    """
+    return ThreadPoolExecutor(number, thread_name_prefix=name, initializer=partial(threadpool_limits, 1))
+
+
+class BasePage:
+    """A page of one session; `main`, `controls` and `first_data` are for the shell.
+
+    Parameters
+    ----------
+    settings : Settings
+    pool : Pool
+    """
+
+    main: pn.Column
+    controls: Any
+    readouts: dict[str, HTML]
+
+    def __init__(self, settings: Settings, pool: Pool):
+        self.settings, self.pool = settings, pool
+        self._pulse = ColumnDataSource({"beat": [0]})
+        self._timer: asyncio.TimerHandle | None = None
+        # a model is in the document once another one refers to it
+        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0, tags=[self._pulse])
+        self._messages: dict[str, tuple[str, str]] = {}
+        self._doc: Document | None = None
+        self._tasks: set[asyncio.Task] = set()
+
+    # ---- messages -----------------------------------------------------------------------------------------------
+
+    def report(self, topic: str, text: str, severity: str = "error") -> None:
+        """Show a message; a later one on the same topic replaces it."""
+        self._messages[topic] = (severity, text)
+        self._show_messages()
+
+    def clear(self, topic: str) -> None:
+        """Take a topic's message away."""
+        if self._messages.pop(topic, None) is not None:
+            self._show_messages()
+
+    def _show_messages(self) -> None:
+        alerts = []
+        look = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12), "closeable": True}
+        for topic, (severity, text) in self._messages.items():
+            alert = pmui.Alert(object=escape(text), severity=severity, **look)
+            # closed is closed: another message must not bring it back
+            alert.param.watch(lambda _event, topic=topic: self._messages.pop(topic, None), "closed")
+            alerts.append(alert)
+        self.alerts.objects = alerts
+
+    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
+        self.report(topic or what, f"{what}: {text}")
+
+    def _read_out(self, name: str, text: str) -> None:
+        self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
+
+    # ---- work ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+
+    def resume(self) -> None:
+        """Take note of what has changed while another page was shown."""
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        self._doc = None
+
+    def _spawn(self, work: Coroutine) -> None:
+        """Run a coroutine as a task of its own, in the context of this page's document.
+
+        Not by `pn.state.execute`: it goes through a callback of the document, which is lost now and then when it is
+        added while another task holds the document's events (Panel 1.9.4).
+        """
+        doc = self._doc
+
+        async def in_document() -> None:
+            with set_curdoc(doc):
+                await work
+
+        task = asyncio.get_running_loop().create_task(in_document())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @contextmanager
+    def _hold(self) -> Iterator[None]:
+        """Send all changes as one message.
+
+        Of several messages in quick succession Panel may keep the last one until the next event (1.9.4, where a task of
+        `_dispatch_msgs` ends while another waits), so a small event follows once it is quiet.
+        """
+        with pn.io.hold(self._doc):
+            yield
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(QUIET, self._beat)
+
+    def _beat(self) -> None:
+        if self._doc is not None:
+            with set_curdoc(self._doc), pn.io.hold(self._doc):
+                self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
+
+    @staticmethod
+    async def _in_thread(threads: ThreadPoolExecutor, function: Callable, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+
+class LatestPage(BasePage):
+    """A page that answers the latest setting, one answer at a time, and only while it is shown.
+
+    Subclasses state `names`, the settings they depend on, `_answer_once`, and `work`, what workers compute for it.
+    """
+
+    names: list[str]
+    work: Sweep | TrainWork
+    headline: pn.pane.HTML
+
+    def __init__(self, settings: Settings, pool: Pool):
+        super().__init__(settings, pool)
+        self._changed: set[str] = set()
+        self._answering = False
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+        if self._doc is not None:
+            return
+        self._doc = pn.state.curdoc
+        self.work.doc = self._doc
+        self.pool.start()
+        self._changed |= set(self.names)
+        self.resume()
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        super().stop()
+        self.work.stop()
+
+    def resume(self) -> None:
+        """Answer what has changed while another page was shown."""
+        if self._changed and self._doc is not None and self.main.visible and not self._answering:
+            self._spawn(self._answer())
+
+    def _on_change(self, *events) -> None:
+        self._changed |= {e.name for e in events}
+        self.resume()
+
+    async def _answer(self) -> None:
+        """Answer the latest setting until nothing has changed meanwhile."""
+        if self._answering:
+            return
+        self._answering = True
+        try:
+            while self._changed and self._doc is not None:
+                changed, self._changed = self._changed, set()
+                try:
+                    await self._answer_once(changed)
+                except Exception as error:
+                    names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
+                    with self._hold():
+                        self._failed(names, error, topic="answer")
+                else:
+                    self.clear("answer")
+        finally:
+            self._answering = False
+
+    async def _facts_of(self, threads: ThreadPoolExecutor, function: Callable, name: str) -> dict[str, Any] | None:
+        """Clear the page and return what it has to know of a data set; without it, say so and return None."""
+        with self._hold():
+            self._clear()
+            self.work.progress.status.object = f"Loading {escape(name)}…"
+        try:
+            facts = await self._in_thread(threads, self.pool.cache.call, function, name)
+        except Exception as error:
+            with self._hold():
+                self._failed("Data set", error)
+                self.controls.dataset_note.object = ""
+                self.headline.object = "<p>Nothing to show for this data set.</p>"
+                self.work.progress.status.object = "No data"
+            return None
+        return facts
+
+    def _clear(self) -> None:
+        """Forget the data set and show nothing of it."""
+        raise NotImplementedError
+
+    async def _answer_once(self, changed: set[str]) -> None:
+        """Answer one setting, in which these have changed."""
+        raise NotImplementedError

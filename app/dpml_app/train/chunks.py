@@ -1,0 +1,24 @@
+"""The chunk that measures a method of the Train page, of either family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpml_app.train.compute import nb_measure
+from dpml_app.train.linear_compute import linear_measure
+from dpml_app.train.methods import LINEAR, options_of
+from dpml_app.work.pool import Chunk
+
+__all__ = ["measured"]
+
+
+def measured(
+    method: str, values: Mapping[str, Any], epsilon: float, *, auc: bool = False, n: int | None = None
+) -> Chunk:
+    """Return the chunk of a method's accuracies at ε, with the settings in `values`."""
+    common = values["train_dataset"], method, values["relation"], epsilon, options_of(method, values)
+    if method in LINEAR:
+        return Chunk(linear_measure, (*common, LINEAR[method].draws(values["draws"]), values["seed"], auc, n))
+    size = () if n is None else (n,)
+    return Chunk(nb_measure, (*common, values["draws"], values["seed"], auc, *size))

@@ -1,0 +1,155 @@
+"""Widgets tied to one setting each, both ways, and those that all pages about a data set share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource, CustomJSTickFormatter
+
+from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, MOST_FEATURES, Settings
+
+__all__ = ["DEBOUNCE", "WIDE", "DataControls", "note", "tie", "words_of"]
+
+TITLES = {
+    "census": "Census, generated (no file)",
+    "adult": "Adult: income",
+    "newsgroup1": "Newsgroups: rec or comp",
+    "newsgroup2": "Newsgroups 2",
+    "newsgroup3": "Newsgroups 3",
+    "mushrooms": "Mushrooms: poisonous?",
+    "xwindows": "X windows or MS Windows",
+    "sms": "SMS: spam? (8,444 words)",
+    "bank": "Bank: subscribes?",
+    "skin": "Skin colours",
+    "breast_cancer": "Breast cancer (no file)",
+    "toy": "Toy, generated (no file)",
+}
+# Panel waits 50 ms before it hands on a widget's change; here the page itself sees to it that only the latest counts.
+DEBOUNCE = 1
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+
+
+def words_of(code: str) -> CustomJSTickFormatter:
+    """Return a format for a slider's value, as JavaScript of `tick`."""
+    return CustomJSTickFormatter(code=code)
+
+
+def note(text: str) -> pn.pane.HTML:
+    """Return a line in small print under a control."""
+    return pn.pane.HTML(text, margin=(-4, 12, 6, 12), sizing_mode="stretch_width", stylesheets=[NOTE_STYLE])
+
+
+NOTE_STYLE = """
+:host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }
+.ends { display: flex; justify-content: space-between; }
+"""
+
+
+def tie(settings: Settings, name: str, widget, report: Callable[[str, str], None]) -> None:
+    """Tie a widget to a setting both ways; a value that is not allowed is reported and taken back."""
+    widget.value = getattr(settings, name)
+    widget._debounce = DEBOUNCE
+
+    def to_setting(event):
+        if event.new is None or event.new == getattr(settings, name):
+            return
+        problems = settings.assign({name: event.new})
+        if problems:
+            report(name, problems[0])
+            widget.value = getattr(settings, name)
+
+    widget.param.watch(to_setting, "value")
+    settings.param.watch(lambda event: setattr(widget, "value", event.new), name)
+
+
+class DataControls:
+    """What pages about a data set share: widgets for data, ε and draws, and what the browser hears of them.
+
+    Parameters
+    ----------
+    settings : Settings
+    report : callable
+        Takes the name of a control and a sentence for the page.
+    """
+
+    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
+        self.settings, self.report = settings, report
+        named = self.named
+        titles = {TITLES[name]: name for name in DATASETS}
+        relations = {"Add or remove one record": "add-remove", "Replace one record": "replace-one"}
+        most = settings.param.n_features.bounds[1]
+        self.widgets: dict[str, Any] = {
+            "dataset": pmui.Select(options=titles, **named("dataset")),
+            "relation": pmui.RadioBoxGroup(options=relations, **named("relation")),
+            "epsilon": pmui.DiscreteSlider(options={f"{e:g}": e for e in EPSILONS}, **named("epsilon")),
+            "n_features": pmui.IntSlider(start=1, end=most, step=1, **named("n_features")),
+            "selection_share": pmui.FloatSlider(
+                start=0.05, end=0.95, step=0.05, format="0%", **named("selection_share")
+            ),
+            "draws": pmui.IntSlider(start=10, end=200, step=10, **named("draws")),
+            "seed": pmui.IntInput(start=0, end=2**31 - 1, step=1, **named("seed")),
+            **self.own(),
+        }
+        for name, widget in self.widgets.items():
+            tie(settings, name, widget, report)
+        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
+        self.redraw.on_click(self._redraw)
+        self.dataset_note = note("")
+        line = {"margin": (4, 12), "sizing_mode": "stretch_width"}
+        w = self.widgets
+        self.column = pn.Column(
+            w["dataset"],
+            self.dataset_note,
+            w["epsilon"],
+            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
+            w["relation"],
+            pmui.Divider(**line),
+            *self.middle(),
+            pmui.Divider(**line),
+            w["draws"],
+            w["seed"],
+            self.redraw,
+            note(f"Not here: {' and '.join(LEFT_OUT)}, which have more than two classes."),
+            sizing_mode="stretch_width",
+            margin=(8, 0),
+        )
+
+    def named(self, name: str) -> dict[str, Any]:
+        """Return label and look of the widget of a setting."""
+        return {"label": self.settings.param[name].label, **WIDE}
+
+    def own(self) -> dict[str, Any]:
+        """Return the widgets that only this page has, by setting."""
+        return {}
+
+    def middle(self) -> list:
+        """Return what stands in the drawer between relation and draws."""
+        w = self.widgets
+        rest = note("The rest of ε trains the classifier on the chosen features.")
+        return [w["n_features"], w["selection_share"], rest, *self.rows()]
+
+    def rows(self) -> list:
+        """Return what of this page's own widgets stands there."""
+        return []
+
+    def _redraw(self, _event) -> None:
+        self.settings.seed = (self.settings.seed + 1) % 2**31
+
+    def tell_browser(self, source: ColumnDataSource) -> None:
+        """Write what the browser computes with into a source of one row, without asking the server."""
+        for name, value in (
+            ("epsilon", f"{list(EPSILONS)}[cb_obj.value]"),
+            ("n_features", "cb_obj.value"),
+            ("selection_share", "cb_obj.value"),
+        ):
+            code = f"controls.setv({{data: {{...controls.data, {name}: [{value}]}}}}, {{sync: false}})"
+            self.widgets[name].jscallback(value=code, args={"controls": source})
+
+    def fit(self, n_features: int, row_bound: int) -> None:
+        """Set the sliders' ends to what the data set has."""
+        for name, most in (("n_features", n_features), ("row_bound", row_bound), ("select_row_bound", row_bound)):
+            if name in self.widgets:
+                self.widgets[name].param.update(end=min(most, MOST_FEATURES))
