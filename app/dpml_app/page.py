@@ -19,7 +19,8 @@ from panel.models.markup import HTML
 from threadpoolctl import threadpool_limits
 
 from dpml.exceptions import DpmlError
-from dpml_app.settings import Settings
+from dpml_app.card import Slot
+from dpml_app.settings import Shared
 from dpml_app.work.pool import Pool
 from dpml_app.work.sweep import Sweep
 from dpml_app.work.train import TrainWork
@@ -42,19 +43,23 @@ def answer_threads(name: str, number: int = 2) -> ThreadPoolExecutor:
 
 
 class BasePage:
-    """A page of one session; `main`, `controls` and `first_data` are for the shell.
+    """A page of one session; `main`, `controls`, `datasets` and `shown` are for the shell.
 
     Parameters
     ----------
-    settings : Settings
+    settings : Shared
     pool : Pool
     """
 
     main: pn.Column
     controls: Any
     readouts: dict[str, HTML]
+    # those that the page can show; empty: any
+    datasets: tuple[str, ...] = ()
+    slots: list[Slot]
+    shown = True
 
-    def __init__(self, settings: Settings, pool: Pool):
+    def __init__(self, settings: Shared, pool: Pool):
         self.settings, self.pool = settings, pool
         self._pulse = ColumnDataSource({"beat": [0]})
         self._timer: asyncio.TimerHandle | None = None
@@ -154,7 +159,7 @@ class LatestPage(BasePage):
     work: Sweep | TrainWork
     headline: pn.pane.HTML
 
-    def __init__(self, settings: Settings, pool: Pool):
+    def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
         self._changed: set[str] = set()
         self._answering = False
@@ -176,7 +181,7 @@ class LatestPage(BasePage):
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
-        if self._changed and self._doc is not None and self.main.visible and not self._answering:
+        if self._changed and self._doc is not None and self.shown and not self._answering:
             self._spawn(self._answer())
 
     def _on_change(self, *events) -> None:

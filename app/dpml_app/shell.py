@@ -1,30 +1,38 @@
-"""The app around its pages: title, drawer, badge, theme, and the link that carries every setting."""
+"""The app around its pages: the frame, the link that carries every setting, and which page is shown.
+
+Every page has an empty place in the document from the start. It is filled at the first visit and hidden by CSS later:
+what is not shown is not laid out, and nothing that is shown is rendered again.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.models import CustomJS
-from panel.io.location import Location
-from panel.util import edit_readonly
+from bokeh.document import Document
+from bokeh.events import DocumentReady
+from bokeh.models import ColumnDataSource, CustomJS
+from panel.io.state import set_curdoc
 
+from dpml_app import link
 from dpml_app.audit.page import AuditPage
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.noise.page import NoisePage
+from dpml_app.page import BasePage
 from dpml_app.select.page import SelectPage
-from dpml_app.settings import PAGES, Settings
+from dpml_app.settings import PAGES
+from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
-from dpml_app.widgets import tie
 from dpml_app.work.pool import pool
 
 __all__ = ["Shell", "build_app"]
 
-ROOMS: dict[str, type] = {
+ROOMS: dict[str, type[BasePage]] = {
     "explore": ExplorePage,
     "audit": AuditPage,
     "noise": NoisePage,
@@ -32,116 +40,182 @@ ROOMS: dict[str, type] = {
     "train": TrainPage,
     "evaluate": EvaluatePage,
 }
-
 BADGE = "Demonstration: study noise, not a release"
-# two lines on a phone, where one would push the theme's button off the screen
-BADGE_STYLE = {
-    "@media (max-width: 600px)": {
-        "maxWidth": "180px",
-        "height": "auto",
-        "fontSize": "0.7rem",
-        "& .MuiChip-label": {"whiteSpace": "normal", "py": "3px"},
-    }
-}
-# In a narrow window the drawer covers the page, so it closes when the first data arrive. The server sees a phone in
-# the request's headers; only the browser knows a narrow window.
-CLOSE_DRAWER = """
-if (window.innerWidth < 600 && !window.dpml_drawer_seen) {
-  for (const root of cb_obj.document.roots()) {
-    if (root.data?.sidebar_open) { root.data.sidebar_open = false }
-  }
-}
-window.dpml_drawer_seen = true
-"""
+HERE = Path(__file__).parent
+TEMPLATE, STYLES, SCRIPT = (
+    (HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css", "shell.js")
+)
+# what a link of the navigation asks for: the page alone changes
+SWITCH = "switch"
 
 
 class Shell:
     """The pages of one session; each is made, and started, when it is first shown."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.settings = Settings()
-        self.pages: dict[str, Any] = {}
-        self.drawer = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.menu = pmui.RadioButtonGroup(
-            options={title: name for name, title in PAGES.items()},
-            size="small",
-            margin=(10, 16, 0, 16),
-            # a second row on a phone
-            sx={"flexWrap": "wrap", "& button": {"width": "auto", "flexGrow": 0}},
-        )
-        # above the page and not in the header, where a phone has no room
-        self.body = pn.Column(self.menu, sizing_mode="stretch_width", margin=0)
+        self.pages: dict[str, BasePage] = {}
+        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
+        self.slots = {name: pn.Column(**look) for name in PAGES}
+        self.drawers = {name: pn.Column(**look) for name in PAGES}
+        self.address = ColumnDataSource({"query": ["?"], "push": [False]}, name="address")
+        self.visited = ColumnDataSource({"query": [""], "at": [0.0]}, name="visited")
+        # cards that wait for being near the view, and those that have come near it
+        self.waiting = ColumnDataSource({"names": []}, name="waiting")
+        self.near = ColumnDataSource({"names": []}, name="near")
+        # a model is in the document once another one refers to it
+        self.alerts = pn.Column(tags=[self.address, self.visited, self.waiting, self.near], **look)
+        self.doc: Document | None = pn.state.curdoc
         self.live = False
         self._starting: asyncio.Task | None = None
+        self._restoring = False
 
-    def link(self, location: Location | None) -> None:
-        """Take the settings from the address, and write every change back into it."""
-        problems = [] if location is None else _tie_to_link(location, self.settings)
-        tie(self.settings, "page", self.menu, lambda _name, text: self.shown.report("page", text))
-        self.settings.param.watch(lambda _event: self.show(), "page")
+    def link(self, given: Mapping[str, str]) -> None:
+        """Take the settings from a link, and write every change into the address from now on."""
+        faults = link.read(self.settings, given, ["page", *self.settings.names()])
+        self.visited.on_change("data", self._on_visit)
+        self.near.on_change("data", self._on_near)
+        self.settings.param.watch(self._on_change, ["page", *self.settings.names()])
         self.show()
-        for topic, text, severity in problems:
-            self.shown.report(topic, text, severity)
+        self._tell(faults)
+        self._write(push=False)
+
+    def _tell(self, faults: list[str]) -> None:
+        if faults:
+            self.shown.report("link", link.faults(faults), "error")
+        else:
+            self.shown.clear("link")
 
     @property
-    def shown(self) -> Any:
+    def spoken(self) -> dict[str, ColumnDataSource]:
+        """The sources that server and browser speak through, by their names in the script."""
+        return {s.name: s for s in (self.address, self.visited, self.waiting, self.near)}
+
+    @property
+    def shown(self) -> BasePage:
         """The page that is shown."""
         return self.pages[self.settings.page]
 
+    # ---- the address --------------------------------------------------------------------------------------------
+
+    def _write(self, *, push: bool) -> None:
+        query = link.query_of(self.settings, self.settings.page_names(self.settings.page))
+        if push or query != self.address.data["query"][0]:
+            self.address.data = {"query": [query], "push": [push]}
+
+    def _on_change(self, *events: Any) -> None:
+        if self._restoring:
+            return
+        turned = any(event.name == "page" for event in events)
+        if turned:
+            self.show()
+        self._write(push=turned)
+
+    def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Go where Back, Forward or a link of the navigation leads."""
+        with set_curdoc(self.doc), pn.io.hold(self.doc):
+            self._visit(new["query"][0])
+
+    def _visit(self, query: str) -> None:
+        given = link.parse(query)
+        if given.pop(SWITCH, None) is not None:
+            self.settings.assign({"page": given["page"]})
+            return
+        page = given.get("page", "explore")
+        used = self.settings.page_names(page) if page in PAGES else []
+        # what the link leaves out is at its default
+        defaults = {name: self.settings.param[name].default for name in ["page", *used] if name not in given}
+        self._restoring = True
+        try:
+            self.settings.param.update(**defaults)
+            faults = link.read(self.settings, given, ["page", *self.settings.names()])
+        finally:
+            self._restoring = False
+        self.show()
+        self._tell(faults)
+
+    # ---- pages --------------------------------------------------------------------------------------------------
+
     def show(self) -> None:
-        """Show the page that the settings name, and nothing of the others."""
+        """Show the page that the settings name."""
         name = self.settings.page
         for other, page in self.pages.items():
-            page.main.visible = page.controls.column.visible = other == name
+            page.shown = other == name
         if name not in self.pages:
             page = self.pages[name] = ROOMS[name](self.settings, pool())
-            page.first_data.js_on_change("data", CustomJS(code=CLOSE_DRAWER))
-            self.drawer.append(page.controls.column)
-            self.body.append(page.main)
+            self.drawers[name].append(page.controls.column)
+            self.slots[name].append(page.main)
             if self.live:
-                self._starting = asyncio.get_running_loop().create_task(page.start())
-        else:
-            self.shown.resume()
+                self._starting = asyncio.get_running_loop().create_task(self._start(page))
+        page = self.shown
+        if page.datasets and self.settings.dataset not in page.datasets:
+            text = f"{self.settings.dataset} has more than two classes, and this page is about two: it shows census."
+            self.settings.dataset = "census"
+            page.report("dataset", text, "info")
+        self._wait()
+        page.resume()
+
+    def _wait(self) -> None:
+        """Tell the browser which cards are still to come."""
+        names = [place.name for place in self.shown.slots if not place.objects]
+        if names != list(self.waiting.data["names"]):
+            self.waiting.data = {"names": names}
+
+    def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Fill the places that have come near the view."""
+        with set_curdoc(self.doc), pn.io.hold(self.doc):
+            for place in self.shown.slots:
+                if place.name in new["names"]:
+                    place.mount()
+            self._wait()
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
         self.live = True
         await self.shown.start()
 
+    async def _start(self, page: BasePage) -> None:
+        with set_curdoc(self.doc):  # a task has none of its own
+            await page.start()
+
     def stop(self) -> None:
         """Stop computing for a session that has ended."""
         for page in self.pages.values():
             page.stop()
+        self.pages.clear()
+        self.doc = None
 
 
-def build_app() -> pmui.Page:
-    """Return a new page; in a server it takes its settings from the link and starts to compute once it is shown."""
+def build_app() -> pn.Template:
+    """Return a new app; in a server it takes its settings from the link and starts to compute once it is shown."""
     shell = Shell()
-    shell.link(pn.state.location)
-    badge = pmui.Chip(label=BADGE, color="warning", variant="filled", size="medium", margin=(0, 8), sx=BADGE_STYLE)
-    page = pmui.Page(
-        title="dpml",
-        meta_name="dpml: explore private classification",
-        sidebar=[shell.drawer],
-        sidebar_open=not _on_phone(),
-        sidebar_width=330,
-        header=[badge],
-        main=[shell.body],
-        busy_indicator=None,
-    )
-    # Panel ties the page's busy flag to every event of every widget, and each change walks all models of the page
-    # (measured: 25 ms, twice an event); progress is shown by the page itself
-    with edit_readonly(page):
-        page.busy = False
-    if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
+    doc = pn.state.curdoc
+    shell.link(_arguments(doc))
+    template = pn.Template(TEMPLATE, design=pmui.theme.MaterialDesign)
+    template.add_variable("css", STYLES)
+    template.add_variable("pages", PAGES)
+    template.add_variable("first", shell.settings.page)
+    template.add_variable("badge", BADGE)
+    template.add_panel("theme", pmui.ThemeToggle())
+    template.add_panel("alerts", shell.alerts)
+    for name in PAGES:
+        template.add_panel(f"controls_{name}", shell.drawers[name])
+        template.add_panel(f"page_{name}", shell.slots[name])
+    if doc is not None and doc.session_context is not None:
+        doc.title = "dpml"
+        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT))
         pn.state.onload(_send_at_once)
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())
-    return page
+    return template
 
 
-def _on_phone() -> bool:
-    return "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
+def _arguments(doc: Document | None) -> dict[str, str]:
+    """Return what the link of this session says."""
+    request = getattr(getattr(doc, "session_context", None), "request", None)
+    arguments: Mapping[str, list[bytes]] = getattr(request, "arguments", None) or {}
+    query = {name: values[-1].decode("utf-8", "replace") for name, values in arguments.items() if values}
+    return {link.ALIASES.get(name, name): text for name, text in query.items()}
 
 
 def _send_at_once() -> None:
@@ -151,27 +225,3 @@ def _send_at_once() -> None:
         set_nodelay = getattr(getattr(connection, "_socket", None), "set_nodelay", None)
         if set_nodelay is not None:
             set_nodelay(True)
-
-
-def _tie_to_link(location: Location, settings: Settings) -> list[tuple[str, str, str]]:
-    """Tie settings and link; return what was wrong with the link, as (topic, sentence, severity)."""
-    problems: list[tuple[str, str, str]] = []
-
-    def refused(values: dict) -> None:
-        wrong = settings.assign(values)
-        if wrong:
-            problems.append(("link", "In the link, " + " Also, ".join(wrong), "error"))
-
-    unknown = sorted(set(location.query_params) - set(settings.all_names()))
-    location.sync(settings, settings.all_names(), on_error=refused)
-    # a page that opens sends the address it was opened with, over what has been written into it so far
-    pn.state.onload(lambda: location.update_query(**_as_text(settings)))  # type: ignore[arg-type]
-    if unknown:
-        problems.append(("unknown", f"The link has {', '.join(unknown)}, which no control has.", "warning"))
-    return problems
-
-
-def _as_text(settings: Settings) -> dict[str, str]:
-    values = {name: settings.param[name].serialize(value) for name, value in settings.everything().items()}
-    # what is empty has no place in a link: reading it back leaves it out
-    return {name: v if isinstance(v, str) else json.dumps(v) for name, v in values.items() if v != ""}

@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
-from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, MOST_FEATURES, Settings
+from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, MOST_FEATURES, Shared
 
 __all__ = ["DEBOUNCE", "WIDE", "DataControls", "note", "tie", "words_of"]
 
@@ -48,9 +48,10 @@ NOTE_STYLE = """
 """
 
 
-def tie(settings: Settings, name: str, widget, report: Callable[[str, str], None]) -> None:
+def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None]) -> None:
     """Tie a widget to a setting both ways; a value that is not allowed is reported and taken back."""
-    widget.value = getattr(settings, name)
+    if not (name == "dataset" and settings.dataset not in widget.options.values()):
+        widget.value = getattr(settings, name)
     widget._debounce = DEBOUNCE
 
     def to_setting(event):
@@ -61,8 +62,14 @@ def tie(settings: Settings, name: str, widget, report: Callable[[str, str], None
             report(name, problems[0])
             widget.value = getattr(settings, name)
 
+    def to_widget(event):
+        offered = getattr(widget, "options", None)
+        # another page may offer more
+        if not isinstance(offered, dict) or event.new in offered.values() or isinstance(event.new, list):
+            widget.value = event.new
+
     widget.param.watch(to_setting, "value")
-    settings.param.watch(lambda event: setattr(widget, "value", event.new), name)
+    settings.param.watch(to_widget, name)
 
 
 class DataControls:
@@ -70,12 +77,12 @@ class DataControls:
 
     Parameters
     ----------
-    settings : Settings
+    settings : Shared
     report : callable
         Takes the name of a control and a sentence for the page.
     """
 
-    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
+    def __init__(self, settings: Shared, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
         named = self.named
         titles = {TITLES[name]: name for name in DATASETS}

@@ -7,7 +7,8 @@ import pytest
 from dpml_app import data
 from dpml_app.explore import compute, words
 from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
-from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, SWEEP_EPSILONS, Settings
+from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, SWEEP_EPSILONS
+from dpml_app.state import Settings
 from dpml_app.text import dataset_note
 
 from dpml.datasets import NAMES, load

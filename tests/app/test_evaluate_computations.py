@@ -14,7 +14,8 @@ from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
 from dpml_app.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED
 from dpml_app.evaluate.sweep import NOW, EvaluateSweep
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS, Settings
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.state import Settings
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
 

@@ -10,7 +10,8 @@ from dpml_app.evaluate import compute as own
 from dpml_app.evaluate import numbers
 from dpml_app.evaluate.settings import CUTS, SIZES
 from dpml_app.evaluate.words import SHARE
-from dpml_app.settings import SWEEP_EPSILONS, Settings
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.state import Settings
 
 pytestmark = pytest.mark.browser
 press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))

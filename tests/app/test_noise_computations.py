@@ -21,7 +21,7 @@ from dpml_app.noise.controls import NoiseControls, points_of
 from dpml_app.noise.models import NORMS, model, vector_draws, vector_log_density
 from dpml_app.noise.points import PRESETS, SIZES, decode, encode, is_code, preset
 from dpml_app.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
-from dpml_app.settings import Settings
+from dpml_app.state import Settings
 from scipy import stats
 
 from dpml.mechanisms import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax

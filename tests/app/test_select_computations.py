@@ -9,7 +9,7 @@ from dpml_app.select import compute as own
 from dpml_app.select import words as select_words
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
 from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
-from dpml_app.settings import Settings
+from dpml_app.state import Settings
 from dpml_app.work.pool import Cache, Chunk
 
 from dpml.classifiers import BernoulliNB

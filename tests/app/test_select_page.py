@@ -8,7 +8,7 @@ import pytest
 from dpml_app import data as shared
 from dpml_app.select import compute as own
 from dpml_app.select.settings import CALIBRATIONS, THRESHOLDS
-from dpml_app.settings import Settings
+from dpml_app.state import Settings
 
 from dpml.datasets import load
 

@@ -6,7 +6,8 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS, Settings
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.state import Settings
 from dpml_app.train import words as train_words
 from dpml_app.train.accuracy import TRUE, AccuracyPanel
 from dpml_app.train.compute import (
@@ -49,7 +50,7 @@ def values_of(**changes):
 
 
 def measured(name, method, epsilon=0.5, draws=5, seed=3, **more):
-    values = values_of(train_dataset=name, **more)
+    values = values_of(dataset=name, **more)
     return nb_measure(name, method, "add-remove", epsilon, options_of(method, values), draws, seed)["accuracy"]
 
 
@@ -317,7 +318,7 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("train_dataset", "iris"),
+        ("dataset", "iris"),
         ("train_methods", ["binned", "magic"]),
         ("train_methods", "binned"),
         ("train_weight", "3:1"),

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from dpml_app.settings import SWEEP_EPSILONS, Settings
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.state import Settings
 from dpml_app.train import tuning as train_tuning
 from dpml_app.train.accuracy import AccuracyPanel, fewer_draws
 from dpml_app.train.compute import nb_facts, nb_measure
@@ -56,7 +57,7 @@ def facts_of(name):
 
 
 def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
-    options = options_of(method, values_of(train_dataset=name, **more))
+    options = options_of(method, values_of(dataset=name, **more))
     return linear_measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]
 
 
@@ -228,7 +229,7 @@ def test_grids_reach_from_end_to_end():
 
 
 def test_lambda_marks_the_rule_and_the_best_in_hindsight():
-    values, facts, panel = values_of(train_dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), LambdaPanel()
+    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), LambdaPanel()
     results = done(panel, values, facts)
     rules, best = (
         {c: [source.data[c][0] for source in panel.marks[key].values()] for c in ("x", "y", "what")}
@@ -250,7 +251,7 @@ def test_lambda_marks_the_rule_and_the_best_in_hindsight():
 
 
 def test_a_chosen_lambda_has_its_dots():
-    values, facts, panel = values_of(train_dataset="toy", train_lambda=5.0, draws=10), facts_of("toy"), LambdaPanel()
+    values, facts, panel = values_of(dataset="toy", train_lambda=5.0, draws=10), facts_of("toy"), LambdaPanel()
     done(panel, values, facts)
     assert panel.figures[0].marker.location == 5.0
     mean = panel.figures[0].now["objective"].data["mean"]
@@ -266,7 +267,7 @@ def test_the_best_is_not_said_before_all_are_there():
 
 def test_dots_of_another_setting_are_faded_until_theirs_come():
     facts, panel = facts_of("toy"), AccuracyPanel()
-    values = values_of(train_dataset="toy", train_linear=["objective"], draws=10)
+    values = values_of(dataset="toy", train_linear=["objective"], draws=10)
     place = ("objective", SOON)
     first = panel.work(values, facts)[place]
     panel.prepare(values, facts, {place: first.function(*first.arguments)})
@@ -302,7 +303,7 @@ def test_weights_with_little_noise_are_those_without(method):
 
 
 def test_weights_are_drawn_and_said():
-    values, facts, panel = values_of(train_dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), WeightsPanel()
+    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), WeightsPanel()
     results = done(panel, values, facts)
     (result,) = results.values()
     np.testing.assert_array_equal(panel.bars.data["exact"], result["exact"])
@@ -341,7 +342,7 @@ def test_the_costs_that_are_said_add_up():
 
 
 def test_tuning_says_what_it_costs_and_how_sure_it_is():
-    values, facts = values_of(train_dataset="toy", train_tune="row_bound", epsilon=1.0, draws=50), facts_of("toy")
+    values, facts = values_of(dataset="toy", train_tune="row_bound", epsilon=1.0, draws=50), facts_of("toy")
     panel = TuningPanel()
     results = done(panel, values, facts)
     assert {len(r["accuracy"]) for r in results.values()} == {MOST_TUNING_DRAWS}
@@ -380,8 +381,8 @@ def test_a_family_has_its_own_panels_and_controls(family, there, not_there):
 
 
 def test_the_chosen_setting_comes_first_and_tuning_last():
-    page = TrainPage(Settings(train_family="linear", train_dataset="toy"), Pool(1))
-    values, facts = values_of(train_dataset="toy"), facts_of("toy")
+    page = TrainPage(Settings(train_family="linear", dataset="toy"), Pool(1))
+    values, facts = values_of(dataset="toy"), facts_of("toy")
     order = page._missing({name: page.panels[name].work(values, facts) for name in ("tuning", "accuracy", "lambda")})
     kinds = [chunk.function is tuning_measure for chunk in order]
     assert kinds == sorted(kinds)

@@ -95,7 +95,7 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 
 
 def test_accuracy_over_epsilon_is_what_the_library_finds(app):
-    app.enter("train", "&train_dataset=toy&epsilon=1&seed=4" + QUICK)
+    app.enter("train", "&dataset=toy&epsilon=1&seed=4" + QUICK)
     data = load("toy")
     studies = {
         "binned": (BinnedNBStudy(data), {}),
@@ -134,15 +134,15 @@ def test_what_is_not_private_is_said_in_legend_and_text(app):
 
 
 def test_bad_values_in_the_link_are_said_and_good_ones_kept(app):
-    app.enter("train", "&train_dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK)
+    app.enter("train", "&dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK)
     assert any("train_weight = 9:9 is not allowed" in text for text in app.alerts)
     assert any("train_feature = 99 set to 1: toy offers 10 features" in text for text in app.alerts)
-    assert (app.query["train_bins"], app.query["train_weight"], app.query["train_dataset"]) == ("7", "2:1", "toy")
+    assert (app.query["train_bins"], app.query["train_weight"], app.query["dataset"]) == ("7", "2:1", "toy")
     assert app.query["train_feature"] == "1"
 
 
 def test_panels_that_do_not_apply_say_why_and_are_empty(app):
-    app.enter("train", "&train_dataset=toy" + QUICK)
+    app.enter("train", "&dataset=toy" + QUICK)
     assert "these data have no categories, so there is nothing to weigh against each other" in app.text
     assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('train-weight-global')") is None
     assert app.read("train-size-global")["x"] != []
@@ -151,7 +151,7 @@ def test_panels_that_do_not_apply_say_why_and_are_empty(app):
 def test_another_data_set_replaces_everything(app):
     app.enter("train", QUICK)
     before = figures(app)
-    app.act(pick("Data set to train on", "Breast cancer (no file)"))
+    app.act(pick("Data set", "Breast cancer (no file)"))
     after = figures(app)
     assert after["weight"] != before["weight"]
     assert app.read("train-weight-global")["x"] == []
@@ -177,11 +177,11 @@ def test_it_fits_a_phone(make_app, server):
 
 def test_a_data_set_without_files_is_said_and_another_can_be_chosen(make_app, start_server, tmp_path):
     (tmp_path / "adult.data").write_text("not the file")
-    app = make_app(start_server(DPML_DATA=str(tmp_path))).enter("train", "&train_dataset=adult" + QUICK, wait=False)
+    app = make_app(start_server(DPML_DATA=str(tmp_path))).enter("train", "&dataset=adult" + QUICK, wait=False)
     app.page.get_by_role("alert").wait_for(timeout=60_000)
     assert app.alerts[0].startswith("Data set: ")
     assert "No data" in app.text
-    app.act(pick("Data set to train on", "Toy, generated (no file)"))
+    app.act(pick("Data set", "Toy, generated (no file)"))
     assert app.alerts == []
     assert app.read("train-accuracy-binned")["x"] != []
 
@@ -194,7 +194,7 @@ def test_every_control_has_a_name(app):
         assert controls.evaluate_all(NAMELESS) == []
 
 
-LINEAR = "&train_family=linear&train_dataset=toy&epsilon=1&seed=4" + QUICK
+LINEAR = "&train_family=linear&dataset=toy&epsilon=1&seed=4" + QUICK
 
 
 def test_linear_models_are_drawn_as_the_library_finds_them(app):
@@ -263,7 +263,7 @@ def test_each_linear_control_changes_what_it_should_and_nothing_else(app):
 
 
 def test_another_family_brings_its_panels_and_controls_and_the_link_restores_them(app, make_app, server):
-    app.enter("train", "&train_dataset=toy" + QUICK)
+    app.enter("train", "&dataset=toy" + QUICK)
     assert app.page.get_by_role("slider", name="λ, linear models", exact=True).count() == 0
     assert not seen(app, "Regulariser λ: bias against noise")
     app.act(choose("radio", "Linear models"))
@@ -281,21 +281,21 @@ def test_another_family_brings_its_panels_and_controls_and_the_link_restores_the
 
 
 def test_what_linear_models_cannot_do_is_said(app):
-    app.enter("train", "&train_family=linear&train_lambda=3&train_linear=output.magic&train_dataset=toy" + QUICK)
+    app.enter("train", "&train_family=linear&train_lambda=3&train_linear=output.magic&dataset=toy" + QUICK)
     assert any("train_lambda = 3 is not allowed" in text for text in app.alerts)
     assert any("train_linear = " in text and "is not allowed" in text for text in app.alerts)
 
 
 @pytest.mark.data
 def test_many_columns_and_three_classes_are_refused_in_words(app):
-    chosen = "&train_family=linear&train_dataset=sms&train_linear=functional&train_shown=functional"
+    chosen = "&train_family=linear&dataset=sms&train_linear=functional&train_shown=functional"
     app.enter("train", chosen + QUICK, wait=False)
     answered = "Bokeh.documents?.[0]?.get_model_by_name('train-state')?.data.answers[0] > 0"
     app.page.wait_for_function(f"globalThis.Bokeh !== undefined && {answered}", timeout=120_000)
     refused = "Not for this choice: Functional mechanism: too many columns, 8,444; here it is for 400 at most."
     # accuracy, size and weights
     assert app.text.count(refused) == 3
-    app.enter("train", "&train_family=linear&train_dataset=seeds&train_measure=auc" + QUICK)
+    app.enter("train", "&train_family=linear&dataset=seeds&train_measure=auc" + QUICK)
     assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in app.text
     assert "against the rest" in app.text
 

@@ -11,9 +11,8 @@ import panel_material_ui as pmui
 from dpml.catalogue import CATALOGUE
 from dpml_app.audit.cases import EDITABLE
 from dpml_app.audit.compute import expected_to_pass
-from dpml_app.audit.settings import AUDIT_DRAWS, AUDIT_EPSILONS, CONFIDENCES
+from dpml_app.audit.settings import AUDIT_DRAWS, AUDIT_EPSILONS, CONFIDENCES, AuditSettings
 from dpml_app.audit.words import FAMILIES
-from dpml_app.settings import Settings
 from dpml_app.widgets import note, tie
 
 __all__ = ["AuditControls"]
@@ -34,12 +33,12 @@ class AuditControls:
 
     Parameters
     ----------
-    settings : Settings
+    settings : AuditSettings
     report : callable
         Takes the name of a control and a sentence for the page.
     """
 
-    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
+    def __init__(self, settings: AuditSettings, report: Callable[[str, str], None]):
         self.settings = settings
         wide = {"sizing_mode": "stretch_width", "margin": (6, 12)}
         label = lambda name: settings.param[name].label  # noqa: E731

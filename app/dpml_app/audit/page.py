@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -19,10 +20,10 @@ from dpml.catalogue import CATALOGUE
 from dpml_app.audit import compute, words
 from dpml_app.audit.controls import AuditControls
 from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
+from dpml_app.audit.settings import AuditSettings
 from dpml_app.audit.tables import ClaimsTable, RecordEditor, claim_key
-from dpml_app.card import card
+from dpml_app.card import Slot, card, grid
 from dpml_app.page import BasePage, answer_threads
-from dpml_app.settings import Settings
 from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["AuditPage"]
@@ -43,11 +44,13 @@ class AuditPage(BasePage):
 
     Parameters
     ----------
-    settings : Settings
+    settings : AuditSettings
     pool : Pool
     """
 
-    def __init__(self, settings: Settings, pool: Pool):
+    settings: AuditSettings
+
+    def __init__(self, settings: AuditSettings, pool: Pool):
         super().__init__(settings, pool)
         self.attack, self.bound, self.output = AttackFigure(), BoundFigure(), OutputFigure()
         self._serial = 0
@@ -59,9 +62,8 @@ class AuditPage(BasePage):
         self.controls = AuditControls(settings, self.report)
         self.controls.start.on_click(self._on_start)
         self._build()
-        self.first_data = self.attack.curve
         self._tell_changes(sentences)
-        settings.param.watch(self._on_change, Settings.audit_names())
+        settings.param.watch(self._on_change, AuditSettings.audit_names())
 
     # ---- layout -------------------------------------------------------------------------------------------------
 
@@ -84,7 +86,7 @@ class AuditPage(BasePage):
         )  # fmt: skip
         self.editor.param.watch(self._on_edit, ["table", "record", "replaced"])
         self.claims = ClaimsTable(self._choose, sizing_mode="stretch_width", margin=(0, 12, 12, 12))
-        grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        self.slots = []
         captions = words.AUDIT_CAPTIONS
         for title, content, name, half in (
             ("The attacker's ROC curve", self.attack.plot, "attack", True),
@@ -93,14 +95,12 @@ class AuditPage(BasePage):
             ("Two neighbours, D and D′", self.editor, "neighbours", True),
             ("All claims of the catalogue", self.claims, "claims", False),
         ):
-            size = {"xs": 12, "lg": 6} if half else {"xs": 12}
-            grid.append(pmui.Grid(card(title, self.readouts[name], content, captions[name]), size=size))
+            make = partial(card, title, self.readouts[name], content, captions[name])
+            self.slots.append(Slot(f"audit-{name}", make, wide=not half))
         self.main = pn.Column(
             self.alerts,
-            pmui.Paper(
-                self.verdict, self.status, self.progress, elevation=0, sizing_mode="stretch_width", margin=(8, 12)
-            ),
-            grid,
+            pn.Column(self.verdict, self.status, self.progress, sizing_mode="stretch_width", margin=(8, 12)),
+            grid(self.slots),
             sizing_mode="stretch_width",
         )
 
@@ -170,7 +170,7 @@ class AuditPage(BasePage):
 
     async def _audit(self, serial: int, values: dict[str, Any]) -> None:
         """Audit one setting, step by step, until it is done or outdated."""
-        key = Settings.audit_key(values)
+        key = AuditSettings.audit_key(values)
         formula = asyncio.ensure_future(self._in_thread(_FORMULAS, self.pool.cache.call, compute.exact, key))
         try:
             # most formulas are there at once; the draws do not wait for one that is not
@@ -238,7 +238,7 @@ class AuditPage(BasePage):
             replaced=values["audit_replaced"],
             relation=relation,
         )
-        case = compute.case(Settings.audit_key(values))
+        case = compute.case(AuditSettings.audit_key(values))
         self._read_out("neighbours", words.neighbours_words(entry, values, case))
         self.claims.selected = "" if by_hand else claim_key(values["audit_method"], relation)
         self._show_verdict(values, None)
@@ -295,7 +295,7 @@ class AuditPage(BasePage):
             ):
                 for done, (name, relation) in enumerate(claims, start=1):
                     # what is being looked at comes first
-                    while self._doc is not None and ((self._running and not self._paused) or not self.main.visible):
+                    while self._doc is not None and ((self._running and not self._paused) or not self.shown):
                         await asyncio.sleep(0.2)
                     if self._doc is None:
                         return

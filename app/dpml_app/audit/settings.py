@@ -1,4 +1,4 @@
-"""Every control of the Audit page; `dpml_app.settings.Settings` holds them beside those of the other pages."""
+"""Every control of the Audit page; `dpml_app.state.Settings` holds them beside those of the other pages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import param
 from dpml.catalogue import CATALOGUE
 from dpml_app.audit.cases import EDITABLE, RECORD, TABLE
 from dpml_app.audit.compute import LADDER
+from dpml_app.settings import Shared
 
 __all__ = ["AUDIT_DRAWS", "AUDIT_EPSILONS", "CONFIDENCES", "AuditSettings"]
 
@@ -19,7 +20,13 @@ CONFIDENCES = (0.8, 0.9, 0.95, 0.99, 0.999)
 RELATION_WORDS = {"add-remove": "add or remove one record", "replace-one": "replace one record"}
 
 
-class AuditSettings(param.Parameterized):
+class Records(param.String):
+    """Records of a table, or one of them."""
+
+    allowed = "records with a dot between them, each its class, n or y, then those of a, b, c, d that it has"
+
+
+class AuditSettings(Shared):
     """The settings of the Audit page; a parameter's name is its name in the link."""
 
     audit_method: Any = param.Selector(
@@ -28,8 +35,8 @@ class AuditSettings(param.Parameterized):
     audit_epsilon: Any = param.Selector(default=1.0, objects=list(AUDIT_EPSILONS), label="Claimed ε")
     audit_relation: Any = param.Selector(default="add-remove", objects=list(RELATION_WORDS), label="Claimed relation")
     audit_neighbours: Any = param.Selector(default="worst", objects=["worst", "table"], label="Two neighbours")
-    audit_table = param.String(default="nab.nb.yc.yac", regex=f"^{TABLE}$", label="Table")
-    audit_record = param.String(default="yab", regex=f"^{RECORD}$", label="New record")
+    audit_table = Records(default="nab.nb.yc.yac", regex=f"^{TABLE}$", label="Table")
+    audit_record = Records(default="yab", regex=f"^{RECORD}$", label="New record")
     audit_replaced = param.Integer(default=1, bounds=(1, 8), label="Record that is replaced")
     audit_draws: Any = param.Selector(default=25_000, objects=list(AUDIT_DRAWS), label="Draws, at most")
     audit_confidence: Any = param.Selector(default=0.95, objects=list(CONFIDENCES), label="Confidence")

@@ -8,17 +8,17 @@ the worker processes; a newer request makes the older one stop.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.models.markup import HTML
 
 from dpml.evaluation import roc_thresholds
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
-from dpml_app.card import card
+from dpml_app.card import Slot, card, grid
 from dpml_app.drawing.figure import empty_source, script
 from dpml_app.evaluate import attack as attacks
 from dpml_app.evaluate import compute, numbers, words
@@ -36,10 +36,10 @@ from dpml_app.evaluate.figures import (
     size_figure,
     sure_figure,
 )
-from dpml_app.evaluate.settings import SIZES
+from dpml_app.evaluate.settings import SIZES, EvaluateSettings
 from dpml_app.evaluate.sweep import EvaluateSweep
 from dpml_app.page import HEADLINE_STYLE, LatestPage, answer_threads
-from dpml_app.settings import SWEEP_EPSILONS, Settings
+from dpml_app.settings import DATASETS, SWEEP_EPSILONS
 from dpml_app.text import dataset_note
 from dpml_app.work.pool import Pool
 from dpml_app.work.sweep import SWEEP_DELAY
@@ -57,13 +57,15 @@ class EvaluatePage(LatestPage):
 
     Parameters
     ----------
-    settings : Settings
+    settings : EvaluateSettings
     pool : Pool
     """
 
+    settings: EvaluateSettings
     work: EvaluateSweep
+    datasets = DATASETS
 
-    def __init__(self, settings: Settings, pool: Pool):
+    def __init__(self, settings: EvaluateSettings, pool: Pool):
         super().__init__(settings, pool)
         self.names = settings.evaluate_names()
         self.roc, self.intervals, self.recall = RocFigure(), IntervalFigure(), RecallFigure()
@@ -83,7 +85,6 @@ class EvaluatePage(LatestPage):
         self._true_auc = self._true_gap = 0.0
         self._areas = np.zeros(1)
         self._build()
-        self.first_data = self.now
         settings.param.watch(self._on_change, self.names)
 
     # ---- layout -------------------------------------------------------------------------------------------------
@@ -100,13 +101,13 @@ class EvaluatePage(LatestPage):
         self.counts = empty_source("evaluate-counts", "negatives", "positives")
         self.noise = empty_source("evaluate-noise", "unit")
         self.now = empty_source("evaluate-now", "serial", "sensitivity", "lowered", "shown")
-        grid = ColumnDataSource({"fpr": compute.GRID}, name="evaluate-grid")
+        axis = ColumnDataSource({"fpr": compute.GRID}, name="evaluate-grid")
         arguments = {
             "controls": self.browser,
             "counts": self.counts,
             "noise": self.noise,
             "now": self.now,
-            "grid": grid,
+            "grid": axis,
             "band": self.roc.bands["histogram"],
             "faint": self.roc.faint["histogram"],
             "errors_marker": self.errors.here,
@@ -120,7 +121,7 @@ class EvaluatePage(LatestPage):
         self.browser.js_on_change("data", draw)
         self.now.js_on_change("data", draw)
         self.controls.tell_browser(self.browser)
-        cells = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        self.slots = []
         for title, name, figure in (
             ("Private ROC curves", "roc", self.roc),
             ("What one release tells", "numbers", self.intervals),
@@ -135,12 +136,12 @@ class EvaluatePage(LatestPage):
         ):
             own = self.controls.cards.get(name)
             above = pn.Column(*own, sizing_mode="stretch_width", margin=0) if own else None
-            framed = card(title, self.readouts[name], figure.plot, words.CAPTIONS[name], above)
-            cells.append(pmui.Grid(framed, size={"xs": 12, "lg": 6}))
+            make = partial(card, title, self.readouts[name], figure.plot, words.CAPTIONS[name], above)
+            self.slots.append(Slot(f"evaluate-{name}", make))
         self.main = pn.Column(
             self.alerts,
             self.work.progress.below(self.headline),
-            cells,
+            grid(self.slots),
             sizing_mode="stretch_width",
         )
 

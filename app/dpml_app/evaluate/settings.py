@@ -11,6 +11,7 @@ from typing import Any
 import param
 
 from dpml.evaluation import roc_thresholds
+from dpml_app.settings import Shared
 from dpml_app.several import Several
 
 __all__ = [
@@ -49,7 +50,7 @@ def _choice(default: Any, objects: Any, label: str) -> Any:
     return param.Selector(default=default, objects=list(objects), label=label)
 
 
-class EvaluateSettings(param.Parameterized):
+class EvaluateSettings(Shared):
     """Every control that only the Evaluate page has."""
 
     evaluate_classifier: Any = _choice("naive-bayes", CLASSIFIERS, "Classifier A")

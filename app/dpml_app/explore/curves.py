@@ -8,7 +8,8 @@ from typing import Any
 from dpml_app import data
 from dpml_app.explore import compute
 from dpml_app.explore.figures import AccuracyFigure, MapFigure
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS, Settings
+from dpml_app.explore.settings import ExploreSettings
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.sweep import Sweep
 
@@ -17,7 +18,7 @@ __all__ = ["Curves", "statistic_key"]
 
 def statistic_key(values: dict[str, Any], method: str, epsilon: float) -> tuple | None:
     """Return the arguments of the slow statistic that a method needs at this setting and ε, if any."""
-    options = Settings.options(values, method)
+    options = ExploreSettings.options(values, method)
     return data.statistic_key(values["dataset"], method, epsilon, options)
 
 
@@ -45,10 +46,10 @@ class Curves(Sweep):
         """Ask for every curve and the map at a setting."""
         self._values = values
         wanted: dict[str, dict[Any, Chunk]] = {
-            m: {e: Chunk(data.accuracy, Settings.accuracy_key(values, m, e)) for e in SWEEP_EPSILONS}
+            m: {e: Chunk(data.accuracy, ExploreSettings.accuracy_key(values, m, e)) for e in SWEEP_EPSILONS}
             for m in data.METHODS
         }
-        wanted["map"] = {t: Chunk(compute.map_row, Settings.map_key(values, t)) for t in ladder}
+        wanted["map"] = {t: Chunk(compute.map_row, ExploreSettings.map_key(values, t)) for t in ladder}
         self.request(wanted)
 
     def places(self) -> dict[Chunk, tuple[str, Any]]:

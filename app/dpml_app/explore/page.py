@@ -8,23 +8,24 @@ the older one stop.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.models.markup import HTML
 
 from dpml_app import data
-from dpml_app.card import card
+from dpml_app.card import Slot, card, grid
 from dpml_app.drawing.figure import script
 from dpml_app.explore import compute, words
 from dpml_app.explore.controls import Controls
 from dpml_app.explore.curves import Curves, statistic_key
 from dpml_app.explore.figures import AccuracyFigure, MapFigure, RocFigure, SelectionFigure
+from dpml_app.explore.settings import ExploreSettings
 from dpml_app.page import HEADLINE_STYLE, LatestPage, answer_threads
-from dpml_app.settings import SWEEP_EPSILONS, Settings
+from dpml_app.settings import DATASETS, SWEEP_EPSILONS
 from dpml_app.text import dataset_note
 from dpml_app.work.pool import Chunk, Pool
 
@@ -39,15 +40,17 @@ class ExplorePage(LatestPage):
 
     Parameters
     ----------
-    settings : Settings
+    settings : ExploreSettings
     pool : Pool
     """
 
+    settings: ExploreSettings
     work: Curves
+    datasets = DATASETS
 
-    def __init__(self, settings: Settings, pool: Pool):
+    def __init__(self, settings: ExploreSettings, pool: Pool):
         super().__init__(settings, pool)
-        self.names = settings.names()
+        self.names = settings.explore_names()
         self.accuracy, self.selection = AccuracyFigure(), SelectionFigure()
         self.roc, self.map = RocFigure(), MapFigure()
         self.controls = Controls(settings, self.report)
@@ -63,7 +66,6 @@ class ExplorePage(LatestPage):
         self._facts: dict[str, Any] = {}
         self._now: tuple[dict, dict] = {}, {}
         self._build()
-        self.first_data = self.selection.unit
         settings.param.watch(self._on_change, self.names)
 
     # ---- layout -------------------------------------------------------------------------------------------------
@@ -84,19 +86,19 @@ class ExplorePage(LatestPage):
         # a model is in the document once another one refers to it
         self.accuracy.plot.tags = [self.state, self.work.progress.state, self.browser, self.selection.unit]
         self._connect_browser()
-        grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        self.slots = []
         for title, plot, name in (
             ("Accuracy against ε", self.accuracy.plot, "accuracy"),
             ("Private ROC curve", self.roc.plot, "roc"),
             ("Which features a private choice takes", self.selection.plot, "selection"),
             ("How many features, at which ε", self.map.plot, "map"),
         ):
-            framed = card(title, self.readouts[name], plot, words.CAPTIONS[name])
-            grid.append(pmui.Grid(framed, size={"xs": 12, "lg": 6}))
+            make = partial(card, title, self.readouts[name], plot, words.CAPTIONS[name])
+            self.slots.append(Slot(f"explore-{name}", make))
         self.main = pn.Column(
             self.alerts,
             self.work.progress.below(self.headline),
-            grid,
+            grid(self.slots),
             sizing_mode="stretch_width",
         )
 
@@ -122,14 +124,14 @@ class ExplorePage(LatestPage):
     # ---- the current setting ------------------------------------------------------------------------------------
 
     async def _answer_once(self, changed: set[str]) -> None:
-        values = self.settings.snapshot()
+        values = self.settings.explore_values()
         if "dataset" in changed and not await self._load(values["dataset"]):
             return
         if not self._facts:
             return
         if "dataset" in self._changed:
             return  # another one was chosen while this one was loaded
-        values = self.settings.snapshot()  # loading may have lowered a setting
+        values = self.settings.explore_values()  # loading may have lowered a setting
         if {"dataset", "relation"} & changed:
             unit = self._facts["unit"]
             with self._hold():
@@ -137,11 +139,11 @@ class ExplorePage(LatestPage):
         if self.headline.object == "":
             with self._hold():
                 self.headline.object = words.headline(values, self._facts, {})
-        keys = {m: Settings.accuracy_key(values, m, values["epsilon"]) for m in data.METHODS}
+        keys = {m: ExploreSettings.accuracy_key(values, m, values["epsilon"]) for m in data.METHODS}
         slow = {m: statistic_key(values, m, values["epsilon"]) for m in data.METHODS}
         late = {m: keys[m] for m in data.METHODS if not data.is_here(slow[m])}
         ready = {m: keys[m] for m in data.METHODS if m not in late}
-        found, roc = await self._compute(ready, None if "row-bounded" in late else Settings.roc_key(values))
+        found, roc = await self._compute(ready, None if "row-bounded" in late else ExploreSettings.roc_key(values))
         with self._hold():
             self._show_answer(values, found, roc, complete=not late)
             for method in late:
@@ -163,15 +165,15 @@ class ExplorePage(LatestPage):
                     self.pool.result(chunk) if self.pool.warm else self._in_thread(_ANSWERS, data.statistic, *key)
                 )
                 data.adopt(key, made)
-                if values != self.settings.snapshot() or self._doc is None:
+                if values != self.settings.explore_values() or self._doc is None:
                     return
-            roc_key = Settings.roc_key(values) if "row-bounded" in late else None
+            roc_key = ExploreSettings.roc_key(values) if "row-bounded" in late else None
             more, roc = await self._compute(late, roc_key)
         except Exception as error:
             with self._hold():
                 self._failed("Values at this ε", error, topic="answer")
             return
-        if values == self.settings.snapshot() and self._doc is not None:
+        if values == self.settings.explore_values() and self._doc is not None:
             with self._hold():
                 self._show_answer(values, {**found, **more}, roc, complete=True)
 

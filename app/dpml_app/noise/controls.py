@@ -18,8 +18,8 @@ from dpml_app.noise.settings import (
     REACHES,
     STATISTICS,
     TOUCHED,
+    NoiseSettings,
 )
-from dpml_app.settings import Settings
 from dpml_app.widgets import DEBOUNCE, WIDE, note, tie
 
 __all__ = ["NoiseControls", "points_of"]
@@ -27,7 +27,7 @@ __all__ = ["NoiseControls", "points_of"]
 RELATIONS = {"Replace one point": "replace-one", "Add or remove one point": "add-remove"}
 
 
-def points_of(settings: Settings):
+def points_of(settings: NoiseSettings):
     """Return the points that the settings say."""
     if settings.noise_points:
         return decode(settings.noise_points)
@@ -47,12 +47,12 @@ class NoiseControls:
 
     Parameters
     ----------
-    settings : Settings
+    settings : NoiseSettings
     report : callable
         Takes the name of a control and a sentence for the page.
     """
 
-    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
+    def __init__(self, settings: NoiseSettings, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
         discrete = self._discrete
         self.widgets = {

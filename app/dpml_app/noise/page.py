@@ -7,18 +7,18 @@ depends on the dragged points.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, Range1d, Span
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.smooth.admissible import Cauchy
-from dpml_app.card import card, figure_pane
+from dpml_app.card import Slot, card, figure_pane, grid, line
 from dpml_app.drawing.looks import REFERENCE, Style
 from dpml_app.noise import compute as noise_compute
 from dpml_app.noise import words as noise_words
@@ -36,7 +36,6 @@ from dpml_app.noise.points import encode
 from dpml_app.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
 from dpml_app.noise.smooth_figures import SPREAD, SmoothFigures
 from dpml_app.page import HEADLINE_STYLE, BasePage
-from dpml_app.settings import Settings
 from dpml_app.work.pool import Pool
 
 __all__ = ["NoisePage"]
@@ -60,14 +59,16 @@ class NoisePage(BasePage):
 
     Parameters
     ----------
-    settings : Settings
+    settings : NoiseSettings
     pool : Pool
         Not used: nothing here takes long.
     """
 
-    def __init__(self, settings: Settings, pool: Pool):
+    settings: NoiseSettings
+
+    def __init__(self, settings: NoiseSettings, pool: Pool):
         super().__init__(settings, pool)
-        self.names = NoiseSettings.own()
+        self.names = settings.noise_names()
         self.controls = NoiseControls(settings, self.report)
         self.histogram, self.plane = HistogramFigure(), PlaneFigure()
         self.tails = CurveFigure(
@@ -103,7 +104,6 @@ class NoisePage(BasePage):
             "calibrations": ({"noise_epsilon", "noise_beta"}, self._calibrations),
         }
         self._build()
-        self.first_data = self.smooth.points
         settings.param.watch(self._on_change, self.names)
 
     # ---- layout -------------------------------------------------------------------------------------------------
@@ -115,9 +115,9 @@ class NoisePage(BasePage):
         }
         self.histogram.plot.tags = [self.state]
         self.dimensions = {1: figure_pane(self.histogram.plot), 2: figure_pane(self.plane.plot)}
-        grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        self.slots = []
         both = pn.Column(*self.dimensions.values(), sizing_mode="stretch_width", margin=0)
-        scales = _side_by_side(figure_pane(self.scales.plot), figure_pane(self.costs.plot))
+        scales = line(figure_pane(self.scales.plot), figure_pane(self.costs.plot), least=480)
         for title, name, content, wide in (
             ("What the noise looks like", "draws", both, 6),
             ("The largest error of many answers", "tails", self.tails.plot, 6),
@@ -126,33 +126,25 @@ class NoisePage(BasePage):
             ("Sensitivity of your own points", "smooth", self._smooth_panes(), 12),
             ("Three calibrations of Cauchy noise", "calibrations", scales, 12),
         ):
-            framed = card(title, self.readouts[name], content, noise_words.CAPTIONS[name], self._above(name))
-            grid.append(pmui.Grid(framed, size={"xs": 12, "lg": wide}))
+            make = partial(card, title, self.readouts[name], content, noise_words.CAPTIONS[name], self._above(name))
+            self.slots.append(Slot(f"noise-{name}", make, wide=wide == 12))
         self.main = pn.Column(
             self.alerts,
-            pmui.Paper(
-                pn.pane.HTML(INTRODUCTION, sizing_mode="stretch_width", margin=(4, 16), stylesheets=[HEADLINE_STYLE]),
-                elevation=0,
-                sizing_mode="stretch_width",
-                margin=(8, 12),
-            ),
-            grid,
+            pn.pane.HTML(INTRODUCTION, sizing_mode="stretch_width", margin=(12, 28), stylesheets=[HEADLINE_STYLE]),
+            grid(self.slots),
             sizing_mode="stretch_width",
         )
         self.smooth.connect(self.readouts["smooth"])
         self.smooth.points.on_change("data", self._dragged)
 
-    def _smooth_panes(self) -> pmui.Grid:
+    def _smooth_panes(self) -> pn.Column:
         left = pn.Column(figure_pane(self.smooth.line), figure_pane(self.smooth.release), sizing_mode="stretch_width")
-        return _side_by_side(left, figure_pane(self.smooth.envelope))
+        return line(left, figure_pane(self.smooth.envelope), least=480)
 
-    def _above(self, name: str) -> pmui.Grid | None:
+    def _above(self, name: str) -> pn.Column | None:
         """Return the controls that stand in a card, if there are any."""
         widgets = self.controls.cards.get(name, [])
-        wide = 3 if len(widgets) > 2 else 6
-        cells = [pmui.Grid(widget, size={"xs": 12, "sm": 6, "lg": wide}) for widget in widgets]
-        look = {"container": True, "spacing": 0, "sizing_mode": "stretch_width", "margin": (4, 0, 0, 0)}
-        return pmui.Grid(*cells, **look) if cells else None
+        return line(*widgets) if widgets else None
 
     # ---- answers ------------------------------------------------------------------------------------------------
 
@@ -299,10 +291,3 @@ class NoisePage(BasePage):
 def _at(epsilon: float, curves: dict[str, np.ndarray]) -> dict[str, float]:
     place = NOISE_EPSILONS.index(epsilon)
     return {name: float(curve[place]) for name, curve in curves.items()}
-
-
-def _side_by_side(left, right) -> pmui.Grid:
-    grid = pmui.Grid(container=True, spacing=0, sizing_mode="stretch_width", margin=0)
-    for pane in (left, right):
-        grid.append(pmui.Grid(pane, size={"xs": 12, "lg": 6}))
-    return grid

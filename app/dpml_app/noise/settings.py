@@ -7,6 +7,7 @@ from typing import Any
 import param
 
 from dpml_app.noise.points import PRESETS, SIZES, is_code
+from dpml_app.settings import Shared
 
 __all__ = ["BETA_SHARES", "DELTAS", "FAILURES", "MECHANISMS", "NOISE_EPSILONS", "NoiseSettings", "Points"]
 
@@ -49,7 +50,7 @@ def _choice(default: Any, objects: Any, label: str) -> Any:
     return param.Selector(default=default, objects=list(objects), label=label)
 
 
-class NoiseSettings(param.Parameterized):
+class NoiseSettings(Shared):
     """Every control of the Noise page."""
 
     noise_mechanism: Any = _choice("laplace", MECHANISMS, "Mechanism")
@@ -74,6 +75,6 @@ class NoiseSettings(param.Parameterized):
     noise_points = Points(default="", label="Points")
 
     @classmethod
-    def own(cls) -> list[str]:
+    def noise_names(cls) -> list[str]:
         """Return the names of these settings."""
         return [name for name in NoiseSettings.param if name.startswith("noise_")]

@@ -12,19 +12,18 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.models.markup import HTML
 
-from dpml_app.card import card
+from dpml_app.card import Slot, card, grid
 from dpml_app.drawing.figure import script
 from dpml_app.page import HEADLINE_STYLE, LatestPage, answer_threads
 from dpml_app.select import compute, words
 from dpml_app.select.controls import SelectControls
 from dpml_app.select.figures import AccuracyFigure, F1Figure, FeatureFigure, WeightFigures
-from dpml_app.select.settings import CALIBRATIONS, THRESHOLDS
+from dpml_app.select.settings import CALIBRATIONS, THRESHOLDS, SelectSettings
 from dpml_app.select.sweep import SelectSweep
-from dpml_app.settings import Settings
+from dpml_app.settings import DATASETS
 from dpml_app.text import dataset_note
 from dpml_app.work.pool import Pool
 
@@ -40,13 +39,15 @@ class SelectPage(LatestPage):
 
     Parameters
     ----------
-    settings : Settings
+    settings : SelectSettings
     pool : Pool
     """
 
+    settings: SelectSettings
     work: SelectSweep
+    datasets = DATASETS
 
-    def __init__(self, settings: Settings, pool: Pool):
+    def __init__(self, settings: SelectSettings, pool: Pool):
         super().__init__(settings, pool)
         self.names = settings.select_names()
         self.weights, self.feature = WeightFigures(), FeatureFigure()
@@ -65,7 +66,6 @@ class SelectPage(LatestPage):
         self._axis = "", ""
         self._numbers = dict.fromkeys(THRESHOLDS, 0)
         self._build()
-        self.first_data = self.weights.now
         for kind, source in self.weights.drawn.items():
             source.selected.on_change("indices", partial(self._tapped, kind))
         settings.param.watch(self._on_change, self.names)
@@ -92,7 +92,7 @@ class SelectPage(LatestPage):
         self.browser.js_on_change("data", draw)
         self.weights.now.js_on_change("data", draw)
         self.controls.tell_browser(self.browser)
-        grid = pmui.Grid(container=True, spacing=2, sizing_mode="stretch_width", margin=(0, 12))
+        self.slots = []
         ranked = self.weights.ranked
         for title, name, content in (
             ("Who is chosen, by mutual information", "mutual_information", ranked["mutual_information"]),
@@ -105,12 +105,12 @@ class SelectPage(LatestPage):
             caption = words.CAPTIONS["mutual_information" if name == "count" else name]
             own = self.controls.cards.get(name)
             above = pn.Column(*own, sizing_mode="stretch_width", margin=0) if own else None
-            framed = card(title, self.readouts[name], content, caption, above)
-            grid.append(pmui.Grid(framed, size={"xs": 12, "lg": 6}))
+            make = partial(card, title, self.readouts[name], content, caption, above)
+            self.slots.append(Slot(f"select-{name}", make))
         self.main = pn.Column(
             self.alerts,
             self.work.progress.below(self.headline),
-            grid,
+            grid(self.slots),
             sizing_mode="stretch_width",
         )
 

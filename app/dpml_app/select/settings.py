@@ -10,6 +10,7 @@ from typing import Any
 
 import param
 
+from dpml_app.settings import Shared
 from dpml_app.several import Several
 
 __all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SHARED", "THRESHOLDS", "SelectSettings"]
@@ -46,7 +47,7 @@ def _choice(default: Any, objects: Any, label: str) -> Any:
     return param.Selector(default=default, objects=list(objects), label=label)
 
 
-class SelectSettings(param.Parameterized):
+class SelectSettings(Shared):
     """Every control that only the Select page has."""
 
     select_calibration: Any = _choice("range", CALIBRATIONS, "Weight of a score")

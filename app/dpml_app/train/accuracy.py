@@ -105,7 +105,7 @@ class AccuracyPanel(BandPanel):
         if left_out:
             text += f" Not drawn: {'; '.join(left_out)}."
         if "rule" in chosen(values, facts):
-            naive = rule_takes(values["train_dataset"], values["epsilon"]) == "naive-bayes"
+            naive = rule_takes(values["dataset"], values["epsilon"]) == "naive-bayes"
             text += f" The public rule takes {'naive Bayes' if naive else 'a support vector machine'} here."
         text += fewer_draws(chosen(values, facts), values["draws"])
         return text if results else ""

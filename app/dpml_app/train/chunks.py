@@ -17,7 +17,7 @@ def measured(
     method: str, values: Mapping[str, Any], epsilon: float, *, auc: bool = False, n: int | None = None
 ) -> Chunk:
     """Return the chunk of a method's accuracies at ε, with the settings in `values`."""
-    common = values["train_dataset"], method, values["relation"], epsilon, options_of(method, values)
+    common = values["dataset"], method, values["relation"], epsilon, options_of(method, values)
     if method in LINEAR:
         return Chunk(linear_measure, (*common, LINEAR[method].draws(values["draws"]), values["seed"], auc, n))
     size = () if n is None else (n,)

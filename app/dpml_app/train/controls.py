@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
-from dpml_app.settings import EPSILONS, Settings
+from dpml_app.settings import EPSILONS
 from dpml_app.train.methods import FAMILIES, LINEAR, METHODS, Method, feature_names
 from dpml_app.train.settings import (
     FUNCTIONAL,
@@ -22,6 +22,7 @@ from dpml_app.train.settings import (
     TRAIN_LAMBDAS,
     TUNED,
     WEIGHTS,
+    TrainSettings,
 )
 from dpml_app.widgets import note, tie
 
@@ -45,16 +46,16 @@ class TrainControls:
 
     Parameters
     ----------
-    settings : Settings
+    settings : TrainSettings
     report : callable
         Takes the name of a control and a sentence for the page.
     """
 
-    def __init__(self, settings: Settings, report: Callable[[str, str], None]):
+    def __init__(self, settings: TrainSettings, report: Callable[[str, str], None]):
         self.settings = settings
         rule = CustomJSTickFormatter(code="return tick == 0 ? 'by the public rule' : String(tick)")
         self.widgets: dict[str, Any] = {
-            "train_dataset": pmui.Select(options=_flip(TRAIN_DATASETS), **self._named("train_dataset")),
+            "dataset": pmui.Select(options=_flip(TRAIN_DATASETS), **self._named("dataset")),
             "epsilon": pmui.DiscreteSlider(options={f"{e:g}": e for e in EPSILONS}, **self._named("epsilon")),
             "relation": pmui.RadioBoxGroup(options=RELATIONS, **self._named("relation")),
             "train_family": pmui.RadioBoxGroup(options=_flip(FAMILIES), inline=True, **self._named("train_family")),
@@ -124,7 +125,7 @@ class TrainControls:
         )
         self.columns = {"naive-bayes": pn.Column(*naive, **whole), "linear": pn.Column(*linear, **whole)}
         self.column = pn.Column(
-            w["train_dataset"],
+            w["dataset"],
             self.dataset_note,
             w["epsilon"],
             note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),

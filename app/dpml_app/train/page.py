@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 from panel.models.markup import HTML
 
-from dpml_app.card import card, figure_pane
+from dpml_app.card import AT_ONCE, Slot, card, figure_pane, grid, line
 from dpml_app.page import HEADLINE_STYLE, LatestPage, answer_threads
-from dpml_app.settings import Settings
 from dpml_app.train import words as train_words
 from dpml_app.train.accuracy import AccuracyPanel
 from dpml_app.train.compute import nb_facts
@@ -28,6 +26,7 @@ from dpml_app.train.panel import NOW, SOON, Place, TrainPanel
 from dpml_app.train.parameters import ParametersPanel
 from dpml_app.train.partition import PartitionPanel
 from dpml_app.train.reg_lambda import LambdaPanel
+from dpml_app.train.settings import TrainSettings
 from dpml_app.train.size import SizePanel
 from dpml_app.train.threshold import ThresholdPanel
 from dpml_app.train.tuning import TuningPanel
@@ -59,13 +58,14 @@ class TrainPage(LatestPage):
 
     Parameters
     ----------
-    settings : Settings
+    settings : TrainSettings
     pool : Pool
     """
 
+    settings: TrainSettings
     work: TrainWork
 
-    def __init__(self, settings: Settings, pool: Pool):
+    def __init__(self, settings: TrainSettings, pool: Pool):
         super().__init__(settings, pool)
         self.names = settings.train_names()
         self._values: Mapping[str, Any] = {}
@@ -77,7 +77,6 @@ class TrainPage(LatestPage):
         self.work = TrainWork(pool, spawn=self._spawn, hold=self._hold, show=self._arrived, failed=self._failed)
         self.state = ColumnDataSource({"answers": [0]}, name="train-state")
         self._build()
-        self.first_data = self.state
         settings.param.watch(self._on_change, self.names)
 
     # ---- layout -------------------------------------------------------------------------------------------------
@@ -88,9 +87,11 @@ class TrainPage(LatestPage):
         )
         self.readouts = {}
         self.contents: dict[str, pn.Column] = {}
-        # a panel that is hidden keeps its place in a grid, so those of a family have a grid of their own
-        self.grids: dict[tuple[str, ...], pmui.Grid] = {}
-        self.main = pn.Column(self.alerts, self.work.progress.below(self.headline), sizing_mode="stretch_width")
+        self.slots: list[Slot] = []
+        self.grid = grid(self.slots)
+        self.main = pn.Column(
+            self.alerts, self.work.progress.below(self.headline), self.grid, sizing_mode="stretch_width"
+        )
         self._make_panels(families(self.settings.train_values()))
         self._offer_family(families(self.settings.train_values()))
         # a model is in the document once another one refers to it
@@ -102,29 +103,26 @@ class TrainPage(LatestPage):
             if set(kind.families) & set(shown) and kind.name not in self.panels:
                 self.panels[kind.name] = kind()
 
-    def _framed(self, panel: TrainPanel) -> pmui.Grid:
+    def _slot(self, panel: TrainPanel) -> Slot:
         self.readouts[panel.name] = HTML(text="", name=f"train-{panel.name}-readout", sizing_mode="stretch_width")
-        panes = [figure_pane(plot) for plot in panel.plots]
-        self.contents[panel.name] = content = pn.Column(*panes, sizing_mode="stretch_width", margin=0)
-        framed = card(panel.title, self.readouts[panel.name], content, panel.caption, self._above(panel))
-        return pmui.Grid(framed, size={"xs": 12, "lg": 12 if panel.wide else 6})
+        self.contents[panel.name] = content = pn.Column(sizing_mode="stretch_width", margin=0)
 
-    def _above(self, panel: TrainPanel) -> pmui.Grid | None:
-        cells = [
-            pmui.Grid(self.controls.widgets[n], size={"xs": 12, "sm": 12 if len(panel.above) == 1 else 6})
-            for n in panel.above
-        ]
-        look: Any = {"container": True, "spacing": 0, "sizing_mode": "stretch_width", "margin": (4, 0, 0, 0)}
-        return pmui.Grid(*cells, **look) if cells else None
+        def make() -> pn.Column:
+            content.objects = [figure_pane(plot) for plot in panel.plots]
+            own = [self.controls.widgets[name] for name in panel.above]
+            above = line(*own) if own else None
+            return card(panel.title, self.readouts[panel.name], content, panel.caption, above)
+
+        return Slot(f"train-{panel.name}", make, wide=panel.wide)
 
     # ---- answers ------------------------------------------------------------------------------------------------
 
     async def _answer_once(self, changed: set[str]) -> None:
-        if {"train_dataset", "train_family"} & changed and not await self._load(self.settings.train_dataset):
+        if {"dataset", "train_family"} & changed and not await self._load(self.settings.dataset):
             return
-        if not self._facts or "train_dataset" in self._changed:
+        if not self._facts or "dataset" in self._changed:
             return  # nothing to show, or another data set was chosen while this one was loaded
-        if {"train_dataset", "train_model"} & changed:
+        if {"dataset", "train_model"} & changed:
             with self._hold():
                 self._offer_features()
         values, facts = self.settings.train_values(), self._facts  # offering may have changed a setting
@@ -209,14 +207,15 @@ class TrainPage(LatestPage):
     def _offer_family(self, shown: tuple[str, ...]) -> None:
         """Show the controls and panels of these families."""
         self.controls.show(shown)
-        look: Any = {"container": True, "spacing": 2, "sizing_mode": "stretch_width", "margin": (0, 12, 16, 12)}
-        for group in dict.fromkeys(panel.families for panel in self.panels.values()):
-            if group not in self.grids:
-                frames = [self._framed(panel) for panel in self.panels.values() if panel.families == group]
-                self.grids[group] = pmui.Grid(*frames, **look)
-                # a full grid into a column: what is put into a grid on the page may be laid out before it is there
-                self.main.append(self.grids[group])
-            self.grids[group].visible = bool(set(group) & set(shown))
+        new = [panel for panel in self.panels.values() if panel.name not in self.contents]
+        if new:
+            self.slots.extend(self._slot(panel) for panel in new)
+            if len(self.slots) == len(new):
+                for place in self.slots[:AT_ONCE]:
+                    place.mount()
+            self.grid.objects = self.slots
+        for place, panel in zip(self.slots, self.panels.values(), strict=True):
+            place.visible = bool(set(panel.families) & set(shown))
 
     def _offer_features(self) -> None:
         lowered = self.controls.fit(self._facts)

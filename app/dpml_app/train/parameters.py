@@ -69,7 +69,7 @@ class ParametersPanel(TrainPanel):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         method = values["train_model"]
-        common = values["train_dataset"], method, values["relation"], values["epsilon"], options_of(method, values)
+        common = values["dataset"], method, values["relation"], values["epsilon"], options_of(method, values)
         return {
             ("cells", NOW): Chunk(nb_parameters, (*common, values["train_feature"], values["draws"], values["seed"]))
         }

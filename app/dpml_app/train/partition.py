@@ -62,7 +62,7 @@ class PartitionPanel(BandPanel):
         def chunk(series: str, features: int) -> Chunk:
             method = QUIET.get(series, series)
             epsilon = EXACT if series in QUIET else values["epsilon"]
-            common = values["train_dataset"], method, values["relation"], epsilon, options_of(method, values)
+            common = values["dataset"], method, values["relation"], epsilon, options_of(method, values)
             return Chunk(nb_measure, (*common, values["draws"], values["seed"], False, None, features))
 
         steps = feature_steps(len(facts["binary_columns"]))

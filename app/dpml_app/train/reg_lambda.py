@@ -108,15 +108,13 @@ class LambdaPanel(BandPanel):
             if values["train_lambda"] != RULE:
                 found[method, place] = chunk(method, values["train_lambda"])
         for x in LAMBDA_STEPS[::-1]:
-            found[PLAIN, x] = Chunk(lambda_without_noise, (values["train_dataset"], x))
+            found[PLAIN, x] = Chunk(lambda_without_noise, (values["dataset"], x))
             found |= {(method, x): chunk(method, x) for method in NOISY}
         return found
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         super().prepare(values, facts, now)
-        self._rules = {
-            m: public_lambda(values["train_dataset"], m, values["epsilon"], values["relation"]) for m in NOISY
-        }
+        self._rules = {m: public_lambda(values["dataset"], m, values["epsilon"], values["relation"]) for m in NOISY}
         self._mark_rules(now)
         self._mark("best", {}, "")
 

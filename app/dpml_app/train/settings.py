@@ -6,6 +6,7 @@ from typing import Any
 
 import param
 
+from dpml_app.settings import Shared
 from dpml_app.several import Several
 from dpml_app.train.methods import FAMILIES, LINEAR, METHODS
 
@@ -57,17 +58,16 @@ TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) 
 RULE = 0.0
 GROUPS = {"train_methods": METHODS, "train_linear": LINEAR}
 # mean the same on every page
-SHARED = ("relation", "epsilon", "threshold_percentile", "draws", "seed")
+SHARED = ("dataset", "relation", "epsilon", "threshold_percentile", "draws", "seed")
 
 
 def _choice(default: Any, objects: Any, label: str) -> Any:
     return param.Selector(default=default, objects=list(objects), label=label)
 
 
-class TrainSettings(param.Parameterized):
+class TrainSettings(Shared):
     """Every control of the Train page that no other page has."""
 
-    train_dataset: Any = _choice("census", TRAIN_DATASETS, "Data set to train on")
     train_methods: Any = Several(
         default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         objects=list(METHODS),

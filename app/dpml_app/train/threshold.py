@@ -66,7 +66,7 @@ class ThresholdPanel(BandPanel):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         def chunk(percentile: int) -> Chunk:
-            common = values["train_dataset"], values["relation"], values["epsilon"], percentile
+            common = values["dataset"], values["relation"], values["epsilon"], percentile
             return Chunk(nb_silenced, (*common, values["draws"], values["seed"]))
 
         found: dict[Place, Chunk] = {}

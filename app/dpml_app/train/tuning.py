@@ -75,7 +75,7 @@ class TuningPanel(BandPanel):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         def chunk(scheme: str, epsilon: float) -> Chunk:
-            common = values["train_dataset"], values["train_tune"], values["relation"], epsilon, scheme
+            common = values["dataset"], values["train_tune"], values["relation"], epsilon, scheme
             return Chunk(tuning_measure, (*common, min(values["draws"], MOST_TUNING_DRAWS), values["seed"]))
 
         shown = self.shown(values)

@@ -62,7 +62,7 @@ class WeightPanel(BandPanel):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         def chunk(method: str, weight: str) -> Chunk:
             options = options_of(method, {**values, "train_weight": weight})
-            common = values["train_dataset"], method, values["relation"], values["epsilon"], options
+            common = values["dataset"], method, values["relation"], values["epsilon"], options
             return Chunk(nb_measure, (*common, values["draws"], values["seed"], False))
 
         methods = [m for m in WEIGHED if m in values["train_methods"]]

@@ -73,7 +73,7 @@ class WeightsPanel(TrainPanel):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         method = LINEAR[values["train_shown"]]
-        common = values["train_dataset"], values["train_shown"], values["relation"], values["epsilon"]
+        common = values["dataset"], values["train_shown"], values["relation"], values["epsilon"]
         settings = options_of(values["train_shown"], values), method.draws(values["draws"]), values["seed"]
         return {("weights", SOON if method.anew else NOW): Chunk(linear_weights, (*common, *settings))}
 

@@ -36,10 +36,10 @@ class Progress:
         self.button.on_click(lambda _event: cancel())
         self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name=name)
 
-    def below(self, headline: pn.pane.HTML) -> pmui.Paper:
+    def below(self, headline: pn.pane.HTML) -> pn.Column:
         """Return the card at the top of a page: its headline, and progress below it."""
         line = pn.Row(self.status, self.button, sizing_mode="stretch_width", margin=(0, 8), height=42)
-        return pmui.Paper(headline, line, self.bar, elevation=0, sizing_mode="stretch_width", margin=(8, 12))
+        return pn.Column(headline, line, self.bar, sizing_mode="stretch_width", margin=(8, 12))
 
     def tell(self, text: str, done: int, total: int, running: bool = False) -> None:
         """Say in words and by the bar how far a run is."""

@@ -1,0 +1,122 @@
+"""What a link says, and the link that says what a page shows.
+
+A link names the page and those settings that the page uses and that differ from their defaults. It comes from anywhere,
+so every fault in it is answered by a sentence, and what is right in it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import param
+
+from dpml_app.settings import Shared
+
+__all__ = ["ALIASES", "faults", "parse", "query_of", "read"]
+
+MOST_CHARACTERS = 300
+MOST_SHOWN = 40
+# what older links call it
+ALIASES = {"train_dataset": "dataset"}
+
+
+def parse(query: str) -> dict[str, str]:
+    """Return the settings that the part of an address behind ``?`` names, as texts.
+
+    Examples
+    --------
+    >>> parse("?page=train&epsilon=0.5")
+    {'page': 'train', 'epsilon': '0.5'}
+    """
+    pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, errors="replace")
+    return {ALIASES.get(name, name): text for name, text in pairs}
+
+
+def query_of(settings: Shared, names: Sequence[str]) -> str:
+    """Return the link's part behind ``?``: the page, and which of these settings differ from their defaults.
+
+    Examples
+    --------
+    >>> settings = Shared()
+    >>> settings.assign({"epsilon": 0.5, "page": "train"})
+    []
+    >>> query_of(settings, ["epsilon", "draws"])
+    '?page=train&epsilon=0.5'
+    """
+    values = {name: _text(settings.param[name], getattr(settings, name)) for name in ("page", *names)}
+    told = {n: text for n, text in values.items() if text != _text(settings.param[n], settings.param[n].default)}
+    return "?" + urlencode(told, safe=".,:") if told else "?"
+
+
+def read(settings: Shared, given: Mapping[str, str], known: Sequence[str]) -> list[str]:
+    """Set what a link says and return a sentence for each fault, all of them short.
+
+    Parameters
+    ----------
+    settings : Shared
+    given : mapping of str to str
+        From `parse`.
+    known : sequence of str
+        The names that a link can have.
+    """
+    sentences = []
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        shown = ", ".join(_short(name) for name in unknown[:3])
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        sentences.append(f"The link has {shown}{more}, which no control has.")
+    for name, text in given.items():
+        if name in unknown:
+            continue
+        problems = settings.assign({name: _value(settings.param[name], text)})
+        if problems:
+            sentences.append(f"In the link, {problems[0]}")
+    return sentences
+
+
+def faults(sentences: Sequence[str]) -> str:
+    """Return the faults of a link in at most 300 characters.
+
+    Examples
+    --------
+    >>> len(faults(["x" * 200] * 9))
+    300
+    """
+    text = " ".join(sentences)
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 2].rstrip() + " …"
+
+
+def _text(parameter: param.Parameter, value: Any) -> str:
+    written = parameter.serialize(value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return written if isinstance(written, str) else json.dumps(written)
+
+
+def _value(parameter: param.Parameter, text: str) -> Any:
+    """Return what a text means for a setting, or the text itself where it means nothing."""
+    text = text.strip()
+    if len(text) > 1000:
+        return _short(text)
+    try:
+        if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
+            objects = parameter.objects
+            return float(text) if isinstance(objects[0], float) else _one(text, objects)
+        if isinstance(parameter, param.Integer):
+            return int(text)
+        if isinstance(parameter, param.Number):
+            return float(text)
+        return parameter.deserialize(text)
+    except (ValueError, TypeError):
+        return text
+
+
+def _one(text: str, objects: Sequence[Any]) -> Any:
+    return next((value for value in objects if str(value) == text), text)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"

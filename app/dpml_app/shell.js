@@ -1,0 +1,109 @@
+// What the browser does by itself: the address, Back and Forward, the drawer of a phone, a connection that is lost.
+// In, from the server: address (query, push), waiting (names of places without a card yet).
+// In, to the server: visited (query), near (names of places that are near the view).
+const body = document.getElementById("body")
+const links = [...document.querySelectorAll("#top nav a")]
+
+function show(page) {
+  body.dataset.page = page
+  for (const link of links) {
+    link.toggleAttribute("aria-current", link.dataset.page === page)
+    if (link.dataset.page === page) { link.setAttribute("aria-current", "page") }
+  }
+}
+const pageOf = (query) => {
+  const named = new URLSearchParams(query).get("page") ?? "explore"
+  return links.some((link) => link.dataset.page === named) ? named : "explore"
+}
+function visit(query) { visited.data = {query: [query], at: [performance.now()]} }
+
+// Controls replace the entry of the history, pages add one. Browsers refuse more than some hundred replacements in
+// half a minute, so a dragged slider is written down once it rests.
+let timer = null
+let unwritten = null
+function write() {
+  clearTimeout(timer)
+  if (unwritten !== null && unwritten !== location.search) {
+    history.replaceState(null, "", location.pathname + unwritten + location.hash)
+  }
+  unwritten = null
+}
+function follow() {
+  const query = address.data.query[0]
+  if (address.data.push[0]) {
+    write()
+    if (query !== location.search) { history.pushState(null, "", location.pathname + query) }
+    show(pageOf(query))
+  } else {
+    unwritten = query
+    clearTimeout(timer)
+    timer = setTimeout(write, 200)
+  }
+}
+address.connect(address.properties.data.change, follow)
+follow()
+addEventListener("popstate", () => {
+  clearTimeout(timer)
+  unwritten = null
+  show(pageOf(location.search))
+  visit(location.search)
+})
+for (const link of [...links, document.getElementById("home")]) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || document.body.classList.contains("lost")) { return }
+    event.preventDefault()
+    write()
+    const page = link.dataset.page ?? "explore"
+    if (page !== body.dataset.page) {
+      show(page)
+      document.body.classList.remove("drawer-open")
+      visit(`?page=${page}&switch=1`)
+    }
+  })
+}
+
+const drawer = document.getElementById("open-drawer")
+drawer.addEventListener("click", (event) => {
+  event.stopPropagation()
+  document.body.classList.toggle("drawer-open")
+})
+document.querySelector("main").addEventListener("click", () => document.body.classList.remove("drawer-open"))
+
+// The address holds the page's whole state, so that a new session goes on where the old one stopped.
+const lost = document.getElementById("lost")
+function disconnected() {
+  if (document.body.classList.contains("lost")) { return }
+  write()
+  document.body.classList.add("lost")
+  for (const part of [document.getElementById("drawer"), document.querySelector("main")]) { part.inert = true }
+  lost.textContent = "The connection to the server is lost. What is shown may not be of these settings. Trying again…"
+  lost.hidden = false
+  const again = async () => {
+    try {
+      const answer = await fetch(location.href, {cache: "no-store"})
+      if (answer.ok) { location.reload(); return }
+    } catch { /* not yet */ }
+    setTimeout(again, 1500)
+  }
+  setTimeout(again, 1000)
+}
+address.document.on_event("connection_lost", disconnected)
+addEventListener("offline", disconnected)
+
+// A place is filled once it is less than a screen away.
+const AHEAD = 1.0
+let asked = new Set()
+function look() {
+  const wanted = []
+  for (const name of waiting.data.names) {
+    const place = waiting.document?.get_model_by_name(name)
+    const el = place && Bokeh.index.find_one_by_id(place.id)?.el
+    if (!el || asked.has(name) || el.getClientRects().length === 0) { continue }
+    if (el.getBoundingClientRect().top < innerHeight * (1 + AHEAD)) {
+      asked.add(name)
+      wanted.push(name)
+    }
+  }
+  if (wanted.length > 0) { near.data = {names: wanted} }
+}
+setInterval(look, 200)
