@@ -36,8 +36,8 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
     """Return the project's public rule: "objective" where there are enough records for each column, else "naive-bayes".
 
     The support vector machine is chosen if ε·n_lower is at least 20 per column where all columns are those of one-hot
-    attributes, else 200 per column. With C > 2 classes it is C times as much, for each of C classifiers gets ε/C. A
-    schema without a stated number of records counts as too small. Numeric columns always mean "objective".
+    attributes, else 200 per column. With C > 2 classes it is C times as much, because each of C classifiers gets ε/C.
+    A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class LinearClassifier(PrivateClassifier):
         if method == "auto":
             method = "naive-bayes" if self.release else default_linear_method(schema, self.epsilon)
         if method == "naive-bayes" and not schema.is_binary:
-            raise InvalidParameter("method", "naive-bayes", "one for binary features; MixedNB takes numbers")
+            raise InvalidParameter("method", "naive-bayes", "'auto' or 'objective' with numeric features")
         names = ("relation", "schema", "budget", "on_invalid", "release", "random_state")
         options: dict[str, Any] = {name: getattr(self, name) for name in names}
         if method == "objective":

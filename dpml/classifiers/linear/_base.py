@@ -241,7 +241,7 @@ def check_ones(X: Any, schema: Schema) -> None:
 def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | None) -> Any:
     """Cut each record to its bound, or share the bound among its ones if `rng` is None; map its numbers to [-1, 1].
 
-    Each record is treated by itself and by public facts. Sharing bounds the L1 norm of a record and drops no one.
+    Each record is treated by itself and by public facts. Sharing bounds the L1 norm of a record and keeps all its ones.
     """
 
     def bounded(ones: Any, most: int) -> Any:

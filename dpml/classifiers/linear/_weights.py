@@ -168,7 +168,7 @@ def release_weights(
     common: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
     if method == "functional":
         if not isinstance(loss, Logistic):
-            raise InvalidParameter("method", method, "one for this loss: the functional mechanism is for the logistic")
+            raise InvalidParameter("method", method, "another: the functional mechanism needs the logistic loss")
         exact = taylor_coefficients(X, codes, n_classes, n_nonzero=n_nonzero)
         noisy = release_coefficients(exact, epsilon, sensitivity=sensitivity, n_nonzero=n_nonzero, **common)
         return polynomial_minimisers(noisy, reg_lambda)

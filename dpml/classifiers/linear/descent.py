@@ -247,7 +247,7 @@ def descent_noise(
     if rate == 1:
         return full, count_sigma
     if relation != "add-remove":
-        raise InvalidParameter("sampling_rate", rate, "1 under replace-one: sampling is accounted for add-remove")
+        raise InvalidParameter("sampling_rate", rate, "1 under replace-one: sampling needs add-remove")
     low, high = full / reach * 1e-3, full / reach  # no sampling is never cheaper
     while high > low * 1.0005:
         middle = math.sqrt(low * high)

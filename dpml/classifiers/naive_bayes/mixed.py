@@ -228,7 +228,7 @@ class MixedNB(NaiveBayes):
         numeric = any(f.kind == "numeric" for f in schema.features)
         broken = self.method == "published" or (self.method == "vaidya" and numeric)
         if broken and (self.release or self.budget is not None):
-            raise NotPrivate(f"method = {self.method!r} has no true ε here (docs/errata.md); it is for study only")
+            raise NotPrivate(f"method = {self.method!r} is not private here (docs/errata.md): it is for study only")
         if self.release:
             if self.method != "binned":
                 raise NoSecureSampler(f"method = {self.method!r} has no secure sampler; use 'binned', or release=False")

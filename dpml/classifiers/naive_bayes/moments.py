@@ -130,7 +130,7 @@ def shares(n_numbers: int, n_attributes: int, allocation: tuple[float, float] = 
     (0.125, 0.125, 0.125)
     """
     if not isinstance(allocation, (tuple, list)) or len(allocation) != 2:
-        raise InvalidParameter("allocation", allocation, "two numbers > 0, numeric and categorical")
+        raise InvalidParameter("allocation", allocation, "two numbers > 0: (numeric, categorical)")
     numeric, categorical = (check_number(w, "allocation", 0.0, open_lower=True) for w in allocation)
     total = numeric * n_numbers + categorical * (n_attributes + 1)
     return categorical / total, categorical / total, numeric / total / 2

@@ -235,5 +235,5 @@ class PrivatePredictionNB(PrivateClassifier):
 
     def __getstate__(self) -> dict:
         if "_counts" in self.__dict__:
-            raise NotPrivate("a fitted PrivatePredictionNB holds exact counts of private records: it is not pickled")
+            raise NotPrivate("a fitted PrivatePredictionNB holds exact counts of private records: it cannot be pickled")
         return super().__getstate__()
