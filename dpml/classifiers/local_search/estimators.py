@@ -107,7 +107,7 @@ class _PrivateSearch(LinearDecisions):
         epsilon, relation = self._check_parameters()
         rng = as_generator(self.random_state)
         schema = resolve_schema(self.schema, X)
-        squared_norm_bound(schema)  # names a categorical column
+        squared_norm_bound(schema)  # raises an error that names a categorical column
         named = isinstance(X, pd.DataFrame)
         invalid = "clip" if self.release else self.on_invalid
         X, codes, schema = schema.check_table(X, y, invalid)
@@ -183,7 +183,7 @@ class PrivLocal(_PrivateSearch):
     Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
     iteration changes one weight by ± s or none, and s shrinks.
 
-    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C, and each of its iterations ε/(C·T).
+    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C; its T iterations share this equally.
     The noise is scaled by the exact range of the change that one record makes to the candidates' scores
     (`neighbourhood_range`): at most 2s under add/remove, so the noise shrinks with the step; twice that under
     replace-one. Numbers are scaled to [-1, 1] by the schema's bounds, and a record keeps at most `row_bound` ones.
@@ -283,8 +283,8 @@ class PrivGene(_PrivateSearch):
     Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
     iteration keeps a few of many candidates and makes the next ones from them by crossover and mutation.
 
-    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C. It is shared equally by
-    (T-1)·`n_selected` + 1 choices. The noise is scaled by a bound on the change that one record makes to the
+    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C; its
+    (T-1)·`n_selected` + 1 choices share this equally. The noise is scaled by a bound on the change that one record makes to the
     candidates' scores, which follows from their distances (`candidate_range`). ``release=True`` draws secure noise
     (permute-and-flip).
 
