@@ -106,7 +106,7 @@ class PublicFacts:
 
 
 class SelectsColumns(SelectorMixin):
-    """Selects columns of a table, read by the schema, with a released mask."""
+    """Mixin that selects columns of a table by a released mask."""
 
     _mask: BoolArray
     _schema: Schema

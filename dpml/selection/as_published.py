@@ -95,8 +95,8 @@ def noisy_cut(
     """Compare noisy scores with a noisy threshold, without a cut-off (Stoddard et al. 2014, section 3.4). NOT private.
 
     Claimed: ε in total, with ε1 = `threshold_share`·ε for the threshold and ε2 = ε - ε1 for each query, for any number
-    of queries. True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which grows with the number of
-    features (docs/errata.md).
+    of queries. True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which can grow with the number
+    of features (docs/errata.md).
 
     Returns
     -------

@@ -45,14 +45,14 @@ def stopping_epsilon(epsilon_run: float, eta: float) -> float:
     Derivation: order a run's outcomes (parameters, model, private score) by score. Let a run give outcome o with
     probability q and a worse one with probability a. The best of K runs is o with probability
     F(a + q) - F(a) = q·(mean of F' over [a, a + q]). On a neighbour q' >= q/e^ε₀. For t in [0, 1] let x = a + tq and
-    x' = a' + tq': the probabilities of the event "worse than o, or o and a coin of probability t". The probabilities
-    of its complement differ by a factor of at most e^ε₀, so
+    x' = a' + tq'. They are the probabilities, on the two data sets, of the event "worse than o, or o and a coin of
+    probability t". The probabilities of its complement differ by a factor of at most e^ε₀, so
     1 - (1-γ)x' = γ + (1-γ)(1-x') <= e^ε₀·(γ + (1-γ)(1-x)). Therefore F'(x) <= e^((1+η)ε₀)·F'(x') for every t, and
     the two factors multiply to e^((2+η)ε₀) (Liu and Talwar 2019 for η = 1, which is 3ε₀; Papernot and Steinke 2022).
     For every η a rare outcome with a rare better one approaches the bound as γ goes to 0
     (tests/test_tuning_search.py). Of runs with equal scores the first is kept. Given K the runs are independent and
-    identically distributed, so this equals an order by a coin in each run's outcome. K is not released: with it the
-    cost would grow with K without bound.
+    identically distributed, so this equals an order by a coin in each run's outcome. K is not released: otherwise
+    the cost would grow with K without bound.
 
     Parameters
     ----------

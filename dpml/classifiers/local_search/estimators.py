@@ -183,8 +183,8 @@ class PrivLocal(_PrivateSearch):
     Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
     iteration changes one weight by ± s or none, and s shrinks.
 
-    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C; its T iterations share this equally.
-    The noise is scaled by the exact range of the change that one record makes to the candidates' scores
+    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C, which its T iterations share
+    equally. The noise is scaled by the exact range of the change that one record makes to the candidates' scores
     (`neighbourhood_range`): at most 2s under add/remove, so the noise shrinks with the step; twice that under
     replace-one. Numbers are scaled to [-1, 1] by the schema's bounds, and a record keeps at most `row_bound` ones.
     ``release=True`` draws secure noise (permute-and-flip).
@@ -283,10 +283,10 @@ class PrivGene(_PrivateSearch):
     Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
     iteration keeps a few of many candidates and makes the next ones from them by crossover and mutation.
 
-    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C; its
-    (T-1)·`n_selected` + 1 choices share this equally. The noise is scaled by a bound on the change that one record makes to the
-    candidates' scores, which follows from their distances (`candidate_range`). ``release=True`` draws secure noise
-    (permute-and-flip).
+    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C, which its
+    (T-1)·`n_selected` + 1 choices share equally. The noise is scaled by a bound on the range of the change that one
+    record makes to the candidates' scores, which depends on the distances between candidates (`candidate_range`).
+    ``release=True`` draws secure noise (permute-and-flip).
 
     Parameters
     ----------
