@@ -45,12 +45,12 @@ def one_shot(
     Released: the set of T features in each draw.
 
     Privacy: ε per draw, for scores whose changes between neighbours have a range of at most R = `change_range`.
-    Derivation: a common shift of all scores changes no order, so assume that every score rises by an amount in [0, R],
-    or every score falls by one. Fix the noise of all features outside a set S of T features. S is kept if each noise in
-    S exceeds a common bound minus the feature's score, and this difference changes by at most R in either direction.
-    The tail probability of exponential noise of scale T·R/ε then changes by a factor of at most e^(ε/T) for each of the
-    T features. With T = 1 this is permute-and-flip. (Qiao, Su and Zhang 2021 use Laplace noise and two-sided
-    sensitivities, which is twice the scale.)
+    Derivation: a common shift of all scores changes no order, so assume that every score changes by an amount in
+    [0, R], or every score by one in [-R, 0]. Fix the noise of all features outside a set S of T features. S is kept if
+    each noise in S exceeds a common bound minus the feature's score, and this difference changes by at most R in either
+    direction. The tail probability of exponential noise of scale T·R/ε then changes by a factor of at most e^(ε/T) for
+    each of the T features. With T = 1 this is permute-and-flip. (Qiao, Su and Zhang 2021 use Laplace noise and
+    two-sided sensitivities, which is twice the scale.)
 
     Parameters
     ----------
@@ -218,8 +218,8 @@ def sample_joint(
 
     Notes
     -----
-    D·T gaps are sorted once (`joint_gaps`). Each draw then chooses the pair with the largest gap and fills the other
-    places in order.
+    D·T gaps are sorted once (`joint_gaps`). Each draw then chooses the pair that has its largest gap, and
+    fills the other places in order.
 
     Examples
     --------

@@ -10,8 +10,9 @@ has a kink (the Huber hinge), the Hessian of one side is used, and the method is
 
 It is an inexact Newton method (Dembo, Eisenstat and Steihaug 1982): conjugate gradients solve H_k d = -∇J_k to a
 relative residual η < 1. One Hessian preconditions the whole batch, and every iterate of the conjugate gradients is a
-descent direction of J_k. The step is 1, ½, ¼, ... until either ‖∇J_k‖ is a ten-thousandth below its lowest value so
-far, or ∇J_k(θ + td)·d <= 0. Both tests use gradients, because differences of J lose their digits near the minimum.
+descent direction of J_k. The step is 1, ½, ¼, ... until either ‖∇J_k‖ is at least a ten-thousandth below its lowest
+value so far, or ∇J_k(θ + td)·d <= 0. Both tests use gradients, because differences of J lose their digits near the
+minimum.
 
 The method converges from any start and on any data (separable, one class, no records). Steps of the first kind are
 finitely many, because each lowers the lowest norm by a factor. A step of the second kind does not pass the minimum t*

@@ -72,8 +72,8 @@ def gaussian_objective_noise(
     w and curvature k at θ. Let b and b' be the noise vectors that lead to θ from D and D'; then b = b' - wz.
 
     - *Add/remove, from D' to D.* The log ratio of the densities is (‖b‖² - ‖b'‖²)/2σ² + log(1 + kz'H⁻¹z), that is
-      w(b'·z)/σ² + w²‖z‖²/2σ² + log(...). Under D', b'·z is N(0, σ²‖z‖²), because z does not depend on b', although w
-      does. Let L = (b'·z)/σ² + ‖z‖²/2σ² be the privacy loss of the Gaussian mechanism of sensitivity ‖z‖ <= 1. By
+      -w(b'·z)/σ² + w²‖z‖²/2σ² + log(...). Under D', b'·z is N(0, σ²‖z‖²), because z does not depend on b', although w
+      does. Let L = -(b'·z)/σ² + ‖z‖²/2σ² be the privacy loss of the Gaussian mechanism of sensitivity ‖z‖ <= 1. By
       w² <= w the log ratio is at most wL + log(1 + k/λ') <= m(L, λ'), with m of `objective_noise`. Let β be the rate
       for which m(β, λ') = ε. Since m increases in L and m(L, λ') - L decreases, the log ratio exceeds ε only where
       L > β, and is at most L + ε - β there. Hence E[(1 - e^(ε - ratio))₊] <= E[(1 - e^(β - L))₊]: **the δ of Gaussian
@@ -248,7 +248,7 @@ def descent_noise(
         return full, count_sigma
     if relation != "add-remove":
         raise InvalidParameter("sampling_rate", rate, "1 under replace-one: sampling needs add-remove")
-    low, high = full / reach * 1e-3, full / reach  # no sampling is never cheaper
+    low, high = full / reach * 1e-3, full / reach  # sampling never needs more noise
     while high > low * 1.0005:
         middle = math.sqrt(low * high)
         if _sampled_delta(epsilon, middle, steps, rate, count_sigma) <= delta:
@@ -387,7 +387,7 @@ class SampledStep:
 def _gradient_sums(
     X: Any, targets: list, theta: FloatArray, loss: Loss, rate: float = 1.0, rng: Any = None
 ) -> FloatArray:
-    """Return each model's sum of gradients, shape (draws, K, D), over a Poisson sample of its own draw."""
+    """Return each model's sum of gradients, shape (draws, K, D), with a separate Poisson sample per draw."""
     draws, outputs, D = theta.shape
     sums = np.zeros((outputs, draws, D))
     step = max(CELLS // draws, 1)

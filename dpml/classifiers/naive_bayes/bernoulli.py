@@ -178,7 +178,7 @@ class BernoulliNB(NaiveBayes):
     Notes
     -----
     Sources: the thesis, Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md),
-    with Stoddard et al.'s row sampling (section 3.2).
+    after Stoddard et al.'s row sampling (section 3.2).
 
     Examples
     --------

@@ -129,9 +129,9 @@ class MixedNB(NaiveBayes):
     ------
     InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
     NotPrivate
-        A method without a true ε was given a budget or ``release=True``.
+        If a method that is not private is given a budget or ``release=True``.
     NoSecureSampler
-        ``release=True`` with another method than "binned".
+        If ``release=True`` is given for a method other than "binned".
 
     Notes
     -----
