@@ -88,7 +88,7 @@ class LinearClassifier(PrivateClassifier):
     budget : Budget, optional
         Charged ε before anything is computed from the records.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class.
+        What to do with a value outside its domain or a label that is not a class.
     release : bool
         Draw the noise securely (`BernoulliNB`); forbids `random_state`.
     random_state : int, Generator, RandomState or None

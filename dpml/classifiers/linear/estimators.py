@@ -121,7 +121,7 @@ class LogisticRegression(LinearEstimator):
     budget : Budget, optional
         Charged before anything is computed from the records.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain, a label that is no class, or a record with more ones than the
+        What to do with a value outside its domain, a label that is not a class, or a record with more ones than the
         schema's row bound (it is cut). A release always clips.
     release : bool
         Draw the functional mechanism's noise securely, as integers (`dpml.mechanisms.secure`, the extra ``release``;

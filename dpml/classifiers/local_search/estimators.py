@@ -216,7 +216,7 @@ class PrivLocal(_PrivateSearch):
     budget : Budget, optional
         Charged ε before anything is drawn.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain, a label that is no class, or a record with too many ones.
+        What to do with a value outside its domain, a label that is not a class, or a record with too many ones.
     release : bool
         Draw secure noise. It forbids a seed and clips every invalid value.
     random_state : int, Generator, RandomState or None

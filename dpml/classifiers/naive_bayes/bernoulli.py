@@ -137,8 +137,8 @@ class BernoulliNB(NaiveBayes):
     budget : Budget, optional
         Charged ε before the noise is drawn.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class. A release always clips values and
-        drops records whose label is no class, so no data set of the right shape makes it raise.
+        What to do with a value outside its domain or a label that is not a class. A release always clips values and
+        drops records whose label is not a class, so no data set of the right shape makes it raise.
     release : bool
         Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``); forbids
         `random_state`. The learned attributes are then functions of integer noisy counts and public facts only.

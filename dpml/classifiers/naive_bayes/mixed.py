@@ -99,7 +99,7 @@ class MixedNB(NaiveBayes):
     budget : Budget, optional
         Charged before the noise is drawn.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class. A release always clips.
+        What to do with a value outside its domain or a label that is not a class. A release always clips.
     release : bool
         Add secure integer noise to the counts (binned only); forbids `random_state`.
     random_state : int, Generator, RandomState or None

@@ -143,7 +143,7 @@ class PrivatePredictionNB(PrivateClassifier):
     budget : Budget, optional
         Charged n·ε by each call of `predict`.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class.
+        What to do with a value outside its domain or a label that is not a class.
     release : bool
         True raises `NoSecureSampler`: this method has no secure sampler.
     random_state : int, Generator, RandomState or None
