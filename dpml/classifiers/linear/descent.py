@@ -207,9 +207,8 @@ def descent_noise(
 
     The sum of gradients of all K classifiers in a step has L2 sensitivity Δ√K, with Δ = 1 under add/remove and 2 under
     replace-one. T adaptive Gaussian releases compose to exactly one Gaussian release with 1/σ multiplied by √T (Dong,
-    Roth and Su 2022, Corollary 3.3), whose δ is `gaussian_delta`. With a Poisson sample of rate q in each step the sum
-    is over the sample and the relation must be add/remove. Then σ is searched with the privacy loss distributions of
-    the `dp-accounting` package.
+    Roth and Su 2022, Corollary 3.3), whose δ is `gaussian_delta`. With Poisson samples of rate q the sum is over the
+    sample, the relation must be add/remove, and σ is found by the privacy loss distributions of `dp-accounting`.
 
     Parameters
     ----------
@@ -295,8 +294,7 @@ def release_descent(
     records in the unit ball have a norm of at most 1, so nothing is clipped. The step size, the momentum (0.9), the
     number of steps and the mean over the last half of them are public. The step size 1/(c·n + λ) takes n from
     `n_records`, or from a noisy count that is part of the cost, raised by two standard deviations. Under replace-one
-    all neighbours have the same n, which is taken as public. With C > 2 classes, C one-against-the-rest classifiers
-    descend together.
+    n is the same for all neighbours and taken as public. C > 2 one-against-the-rest classifiers descend together.
 
     Parameters
     ----------
