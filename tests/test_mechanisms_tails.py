@@ -84,7 +84,7 @@ def test_an_integer_tail_is_a_sum(name):
 @pytest.mark.parametrize("probability", PROBABILITIES)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_size_has_its_tail(name, probability):
-    assert CONTINUOUS[name].tail(CONTINUOUS[name].tail_size(probability)) == pytest.approx(probability, rel=1e-9)
+    assert CONTINUOUS[name].tail(CONTINUOUS[name].tail_size(probability)) == pytest.approx(probability, rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("probability", PROBABILITIES)
@@ -194,7 +194,7 @@ def test_log_normal_tails_are_proper_far_out(name, sigma):
     for probability in (1 - 1e-12, 0.999, 0.5, 1e-9, 1e-100, 1e-300):
         size = noise.tail_size(probability)
         if math.isfinite(size):  # σ = 20 goes beyond all floats
-            assert noise.tail(size) == pytest.approx(probability, rel=1e-9)
+            assert noise.tail(size) == pytest.approx(probability, rel=1e-9, abs=0)
     assert math.isinf(noise.tail_size(1e-300)) == (sigma == 20.0)
     sizes = noise.scale * np.geomspace(1e-12, 1e12, 400)
     tails = noise.tail(sizes)
@@ -224,7 +224,7 @@ def test_far_out_uniform_log_normal_has_the_tail_of_mills_ratios():
     noise = UniformLogNormal(1.0, 0.1, sigma)
     mills = [1 / x - 1 / x**3 + 3 / x**5 - 15 / x**7 for x in (u, u + sigma)]
     expected = math.exp(-u * u / 2) / math.sqrt(2 * math.pi) * (mills[0] - mills[1])
-    assert noise.tail(noise.scale * math.exp(sigma * u)) == pytest.approx(expected, rel=1e-6)
+    assert noise.tail(noise.scale * math.exp(sigma * u)) == pytest.approx(expected, rel=1e-6, abs=0)
 
 
 def test_smooth_noise_of_known_shape_has_its_tail():
@@ -233,5 +233,5 @@ def test_smooth_noise_of_known_shape_has_its_tail():
         (SmoothLaplace(1.0, 1e-6, 0.03), stats.laplace),
         (SmoothGaussian(1.0, 1e-6, 0.01), stats.norm),
     ):
-        assert noise.tail(sizes) == pytest.approx(2 * law.sf(sizes / noise.scale), rel=1e-12)
+        assert noise.tail(sizes) == pytest.approx(2 * law.sf(sizes / noise.scale), rel=1e-12, abs=0)
         assert noise.tail_size(0.05) == pytest.approx(noise.scale * law.isf(0.025), rel=1e-12)
