@@ -5,11 +5,19 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, stats
 
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Geometric, Laplace, Staircase
-from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
+from dpml.mechanisms.smooth.admissible import (
+    ArsinhNormal,
+    Cauchy,
+    LaplaceLogNormal,
+    SmoothGaussian,
+    SmoothLaplace,
+    StudentT,
+    UniformLogNormal,
+)
 from dpml.mechanisms.tails import SymmetricNoise
 
 CONTINUOUS = {
@@ -21,6 +29,14 @@ CONTINUOUS = {
     "Student": StudentT(1.0, 0.1, 3.0),
     "Student, heavy": StudentT(1.0, 0.2, 0.7),
     "Student, light": StudentT(1.0, 0.002, 400.0),
+    "smooth Laplace": SmoothLaplace(1.0, 1e-6, 0.03),
+    "smooth Gaussian": SmoothGaussian(0.7, 1e-5, 0.01),
+    "Laplace-log-normal": LaplaceLogNormal(1.0, 0.1),
+    "Laplace-log-normal, wide": LaplaceLogNormal(1.0, 0.1, 2.5),
+    "uniform-log-normal": UniformLogNormal(1.0, 0.1),
+    "uniform-log-normal, wide": UniformLogNormal(1.0, 0.1, 2.5),
+    "arsinh-normal": ArsinhNormal(1.0, 0.1),
+    "arsinh-normal, wide": ArsinhNormal(1.0, 0.1, 2.0),
 }
 NOISES = {**CONTINUOUS, "geometric": Geometric(0.4, 2), "geometric, small": Geometric(5.0)}
 PROBABILITIES = [0.999, 0.5, 0.05, 1e-3, 1e-9]
@@ -68,7 +84,7 @@ def test_an_integer_tail_is_a_sum(name):
 @pytest.mark.parametrize("probability", PROBABILITIES)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_size_has_its_tail(name, probability):
-    assert CONTINUOUS[name].tail(CONTINUOUS[name].tail_size(probability)) == pytest.approx(probability, rel=1e-9)
+    assert CONTINUOUS[name].tail(CONTINUOUS[name].tail_size(probability)) == pytest.approx(probability, rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("probability", PROBABILITIES)
@@ -91,6 +107,12 @@ def test_a_mean_size_is_the_integral_of_the_tail(name):
         steps = steps_of(noise, 0.0, far)
         inner = [noise.tail_size(p) for p in (0.5, 0.1, 1e-3, 1e-6)] if steps is None else sorted(steps)
         ends = [0.0, *inner, far]
+        if "wide" in name:  # what is far out counts: by the log of the size
+            logs = np.linspace(-15, math.log(noise.tail_size(1e-30)), 40)
+            pairs = itertools.pairwise(logs)
+            parts = [integrate.quad(lambda x: noise.tail(math.exp(x)) * math.exp(x), a, b)[0] for a, b in pairs]
+            assert noise.mean_size == pytest.approx(sum(parts), rel=1e-6)
+            return
         parts = [integrate.quad(noise.tail, a, b, limit=500)[0] for a, b in itertools.pairwise(ends)]
         rest, _ = integrate.quad(noise.tail, ends[-1], math.inf)
         assert noise.mean_size == pytest.approx(sum(parts) + rest, rel=1e-6)
@@ -136,3 +158,80 @@ def test_steps_and_integers_at_extreme_epsilons(epsilon):
         assert math.isfinite(t)
         assert noise.tail(t) <= 0.05 * (1 + 1e-9)
         assert math.isfinite(noise.mean_size)
+
+
+# ---- noise that a log-normal variable widens: against other integrals, and in the limits -----------------------------
+
+LOG_NORMAL = {"Laplace": LaplaceLogNormal, "uniform": UniformLogNormal}
+SIGMAS = (1e-3, 0.1, 0.5, 1.0, 3.0, 8.0, 20.0)
+
+
+def over_normal(tail_given_y, sigma, z):
+    """Return the mean over Y by adaptive quadrature, with the places where the integrand turns given to it."""
+    turn = math.log(z) / sigma
+    ends = sorted({-12.0, 0.0, 12.0, *(np.clip(turn + k / sigma, -12, 12) for k in (-4, -1, 0, 1, 4))})
+    parts = [
+        integrate.quad(lambda y: tail_given_y(z * math.exp(-sigma * y)) * math.exp(-y * y / 2), a, b, limit=200)[0]
+        for a, b in itertools.pairwise(ends)
+    ]
+    return sum(parts) / math.sqrt(2 * math.pi)
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+@pytest.mark.parametrize("name", LOG_NORMAL)
+def test_a_log_normal_tail_is_a_mean_over_the_normal(name, sigma):
+    noise = LOG_NORMAL[name](1.0, 1e-4, sigma)
+    given = {"Laplace": lambda x: math.exp(-x), "uniform": lambda x: max(1 - x, 0.0)}[name]
+    for z in (1e-6, 1e-2, 0.3, 0.9, 1.1, 4.0, 50.0, 1e4):
+        expected = over_normal(given, sigma, z)
+        assert noise.tail(noise.scale * z) == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+@pytest.mark.parametrize("name", LOG_NORMAL)
+def test_log_normal_tails_are_proper_far_out(name, sigma):
+    noise = LOG_NORMAL[name](1.0, 1e-4, sigma)
+    for probability in (1 - 1e-12, 0.999, 0.5, 1e-9, 1e-100, 1e-300):
+        size = noise.tail_size(probability)
+        if math.isfinite(size):  # σ = 20 goes beyond all floats
+            assert noise.tail(size) == pytest.approx(probability, rel=1e-9, abs=0)
+    assert math.isinf(noise.tail_size(1e-300)) == (sigma == 20.0)
+    sizes = noise.scale * np.geomspace(1e-12, 1e12, 400)
+    tails = noise.tail(sizes)
+    assert (np.diff(tails) <= 1e-12 * tails[:-1]).all()
+    assert noise.tail(0.0) == pytest.approx(1.0, abs=1e-14)
+    if sigma < 20:
+        assert noise.tail(sizes[0]) == pytest.approx(1.0, abs=1e-3)
+    assert noise.tail(sizes.reshape(20, 20)).shape == (20, 20)
+
+
+def test_without_width_the_log_normal_is_none():
+    # σ -> 0: exp(σY) is 1, sinh(σY)/σ is Y; the first terms left out are of order σ²
+    sigma, t = 1e-3, np.array([0.1, 0.5, 0.9, 1.5, 3.0])
+    for noise, limit in (
+        (LaplaceLogNormal(1.0, 1e-4, sigma), np.exp(-t)),
+        (ArsinhNormal(1.0, 1e-4, sigma), 2 * stats.norm.sf(t)),
+        (UniformLogNormal(1.0, 1e-4, sigma), np.maximum(1 - t, 0)),
+    ):
+        assert noise.tail(noise.scale * t) == pytest.approx(limit, abs=1e-5)
+    means = [noise(1.0, 1e-4, sigma) for noise in (LaplaceLogNormal, ArsinhNormal, UniformLogNormal)]
+    assert [n.mean_size / n.scale for n in means] == pytest.approx([1.0, math.sqrt(2 / math.pi), 0.5], abs=1e-6)
+
+
+def test_far_out_uniform_log_normal_has_the_tail_of_mills_ratios():
+    # Φ(-u) - e^(σu + σ²/2) Φ(-u-σ) is φ(u) (M(u) - M(u+σ)), and M(x) = 1/x - 1/x³ + 3/x⁵ - ...
+    sigma, u = 0.5, 30.0
+    noise = UniformLogNormal(1.0, 0.1, sigma)
+    mills = [1 / x - 1 / x**3 + 3 / x**5 - 15 / x**7 for x in (u, u + sigma)]
+    expected = math.exp(-u * u / 2) / math.sqrt(2 * math.pi) * (mills[0] - mills[1])
+    assert noise.tail(noise.scale * math.exp(sigma * u)) == pytest.approx(expected, rel=1e-6, abs=0)
+
+
+def test_smooth_noise_of_known_shape_has_its_tail():
+    sizes = np.array([0.0, 0.5, 3.0, 40.0])
+    for noise, law in (
+        (SmoothLaplace(1.0, 1e-6, 0.03), stats.laplace),
+        (SmoothGaussian(1.0, 1e-6, 0.01), stats.norm),
+    ):
+        assert noise.tail(sizes) == pytest.approx(2 * law.sf(sizes / noise.scale), rel=1e-12, abs=0)
+        assert noise.tail_size(0.05) == pytest.approx(noise.scale * law.isf(0.025), rel=1e-12)

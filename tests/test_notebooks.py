@@ -8,6 +8,7 @@ from dpml.datasets import NAMES, card
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 SECONDS_PER_CELL = 180
+LINES_PER_CELL = 20  # what is longer does not fit on a screen beside its figure
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -36,6 +37,21 @@ def test_notebook_is_stripped(path):
     assert cells, "no code"
     assert [number for number, cell in enumerate(cells) if cell.outputs or cell.execution_count is not None] == []
     assert "widgets" not in notebook.metadata
+
+
+@each_notebook
+def test_every_code_cell_is_short(path):
+    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
+    lines = {number: len(cell.source.splitlines()) for number, cell in enumerate(cells)}
+    assert {number: count for number, count in lines.items() if count > LINES_PER_CELL} == {}
+
+
+@each_notebook
+def test_notebook_begins_with_a_question(path):
+    first = read(path).cells[0]
+    assert first.cell_type == "markdown"
+    assert first.source.startswith("# "), "no title"
+    assert "?" in first.source
 
 
 # The kernel's client, not dpml: jupyter_client, zmq and tornado announce their own deprecations and leave an event

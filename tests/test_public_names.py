@@ -14,17 +14,21 @@ import pytest
 from dpml._moved import MOVED
 
 NAMES = """
-dpml.auditing: Answers AuditResult Event HasPrivacyLoss HasPrivacyProfile HasProbabilities Neighbours Pairs Release
-    SearchResult Values as_rows attacker_roc attackers audit audit_outputs best_event exact_epsilon hockey_stick
-    lower_bounds recorded_cost recorded_releases search
+dpml.auditing: Answers Attack AuditResult Box Event HasPrivacyLoss HasPrivacyProfile HasProbabilities Neighbours
+    Outcomes Pairs Release SearchResult Values as_rows attack_outputs attacker_roc attackers audit audit_outputs
+    best_event claimed_region exact_epsilon hockey_stick largest_bound lower_bounds outcome_probabilities outcomes
+    recorded_cost recorded_releases search simultaneous_confidence
 dpml.auditing.alignment: difference_last
+dpml.auditing.attack: Attack Box attack_outputs
 dpml.auditing.audit: AuditResult Event HasPrivacyLoss HasPrivacyProfile HasProbabilities as_rows attacker_roc
     attackers audit audit_outputs best_event exact_epsilon hockey_stick lower_bounds smallest_epsilon
+dpml.auditing.limits: claimed_region largest_bound simultaneous_confidence
 dpml.auditing.literature: LITERATURE Specimen
 dpml.auditing.literature.histograms: HISTOGRAMS NoisyAnswers TruncatedGeometric
 dpml.auditing.literature.noisy_max: NOISY_MAXIMA NoisyMax
 dpml.auditing.literature.rappor: RAPPORS Rappor
 dpml.auditing.literature.sparse_vector: SPARSE_VECTORS SparseVectorVariant
+dpml.auditing.outcomes: Outcomes outcome_probabilities outcomes
 dpml.auditing.recorder: Release recorded_cost recorded_releases
 dpml.auditing.sameness: same
 dpml.auditing.search: SearchResult search
@@ -36,7 +40,8 @@ dpml.budget.budget: Budget charge
 dpml.budget.conversion: zcdp_epsilon
 dpml.budget.file: FileLedger
 dpml.budget.ledger: FORKING Ledger Terms
-dpml.catalogue: CATALOGUE Case Method as_table method
+dpml.catalogue: CATALOGUE Case Method as_table claims method read_neighbours read_table
+dpml.catalogue.editable: CLASSES FEATURES MOST_RECORDS RECORD TABLE check_neighbours read_neighbours read_table
 dpml.classifiers: BernoulliNB LinearClassifier LinearSVC LogisticRegression MixedNB PrivGene PrivLocal
     PrivatePredictionNB
 dpml.classifiers.binned: cell_counts default_n_bins entry_bounds models_from_cells

@@ -304,7 +304,7 @@ def test_sparse_tables_stay_sparse():
 @pytest.mark.parametrize(
     ("selector", "bad", "message"),
     [
-        (NoisyScoreSelector(1.0, 2), {"threshold": 3.0}, "n_features = 2 is not allowed: it must be given where"),
+        (NoisyScoreSelector(1.0, 2), {"threshold": 3.0}, "n_features = 2 .* must be given if and only if threshold"),
         (NoisyScoreSelector(1.0, 2), {"n_features": None}, "threshold = None"),
         (NoisyScoreSelector(1.0, 2), {"n_features": 7}, "n_features = 7 .* integer from 1 to 6"),
         (NoisyScoreSelector(1.0, 2), {"row_bound": 0}, "row_bound = 0"),

@@ -1,5 +1,6 @@
 """What a mechanism really costs: exact audits, audits from draws, a recorder of whole calls, a search from outside."""
 
+from dpml.auditing.attack import Attack, Box, attack_outputs
 from dpml.auditing.attacker import Event, as_rows, attacker_roc, attackers, best_event, lower_bounds
 from dpml.auditing.audit import (
     AuditResult,
@@ -11,32 +12,43 @@ from dpml.auditing.audit import (
     exact_epsilon,
     hockey_stick,
 )
+from dpml.auditing.limits import claimed_region, largest_bound, simultaneous_confidence
+from dpml.auditing.outcomes import Outcomes, outcome_probabilities, outcomes
 from dpml.auditing.recorder import Release, recorded_cost, recorded_releases
 from dpml.auditing.search import SearchResult, search
 from dpml.auditing.search_neighbours import Answers, Neighbours, Pairs, Values
 
 __all__ = [
     "Answers",
+    "Attack",
     "AuditResult",
+    "Box",
     "Event",
     "HasPrivacyLoss",
     "HasPrivacyProfile",
     "HasProbabilities",
     "Neighbours",
+    "Outcomes",
     "Pairs",
     "Release",
     "SearchResult",
     "Values",
     "as_rows",
+    "attack_outputs",
     "attacker_roc",
     "attackers",
     "audit",
     "audit_outputs",
     "best_event",
+    "claimed_region",
     "exact_epsilon",
     "hockey_stick",
+    "largest_bound",
     "lower_bounds",
+    "outcome_probabilities",
+    "outcomes",
     "recorded_cost",
     "recorded_releases",
     "search",
+    "simultaneous_confidence",
 ]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.auditing.attack import attack_outputs
 from dpml.auditing.attacker import Event, Score, as_rows, attacker_roc, attackers, best_event, lower_bounds
 from dpml.exceptions import InvalidParameter
 
@@ -195,7 +196,8 @@ def audit(
     return AuditResult(epsilon, delta, worst, True, worst <= epsilon + TOLERANCE, event=event)
 
 
-def _aligned(first: Any, second: Any) -> tuple[FloatArray, FloatArray, list]:
+def log_probability_pairs(first: Any, second: Any) -> tuple[FloatArray, FloatArray, list]:
+    """Return both sides' log probabilities as arrays over the same outputs, and the outputs."""
     if isinstance(first, Mapping):
         keys = list(dict.fromkeys([*first, *second]))
         sides = [np.array([side.get(k, -np.inf) for k in keys], dtype=float) for side in (first, second)]
@@ -211,7 +213,7 @@ def hockey_stick(first: Any, second: Any, epsilon: float) -> float:
 
     The arguments are log probabilities, as mappings or arrays over the same outputs.
     """
-    p, q, _ = _aligned(first, second)
+    p, q, _ = log_probability_pairs(first, second)
     p, q = np.exp(p), np.exp(q)
     bound = np.exp(epsilon)
     return float(max(np.maximum(p - bound * q, 0).sum(), np.maximum(q - bound * p, 0).sum()))
@@ -237,7 +239,7 @@ def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float
     >>> exact_epsilon({"a": np.log(0.5), "b": np.log(0.5)}, {"a": 0.0})
     (inf, "output 'b'")
     """
-    p, q, outputs = _aligned(first, second)
+    p, q, outputs = log_probability_pairs(first, second)
     with np.errstate(invalid="ignore"):
         loss = np.where((p == -np.inf) & (q == -np.inf), 0.0, np.abs(p - q))
     worst = int(loss.argmax())
@@ -275,26 +277,17 @@ def audit_outputs(
     counts it once, so that the bound needs no correction for the search.
     """
     epsilon = check_epsilon(epsilon)
-    delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
-    confidence = check_number(confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
-    outputs, neighbour_outputs = np.asarray(outputs), np.asarray(neighbour_outputs)
-    if len(outputs) != len(neighbour_outputs) or len(outputs) < 4:
-        raise InvalidParameter("outputs", (len(outputs), len(neighbour_outputs)), "as many of each, at least 4")
-    alpha, half = 1 - confidence, len(outputs) // 2
-    first, second = as_rows(outputs[:half]), as_rows(neighbour_outputs[:half])
-    tried = [("score given", score)] if score is not None else list(attackers(first, second))
-    found = (-1.0, "", tried[0][1], Event(0.0, True, True))
-    for name, attacker in tried:
-        ours, theirs = (np.asarray(attacker(side[:half]), float) for side in (outputs, neighbour_outputs))
-        bound, event = best_event(ours, theirs, delta, alpha)
-        if bound > found[0]:
-            found = (bound, name, attacker, event)
-    _, name, attacker, event = found
-    ours, theirs = (np.asarray(attacker(side[half:]), float) for side in (outputs, neighbour_outputs))
-    hits, misses = event.counts(ours, theirs)
-    lower = float(lower_bounds(hits, misses, len(ours), delta, alpha))
-    # the curve of an attacker who says "data" on the side where the event speaks for it
-    sign = 1.0 if event.above == event.for_first else -1.0
-    fpr, tpr = attacker_roc(sign * ours, sign * theirs)
-    text = f"{name} {'>=' if event.above else '<'} {event.threshold:.6g}"
-    return AuditResult(epsilon, delta, lower, False, lower <= epsilon, confidence, len(outputs), text, fpr, tpr)
+    found = attack_outputs(outputs, neighbour_outputs, delta=delta, confidence=confidence, score=score)
+    lower, (fpr, tpr) = found.epsilon_lower, found.roc
+    return AuditResult(
+        epsilon,
+        found.delta,
+        lower,
+        False,
+        lower <= epsilon,
+        found.confidence,
+        len(np.asarray(outputs)),
+        str(found),
+        fpr,
+        tpr,
+    )

@@ -26,8 +26,9 @@ from dpml.catalogue import (
     _tuning,
 )
 from dpml.catalogue._method import Case, Method
+from dpml.catalogue.editable import read_neighbours, read_table
 
-__all__ = ["CATALOGUE", "Case", "Method", "as_table", "method"]
+__all__ = ["CATALOGUE", "Case", "Method", "as_table", "claims", "method", "read_neighbours", "read_table"]
 
 ROOMS = (
     _mechanisms,
@@ -51,6 +52,17 @@ CATALOGUE: dict[str, Method] = {entry.name: entry for room in ROOMS for entry in
 def method(name: str) -> Method:
     """Return the catalogue's entry of this name."""
     return CATALOGUE[check_choice(name, "name", list(CATALOGUE))]
+
+
+def claims() -> list[tuple[str, str]]:
+    """Return every claim as (name, relation): a method has one for each relation that it is made for.
+
+    Examples
+    --------
+    >>> claims()[:2]
+    [('laplace', 'add-remove'), ('laplace', 'replace-one')]
+    """
+    return [(name, relation) for name, entry in CATALOGUE.items() for relation in entry.relations]
 
 
 def as_table() -> pd.DataFrame:

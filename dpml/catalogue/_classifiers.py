@@ -8,6 +8,7 @@ import numpy as np
 
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import recorded
+from dpml.catalogue._typed import typed_published, typed_row_bounded
 from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes.as_published import (
     class_sums_by_width,
@@ -161,6 +162,7 @@ METHODS = (
         "ε",
         True,
         _row_bounded(),
+        editable=typed_row_bounded(),
     ),
     Method(
         "nb-row-bounded-clip",
@@ -201,6 +203,7 @@ METHODS = (
         "ε under add/remove",
         True,
         _published,
+        editable=typed_published(),
     ),
     Method(
         "resampled-count",

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import Enumerated, of_choice, recorded
+from dpml.catalogue._typed import typed_histogram
 from dpml.mechanisms import (
     ClampedLikelihood,
     ExponentialMechanism,
@@ -158,6 +159,7 @@ METHODS = (
         "ε for statistics of the stated L1 sensitivity",
         True,
         _histogram(Laplace),
+        editable=typed_histogram(Laplace),
     ),
     Method(
         "exponential",
@@ -188,6 +190,7 @@ METHODS = (
         "ε for integer statistics of the stated L1 sensitivity",
         True,
         _histogram(Geometric),
+        editable=typed_histogram(Geometric),
     ),
     Method(
         "staircase",

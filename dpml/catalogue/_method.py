@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon
 from dpml.auditing import AuditResult, audit
 from dpml.catalogue._references import named
+from dpml.catalogue.editable import Table, check_neighbours
 from dpml.exceptions import InvalidParameter
 
 __all__ = ["Case", "Method", "neighbouring_tables", "table_from_rows"]
@@ -19,7 +20,7 @@ __all__ = ["Case", "Method", "neighbouring_tables", "table_from_rows"]
 
 @dataclass(frozen=True)
 class Case:
-    """Neighbours on which a method costs the most that is known, and the method itself, ready for `audit`.
+    """Two neighbours and a method that runs on them, ready for `audit`: the worst neighbours known, or typed ones.
 
     Attributes
     ----------
@@ -38,6 +39,8 @@ class Case:
         Enough for a sampled audit to show what it has to show.
     words : str
         The neighbours in words.
+    seen : str
+        What the attacker sees, in words; told for typed neighbours.
     """
 
     data: Any
@@ -48,6 +51,7 @@ class Case:
     score: Callable[[Any], Any] | None = None
     draws: int = 20_000
     words: str = ""
+    seen: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,10 @@ class Method:
         The true cost in words.
     true_epsilon : callable
         ``true_epsilon(epsilon)``: what a claim of ε really costs; infinity for none.
+    editable : callable, optional
+        ``editable(data, neighbour, epsilon, relation)`` returns a `Case` of the method on two small binary tables that
+        a person typed (see `read_neighbours`). None for a method that runs on no such tables. `case_on` also checks the
+        tables.
     """
 
     name: str
@@ -94,23 +102,65 @@ class Method:
     true_epsilon: Callable[[float], float] = field(default=float)
     relations: tuple[str, ...] = ("add-remove", "replace-one")
     delta: float = 0.0
+    editable: Callable[[Table, Table, float, str], Case] | None = None
 
     @property
     def citation(self) -> str:
         """The source as people read it: with the names of the papers for their keys."""
         return named(self.source)
 
+    def holds(self, epsilon: float = 1.0) -> bool:
+        """Return whether the catalogue states that a claim of ε costs no more than ε.
+
+        Examples
+        --------
+        >>> from dpml.catalogue import method
+        >>> method("laplace").holds(), method("noisy-cut").holds()
+        (True, False)
+        """
+        return self.private and self.true_epsilon(epsilon) <= epsilon
+
+    def case_on(self, data: Any, neighbour: Any, epsilon: float = 1.0, relation: str = "add-remove") -> Case:
+        """Return the method on two small tables of your own, instead of the worst neighbours known.
+
+        Parameters
+        ----------
+        data, neighbour : tuple of (X, codes)
+            Binary tables of two classes, neighbours under the relation.
+        epsilon : float
+            The claim.
+        relation : str
+            One of `relations`.
+
+        Raises
+        ------
+        InvalidParameter
+            Where the tables are no neighbours, or the method runs on no such tables.
+
+        Examples
+        --------
+        >>> from dpml.catalogue import method, read_neighbours
+        >>> method("mask-count").case_on(*read_neighbours("nab.nb.yc", "yab")).seen
+        'two features, chosen by the count heuristic'
+        """
+        epsilon = check_epsilon(epsilon)
+        check_choice(relation, "relation", self.relations)
+        if self.editable is None:
+            raise InvalidParameter("name", self.name, "a method that runs on small binary tables: `editable` is set")
+        return self.editable(*check_neighbours(data, neighbour, relation), epsilon, relation)
+
     def audit(
         self,
         epsilon: float = 1.0,
         relation: str = "add-remove",
         *,
+        tables: tuple[Table, Table] | None = None,
         sampled: bool = False,
         draws: int | None = None,
         rng: np.random.Generator | None = None,
         confidence: float = 0.95,
     ) -> AuditResult:
-        """Audit the claim of ε on the worst neighbours known, by ratio where that can be, else from draws.
+        """Audit the claim of ε on two neighbours, by ratio where that can be, else from draws.
 
         Parameters
         ----------
@@ -118,6 +168,8 @@ class Method:
             The claim.
         relation : str
             One of `relations`.
+        tables : tuple of two (X, codes), optional
+            The neighbours, as `case_on` takes them; default: the worst that are known.
         sampled : bool
             Draw even where the ratio is known.
         draws : int, optional
@@ -129,11 +181,18 @@ class Method:
         Returns
         -------
         AuditResult
-            Against the claim, not against the true cost: what is marked not private should fail.
+            Against the claim, not against the true cost: what is marked not private should fail on its worst
+            neighbours.
+
+        Examples
+        --------
+        >>> from dpml.catalogue import method, read_neighbours
+        >>> method("private-threshold-testing").audit(1.0, tables=read_neighbours("nab.nb.yc.yac", "yab"))
+        <audit FAILED: claim ε = 1, true ε = inf (exactly)>
         """
         epsilon = check_epsilon(epsilon)
         check_choice(relation, "relation", self.relations)
-        case = self.case(epsilon, relation)
+        case = self.case(epsilon, relation) if tables is None else self.case_on(*tables, epsilon, relation)
         if case.exact is not None and not sampled:
             return audit(case.exact, case.data, case.neighbour, epsilon, delta=self.delta)
         if rng is None:

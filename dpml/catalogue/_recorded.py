@@ -8,7 +8,7 @@ compared, from the statistic and the mechanism that the call handed to the door 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -156,14 +156,17 @@ class Enumerated:
         ``call(data)``, the public object; it makes one release, after any coins.
     probabilities : callable
         ``probabilities(mechanism, statistic)`` returns log probabilities, as an array or by output.
+    outputs : sequence, optional
+        What the places of that array stand for.
     """
 
-    def __init__(self, call: Call, probabilities: Callable[[Any, Any], Any]):
-        self.call, self.probabilities = call, probabilities
+    def __init__(self, call: Call, probabilities: Callable[[Any, Any], Any], outputs: Sequence[Any] | None = None):
+        self.call, self.probabilities, self.outputs = call, probabilities, outputs
 
     def log_probabilities(self, data: Any) -> Any:
         """Return the log probability of each output."""
-        return self.probabilities(*first_drawn(self.call, data))
+        found = self.probabilities(*first_drawn(self.call, data))
+        return found if self.outputs is None else dict(zip(self.outputs, map(float, found), strict=True))
 
 
 def of_choice(mechanism: Any, statistic: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from dpml.catalogue._method import Case, Method, neighbouring_tables, table_from_rows
 from dpml.catalogue._recorded import first_drawn
 from dpml.catalogue._selectors import fitted
+from dpml.catalogue._typed import typed_clusters, typed_iterative, typed_masks, typed_noisy_cut, typed_threshold_testing
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, mask_log_probability, scores, sensitivity
 from dpml.selection.as_published import (
@@ -22,7 +23,7 @@ from dpml.selection.as_published import (
 )
 
 D, T = 4, 2
-MASKS = np.array([m for m in itertools.product((False, True), repeat=D) if sum(m) == T])
+MASKS = [m for m in itertools.product((False, True), repeat=D) if sum(m) == T]
 
 
 def _mask(kind: str, calibration: str, neighbours: Any = None, **options: Any):
@@ -35,7 +36,7 @@ def _mask(kind: str, calibration: str, neighbours: Any = None, **options: Any):
             return MaskSelector(epsilon, T, kind, random_state=seed, **more)
 
         data, neighbour = (neighbours or neighbouring_tables)(kind, relation, make(0).weight(schema))
-        sides = fitted(make, schema, lambda _, weights: mask_log_probability(weights, MASKS))
+        sides = fitted(make, schema, lambda _, weights: mask_log_probability(weights, np.array(MASKS)), MASKS)
         return Case(data, neighbour, *sides, words="two poor features gain from the record, two good lose")
 
     return case
@@ -116,6 +117,12 @@ _KINDS = {
     "mutual_information": "mutual information",
 }
 
+_TYPED_KINDS = {
+    **_KINDS,
+    "total_count": "their counts",
+    "difference_count": "the difference between classes",
+}
+
 METHODS = (
     *(
         Method(
@@ -127,6 +134,7 @@ METHODS = (
             "ε for the whole set of features",
             True,
             _mask(kind, "range"),
+            editable=typed_masks(kind, "range", _TYPED_KINDS[kind]),
         )
         for kind, title in _KINDS.items()
     ),
@@ -140,6 +148,7 @@ METHODS = (
         True,
         _mask("count", "published"),
         cost="at most ε; half of it with the count heuristic under add/remove",
+        editable=typed_masks("count", "published", _TYPED_KINDS["count"]),
     ),
     Method(
         "private-threshold-testing",
@@ -156,6 +165,7 @@ METHODS = (
         cost="no ε: one output is possible on one side only",
         true_epsilon=lambda epsilon: np.inf,
         relations=("add-remove",),
+        editable=typed_threshold_testing(),
     ),
     Method(
         "cluster-selection",
@@ -169,6 +179,7 @@ METHODS = (
         cost="no ε: features join clusters by their exact counts",
         true_epsilon=lambda epsilon: np.inf,
         relations=("add-remove",),
+        editable=typed_clusters(),
     ),
     Method(
         "noisy-cut",
@@ -182,6 +193,7 @@ METHODS = (
         cost="up to ε1 + min(positives, negatives)·ε2 for monotone scores",
         true_epsilon=lambda epsilon: epsilon / 2 + 20 * epsilon / 2,
         relations=("add-remove",),
+        editable=typed_noisy_cut(),
     ),
     Method(
         "iterative-sampling",
@@ -195,5 +207,6 @@ METHODS = (
         cost="grows with the number of features: order and shift come from the exact scores",
         true_epsilon=lambda epsilon: np.inf,
         relations=("add-remove",),
+        editable=typed_iterative(),
     ),
 )

@@ -29,20 +29,21 @@ SETS = list(itertools.combinations(range(D), T))
 SEQUENCES = list(itertools.permutations(range(D), T))
 
 
-def fitted(make: Any, schema: Schema = SCHEMA, probabilities: Any = None) -> tuple[Any, Any, Any]:
+def fitted(make: Any, schema: Schema = SCHEMA, probabilities: Any = None, masks: Any = None) -> tuple[Any, Any, Any]:
     """Return call, sample and exact of a selector; ``make(seed)`` makes it.
 
-    `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the door.
+    `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the door,
+    `masks` in the order of their `probabilities`.
     """
 
     def call(data):
         return make(0).fit(*data).get_support()
 
     def sample(data, draws, rng):
-        masks = make(None).masks(contingency(*data, 2), schema, draws=draws, rng=rng)
-        return masks @ (1 << np.arange(schema.n_features))
+        drawn = make(None).masks(contingency(*data, 2), schema, draws=draws, rng=rng)
+        return drawn @ (1 << np.arange(schema.n_features))
 
-    return call, sample, Enumerated(call, probabilities) if probabilities else recorded(call)
+    return call, sample, Enumerated(call, probabilities, masks) if probabilities else recorded(call)
 
 
 # ---- probabilities of TopSelector's sets, from the definition of each method and the scores at the door -------------
@@ -116,7 +117,8 @@ def _top(method: str):
             return TopSelector(epsilon, T, "count", random_state=seed, **options)
 
         words = "two poor features gain, two good ones lose"
-        return Case(data, neighbour, *fitted(make, probabilities=PROBABILITIES[method]), words=words)
+        masks = [tuple(i in chosen for i in range(D)) for chosen in SETS]
+        return Case(data, neighbour, *fitted(make, SCHEMA, PROBABILITIES[method], masks), words=words)
 
     return case
 

@@ -1,4 +1,4 @@
-"""What the naive Bayes classifiers share at the door, and prediction from joint log likelihoods."""
+"""Base classes of the classifiers: checks against the schema, and prediction from joint log likelihoods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):
-    """Base of classifiers with a schema: tables are checked against it, and a released model has no exact score."""
+    """Base of classifiers with a schema. Tables are checked against it; a released model has no exact score."""
 
     _schema: Schema
     classes_: NDArray
@@ -43,7 +43,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on records. It is exact, so a released model does not have it (``release=True``)."""
+        """Return the accuracy on records. It is exact, so a released model (``release=True``) does not have it."""
         return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self):
@@ -53,7 +53,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
 
 class NaiveBayes(PrivateClassifier):
-    """Base of the naive Bayes models; a subclass gives `_joint_log_likelihood` of a checked table."""
+    """Base of the naive Bayes models; a subclass defines `_joint_log_likelihood` for a checked table."""
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         raise NotImplementedError

@@ -1,8 +1,8 @@
 """The linear classifier to begin with: naive Bayes or a support vector machine, by a public rule.
 
-Naive Bayes needs two numbers for each feature and survives much noise; a support vector machine sees that attributes
-say the same twice and needs more records for each feature. Which of them is better depends on the numbers of records
-and of columns and on ε, all of them public (docs/decisions/0019).
+Naive Bayes estimates two numbers for each feature and tolerates much noise. A support vector machine accounts for
+correlated attributes and needs more records for each feature. Which is better depends on the number of records, the
+number of columns and ε, which are all public (docs/decisions/0019).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from dpml.schema import Schema, resolve_schema
 __all__ = ["LinearClassifier", "default_linear_method"]
 
 METHODS = ("auto", "naive-bayes", "objective")
-# Records times ε for each column from which the support vector machine is ahead: where the columns are those of one-hot
-# attributes, which say much twice, and elsewhere.
+# The support vector machine is better from this many records times ε per column. Columns of one-hot attributes, which
+# are correlated, need fewer.
 ENOUGH = {"attributes": 20, "features": 200}
-# Half-width of the hinge's parabola: wide, for flat losses need less noise in the determinant (docs/decisions/0019).
+# Half-width of the hinge's parabola. It is wide: a flat loss spends less of ε on the determinant (docs/decisions/0019).
 HUBER = 1.0
 
 
 def default_linear_method(schema: Schema, epsilon: float) -> str:
     """Return the project's public rule: "objective" where there are enough records for each column, else "naive-bayes".
 
-    A support vector machine needs 20 records times ε for each column of one-hot attributes and 200 for each other
-    column; with C > 2 classes C times as many, for each of C classifiers gets ε/C. A schema that does not state a
-    number of records has too few of them; one with numeric columns leaves no choice.
+    The support vector machine is chosen if ε·n_lower is at least 20 per column where all columns are those of one-hot
+    attributes, else 200 per column. With C > 2 classes it is C times as much, because each of C classifiers gets ε/C.
+    A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
 
 
 def default_norm(schema: Schema) -> str:
-    """Return in which norm objective perturbation has less noise: "l1" where 2(r + 1) is less than D + 1."""
+    """Return the norm in which objective perturbation has less noise: "l1" where 2(r + 1) is less than D + 1."""
     return "l1" if 2 * (squared_norm_bound(schema) + 1) < schema.n_features + 1 else "l2"
 
 
@@ -69,18 +69,18 @@ def default_norm(schema: Schema) -> str:
 class LinearClassifier(PrivateClassifier):
     """A private linear classifier whose method a public rule chooses.
 
-    Released: the counts of `BernoulliNB` or the weights of ``LinearSVC(method="objective")``, with Laplace noise where
+    Released: the counts of `BernoulliNB`, or the weights of ``LinearSVC(method="objective")`` with Laplace noise where
     records are sparse.
 
-    Privacy: ε per fit, for `relation`: that of the one model which is fitted (its class has the derivation). The
-    choice looks at the schema and at ε, never at the records.
+    Privacy: ε per fit, for `relation`, as for the one model that is fitted (its class has the derivation). The choice
+    depends on the schema and ε, never on the records.
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
     method : {"auto", "naive-bayes", "objective"}
-        "auto" is `default_linear_method`; a release takes naive Bayes, whose noise has a secure sampler.
+        "auto" follows `default_linear_method`. A release uses naive Bayes, whose noise has a secure sampler.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation for which ε holds; it must be the budget's.
     schema : Schema, optional
@@ -88,7 +88,7 @@ class LinearClassifier(PrivateClassifier):
     budget : Budget, optional
         Charged ε before anything is computed from the records.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class.
+        What to do with a value outside its domain or a label that is not a class.
     release : bool
         Draw the noise securely (`BernoulliNB`); forbids `random_state`.
     random_state : int, Generator, RandomState or None
@@ -143,7 +143,7 @@ class LinearClassifier(PrivateClassifier):
         if method == "auto":
             method = "naive-bayes" if self.release else default_linear_method(schema, self.epsilon)
         if method == "naive-bayes" and not schema.is_binary:
-            raise InvalidParameter("method", "naive-bayes", "one for binary features; MixedNB takes numbers")
+            raise InvalidParameter("method", "naive-bayes", "'auto' or 'objective' with numeric features")
         names = ("relation", "schema", "budget", "on_invalid", "release", "random_state")
         options: dict[str, Any] = {name: getattr(self, name) for name in names}
         if method == "objective":
@@ -155,7 +155,7 @@ class LinearClassifier(PrivateClassifier):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return scores, shape (n,), positive for class 1, with two classes, else one column a class."""
+        """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""
         X = self._checked(X)
         if self.method_ == "objective":
             return self.estimator_.decision_function(X)

@@ -1,6 +1,6 @@
-"""A batch of linear models: what naive Bayes on binary features and logistic regression both come down to.
+"""A batch of linear models. Naive Bayes on binary features and logistic regression both have this form.
 
-Everything here is post-processing of released values and, in `accuracy` and `decision`, a look at test records.
+Everything here is post-processing of released values; `decision`, `accuracy` and `auc` also use test records.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LinearModels:
         return self.coef.shape[0]
 
     def spread(self, features: NDArray[np.intp], n_total: int) -> LinearModels:
-        """Return models over `n_total` columns, 0 outside the columns (draws, T) that these models are about."""
+        """Return models over `n_total` columns; columns outside `features`, of shape (draws, T), get the weight 0."""
         coef = np.zeros((*self.coef.shape[:2], n_total))
         np.put_along_axis(coef, np.broadcast_to(features[:, None, :], self.coef.shape), self.coef, axis=2)
         return LinearModels(coef, self.intercept)
@@ -52,7 +52,7 @@ class LinearModels:
     def accuracy(self, X: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return each model's share of records whose class it predicts, shape (draws,).
 
-        Works through blocks of records, so that a thousand models never hold all decision values at once.
+        Records are processed in blocks, so that the decision values of a thousand models fit in memory.
         """
         if not len(codes):
             raise ValueError("accuracy needs at least one record")

@@ -7,14 +7,17 @@ is scaled by a smooth sensitivity S, sizes are in units of S.
 from __future__ import annotations
 
 import abc
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from dpml._validate import check_number
 
-__all__ = ["SymmetricNoise"]
+__all__ = ["SymmetricNoise", "size_by_search"]
 
 Floats = NDArray[np.float64]
 
@@ -77,3 +80,26 @@ class SymmetricNoise(abc.ABC):
         edges = np.asarray(edges, dtype=float)
         beyond = self.tail(np.abs(edges)) / 2
         return -np.diff(np.where(edges >= 0, beyond, 1 - beyond))
+
+
+def size_by_search(log_tail: Callable[[float], float], probability: float, log_low: float, log_high: float) -> float:
+    """Return the size at which a falling tail is `probability`, where the tail has no inverse in closed form.
+
+    Parameters
+    ----------
+    log_tail : callable
+        The log of P(|noise| > t), by the log of t.
+    probability : float
+        In (0, 1).
+    log_low, log_high : float
+        Logs of sizes with a tail of at least, and of at most, this probability.
+    """
+    wanted = math.log(probability)
+    # one of the ends may be the root, and then lies on its wrong side by rounding
+    if log_tail(log_low) <= wanted:
+        found = log_low
+    elif log_tail(log_high) >= wanted:
+        found = log_high
+    else:
+        found = brentq(lambda x: log_tail(x) - wanted, log_low, log_high, xtol=1e-14, rtol=1e-15)
+    return math.exp(found) if found < 709 else math.inf

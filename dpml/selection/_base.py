@@ -1,4 +1,4 @@
-"""What every private feature selector shares: the public facts it may know, and fit as one draw of a batch."""
+"""Base of the private feature selectors: the public facts they use, and `fit` as one draw of a batch."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ FloatArray = NDArray[np.float64]
 
 
 def public_n_rows(schema: Schema, relation: str) -> int | None:
-    """Return the number of records that mutual information may count on: N if public, else the lower bound."""
+    """Return the number of records that mutual information is computed for: N if public, else the lower bound."""
     return schema.n_rows if relation == "replace-one" and schema.n_rows else schema.n_lower
 
 
 @dataclass(frozen=True)
 class PublicFacts:
-    """What a selector knows before it sees a record: all of it public.
+    """The public facts that a selector uses.
 
     Attributes
     ----------
     n_features, n_classes : int
         D and C.
     row_bound : int
-        Most ones of a record after cutting; for one-hot columns the number of attributes, not of columns.
+        The most ones of a record after cutting; for one-hot columns the number of attributes, not of columns.
     relation : {"add-remove", "replace-one"}
     n_rows : int or None
-        What mutual information may count on, see `public_n_rows`.
+        The number of records for mutual information, see `public_n_rows`.
     """
 
     n_features: int
@@ -78,7 +78,7 @@ class PublicFacts:
         return cls(schema.n_features, schema.n_classes, r, check_relation(relation), public_n_rows(schema, relation))
 
     def scores(self, counts: Contingency, kind: str) -> FloatArray:
-        """Return the exact scores of a table, which has `n_rows` records or more whatever was dropped from it."""
+        """Return the exact scores of a table, computed as if it had at least `n_rows` records."""
         return scores_from_counts(counts, kind, self.n_rows)
 
     def sensitivity(self, kind: str) -> float:
@@ -106,7 +106,7 @@ class PublicFacts:
 
 
 class SelectsColumns(SelectorMixin):
-    """Columns of a table, looked up and read as the schema says, by a released mask."""
+    """Mixin that selects columns of a table by a released mask."""
 
     _mask: BoolArray
     _schema: Schema
@@ -116,7 +116,7 @@ class SelectsColumns(SelectorMixin):
         return self._mask
 
     def transform(self, X: Any) -> Any:
-        """Return the selected columns of a table; values outside their domain are treated as by `fit`.
+        """Return the selected columns of a table. Values outside their domain are treated as in `fit`.
 
         Parameters
         ----------
@@ -137,11 +137,11 @@ class SelectsColumns(SelectorMixin):
 class PrivateSelector(SelectsColumns, PrivateEstimator):
     """A feature selector whose choice is released with differential privacy.
 
-    `fit` checks the records, cuts them to `row_bound` ones, counts, charges the budget, and takes one draw of `masks`;
-    a study takes a thousand of them from the same counts. Subclasses state their parameters and `_masks`.
+    `fit` checks the records, cuts them to `row_bound` ones, counts them, charges the budget and makes one draw of
+    `masks`. A study makes many draws from the same counts. Subclasses define their parameters and `_masks`.
     """
 
-    # False for what is kept as published and does not hold its claim
+    # False for a method that is kept as published although its privacy claim is wrong
     private = True
     epsilon: float
     score: str
@@ -155,7 +155,7 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
 
     @abstractmethod
     def _masks(self, counts: Contingency, facts: PublicFacts, draws: int, rng: np.random.Generator | None) -> BoolArray:
-        """Return (draws, D) masks of one table of exact counts; no generator stands for secure noise."""
+        """Return (draws, D) masks of one table of exact counts; `rng` is None for secure noise."""
 
     def _check(self, facts: PublicFacts) -> None:
         """Check the subclass's own parameters."""
@@ -165,7 +165,7 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
         return False
 
     def cost(self, schema: Schema) -> float:
-        """Return the ε that one fit costs: what is charged."""
+        """Return the ε that one fit charges."""
         return check_epsilon(self.epsilon)
 
     def _checked(self, schema: Schema) -> PublicFacts:
@@ -186,12 +186,12 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
         Parameters
         ----------
         counts : Contingency
-            Exact counts of records that are already cut to `row_bound` ones; of S subsamples, which the draws take in
-            turn, if `on` is (S, C, D).
+            Exact counts of records that are already cut to `row_bound` ones. If `on` has the shape (S, C, D), the draws
+            use the S subsamples in turn.
         schema : Schema
-            Of the columns that were counted.
+            The schema of the counted columns.
         draws : int
-            Each of them costs `cost`.
+            Number of draws; each costs `cost`.
         rng : numpy.random.Generator
 
         Returns
@@ -224,23 +224,23 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         if self.release:
             if not self.private:
-                raise NotPrivate(f"{type(self).__name__} does not hold the ε it was published with: it has no release")
+                raise NotPrivate(f"{type(self).__name__} is not private at its published ε, so it has no release")
             if not self._secure():
                 raise NoSecureSampler(f"{type(self).__name__}: no secure sampler at these settings; use release=False")
             check_release(self.random_state)
         if not self.private and self.budget is not None:
-            raise NotPrivate(f"{type(self).__name__} does not hold the ε it was published with: no charge covers it")
+            raise NotPrivate(f"{type(self).__name__} is not private at its published ε, so it takes no budget")
         schema = resolve_schema(self.schema, X)
         rng = as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
         X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
         facts = self._checked(schema)
-        # a table that contradicts its schema is shown in study; mutual information is safe there too (`facts.scores`)
+        # a table that contradicts its schema is an error in study only; `facts.scores` is safe without this check
         stated = facts.n_rows if self.score == "mutual_information" else None
         short = stated is not None and stated > 1 and len(codes) < stated
         if short and self.on_invalid == "raise" and not self.release:
             raise InvalidData(f"the schema states at least {stated} records, the table has {len(codes)}")
-        # a release cuts with this generator too: cutting treats each record by itself and hides nothing
+        # a release cuts with this generator too, because the privacy does not depend on the random numbers of cutting
         counts = contingency(cut_rows(X, facts.row_bound, rng=rng), codes, schema.n_classes)
         charge(self.budget, facts.relation, self.cost(schema), label=f"{type(self).__name__}, {self.score}")
         self._mask, self._schema = self._masks(counts, facts, 1, None if self.release else rng)[0], schema

@@ -1,7 +1,7 @@
-"""Selection methods as they were published, which are not private at the ε they state. For study only.
+"""Selection methods as published that are not private at the ε they state. For study only.
 
-Each stands here because people come to learn what is wrong with it; none has a release. docs/errata.md says why, the
-catalogue gives the neighbours that show it, and the audit catches each of them.
+They are kept to show what is wrong with them, and none has a release. docs/errata.md explains the faults, the catalogue
+gives neighbours that show them, and the audit detects each.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 METHODS = ("iterative", "clusters", "threshold-testing", "noisy-cut")
-# rounds of private k-means, which the paper leaves open
+# rounds of private k-means; the paper does not state a number
 ROUNDS = 3
 BoolArray = NDArray[np.bool_]
 
@@ -41,9 +41,9 @@ def private_threshold_testing(
 ) -> BoolArray:
     """Compare exact scores with one noisy threshold (Stoddard et al. 2014, Algorithm 2). NOT private at any ε.
 
-    Claimed: 2σε-differential privacy, σε for monotone scores (Stoddard et al. 2014, Theorem 2 and Corollary 1). The
-    noise is added to the threshold alone, so two scores that are equal always fall on the same side; on a neighbour
-    where one of them is larger they can be told apart, an event that has probability 0 before.
+    Claimed: 2σε-differential privacy, σε for monotone scores (Stoddard et al. 2014, Theorem 2 and Corollary 1). Only
+    the threshold has noise, so two equal scores always fall on the same side. On a neighbour where one of them is
+    larger they can fall on different sides, an event that has probability 0 on the first data set.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def private_threshold_testing(
 def threshold_testing_log_probabilities(
     scores: Any, epsilon: float, threshold: float, *, sensitivity: float = 1.0
 ) -> dict[tuple[bool, ...], float]:
-    """Return the log probability of every output that `private_threshold_testing` can give."""
+    """Return the log probability of every possible output of `private_threshold_testing`."""
     scores = np.asarray(scores, float)
     scale = Laplace(epsilon, sensitivity).scale
     cuts = np.concatenate([[-np.inf], np.unique(scores), [np.inf]])
@@ -94,9 +94,9 @@ def noisy_cut(
 ) -> BoolArray:
     """Compare noisy scores with a noisy threshold, without a cut-off (Stoddard et al. 2014, section 3.4). NOT private.
 
-    Claimed: ε in all, ε1 = `threshold_share`·ε on the threshold and ε2 = ε - ε1 on each query, however many there are.
-    True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which no bound on D keeps small
-    (docs/errata.md).
+    Claimed: ε in total, with ε1 = `threshold_share`·ε for the threshold and ε2 = ε - ε1 for each query, for any number
+    of queries. True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which can grow with the number
+    of features (docs/errata.md).
 
     Returns
     -------
@@ -113,10 +113,10 @@ def noisy_cut(
 def iterative_sampling(
     scores: Any, epsilon: float, n_features: int, *, sensitivity: float, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Walk through the features from the best score down and toss coins (the thesis, Algorithm 4). NOT private.
+    """Accept each feature by a coin, from the best score down (the thesis, Algorithm 4). NOT private.
 
-    Claimed only if the loop stops after T turns, as the thesis says itself; it can go on to the last feature. Its
-    order and its shift by the score in place T+1 are taken from the exact scores.
+    The thesis claims ε only if the loop stops after T steps, but it can continue to the last feature. The order, and
+    the shift by the score in place T+1, also use the exact scores.
 
     Parameters
     ----------
@@ -127,14 +127,14 @@ def iterative_sampling(
     n_features : int
         T, 1 to D - 1.
     sensitivity : float
-        Of one score.
+        The sensitivity of one score.
     draws : int
     rng : numpy.random.Generator
 
     Returns
     -------
     ndarray of bool, shape (draws, D)
-        With fewer than T ones where the features ran out.
+        A mask has fewer than T ones if the features run out.
     """
     scores = np.asarray(scores, float)
     T = check_integer(n_features, "n_features", 1, len(scores) - 1)
@@ -158,7 +158,7 @@ class _IterativeSampling:
         return selected
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # no bound is known: its cost grows with the number of features that are passed over
+        # no bound is known; the cost grows with the number of features that are rejected
         return door.NOTHING if np.array_equal(statistic, other_statistic) else door.EVERYTHING
 
 
@@ -187,9 +187,9 @@ def cluster_selection(
 ) -> BoolArray:
     """Cluster features by private k-means on total counts (Stoddard et al. 2014, Algorithm 1). NOT private.
 
-    Claimed: ε, for the noise on each cluster's size (sensitivity 1) and sum (sensitivity r). But features join clusters
-    by their exact counts: features with equal counts are always kept or dropped together. One feature that changes
-    cluster moves a whole count from one sum to another, so those sensitivities are wrong as well.
+    Claimed: ε, for the noise on each cluster's size (sensitivity 1) and sum (sensitivity r). But features are assigned
+    to clusters by their exact counts, so features with equal counts are always kept or dropped together. A feature that
+    changes its cluster also moves its whole count from one sum to another, so the sensitivities are wrong as well.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def cluster_selection(
     rounds : int
         Rounds of k-means.
     row_bound : int
-        r, the sensitivity that the paper takes for a cluster's sum.
+        r, the paper's sensitivity of a cluster's sum.
     draws : int
     rng : numpy.random.Generator
 
@@ -249,9 +249,9 @@ def cluster_selection_log_probabilities(
 
 @dataclass(eq=False, repr=False)
 class PublishedSelector(PrivateSelector):
-    """The thesis' Algorithm 4 and Stoddard et al.'s methods as they were published: NOT private. For study only.
+    """The thesis' Algorithm 4 and Stoddard et al.'s methods as published: NOT private. For study only.
 
-    Takes no budget and has no release; the repairs are `MaskSelector`, `SparseVectorSelector` and
+    It takes no budget and has no release. The repairs are `MaskSelector`, `SparseVectorSelector` and
     `NoisyClusterSelector`.
 
     Parameters
@@ -269,9 +269,9 @@ class PublishedSelector(PrivateSelector):
     row_bound, relation, schema, on_invalid, random_state
         As for `MaskSelector`.
     budget : None
-        A budget is refused: no charge covers these methods.
+        A budget raises `NotPrivate`: no charge covers these methods.
     release : False
-        A release is refused.
+        True raises `NotPrivate`.
 
     Attributes
     ----------
@@ -323,7 +323,7 @@ class PublishedSelector(PrivateSelector):
             return iterative_sampling(values, self.epsilon, self.n_features, sensitivity=step, **options)
         assert self.threshold is not None
         if self.method == "clusters":
-            # public starting centres around the threshold: geometric, a factor of two apart
+            # public starting centres around the threshold, each twice the one before
             centres = max(self.threshold, 1.0) * 2.0 ** np.arange(-3, 5)
             return cluster_selection(
                 values,

@@ -1,11 +1,11 @@
-"""The mask distribution of the thesis, Algorithm 5: all subsets of T features at once.
+"""The distribution over masks of T features in the thesis, Algorithm 5.
 
-A mask m with T ones has probability proportional to exp(w·m), where w_d is feature d's log weight. The sums over masks
-are those of a Poisson-binomial: with independent coins of probability p_d = 1/(1 + exp(-(w_d + c))) and any c, the
-coins given that exactly T of them are on have the mask distribution. With c chosen so that the p_d sum to T, that event
-is never rare, so the forward pass F[d, t] = P(t of the first d coins are on) and the backward pass stay in the range of
-doubles, add only positive terms, and need no logarithm in the loop (docs/decisions/0001: faster and more accurate than
-the same recursion on log sums).
+A mask m with T ones has probability proportional to exp(w·m), where w_d is the log weight of feature d. Take
+independent coins of probability p_d = 1/(1 + exp(-(w_d + c))) for any c. Given that exactly T of them are on, the coins
+have the mask distribution, so sums over masks are Poisson-binomial probabilities. c is chosen so that the p_d add up to
+T, which makes this event likely. Then the forward pass F[d, t] = P(t of the first d coins are on) and the backward pass
+stay in the range of doubles, add only positive terms and need no logarithm in the loop (docs/decisions/0001: this is
+faster and more accurate than the same recursion on log sums).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _forward(p: FloatArray, q: FloatArray, T: int) -> FloatArray:
 
 
 def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
-    """Return the probability that each feature is in the mask. No privacy in it: exact, for stated weights.
+    """Return the probability that each feature is in the mask, exactly for the given weights. This is not a release.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
     Returns
     -------
     ndarray of shape (D,)
-        Inclusion probabilities; they add up to T. For T = 1 they are the exponential mechanism's.
+        Inclusion probabilities; they add up to T. For T = 1 they are those of the exponential mechanism.
 
     Raises
     ------
@@ -84,8 +84,8 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
 
     Notes
     -----
-    The thesis, Algorithm 5, with its line 26 corrected (docs/errata.md). D·T steps of constant cost, forward and
-    backward.
+    The thesis, Algorithm 5, with line 26 corrected (docs/errata.md). The forward and the backward pass take D·T steps
+    each.
 
     Examples
     --------
@@ -122,7 +122,8 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
 
     Notes
     -----
-    Backtrack sampling (the thesis, Algorithm 5): the last coin first, each given how many ones are still to be placed.
+    Backtrack sampling (the thesis, Algorithm 5): coins are drawn from the last to the first, each given the number of
+    ones that remain.
 
     Examples
     --------
@@ -153,18 +154,18 @@ class _MaskDraw:
         uniforms = rng.random((w.size, draws))
         left = np.full(draws, T)
         for d in range(w.size - 1, -1, -1):
-            # The chance that coin d is on, for every number of ones still to be placed; F[d+1, t] = 0 is never reached.
+            # probability that coin d is on, for each number of remaining ones; a t with F[d+1, t] = 0 never occurs
             chance = np.zeros(T + 1)
             np.divide(p[d] * F[d, :-1], F[d + 1, 1:], out=chance[1:], where=F[d + 1, 1:] > 0)
             on = uniforms[d] < chance[left]
-            # Rounding must not strand a one: with as many coins left as ones, all are on.
+            # despite rounding, all coins are on if as many coins as ones remain
             on |= left == d + 1
             masks[d] = on
             left -= on
         return np.ascontiguousarray(masks.T)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # a mask's log ratio is the sum of its weights' changes less that of log Z: extreme for the T largest or least
+        # a mask's log ratio is its sum of weight changes minus the change of log Z; the T largest or least are extreme
         T = self.n_features
         change = np.sort(np.subtract(statistic, other_statistic))
         shift = log_normaliser(statistic, T) - log_normaliser(other_statistic, T)
@@ -183,7 +184,7 @@ def log_normaliser(log_weights: Any, n_features: int) -> float:
 
 
 def mask_log_probability(log_weights: Any, masks: Any) -> FloatArray:
-    """Return the log probability of each mask; the masks (..., D) all have the same number of ones."""
+    """Return the log probability of each mask; all masks (..., D) must have the same number of ones."""
     masks = np.asarray(masks, dtype=bool)
     ones = np.unique(masks.sum(axis=-1))
     if ones.size != 1:

@@ -1,4 +1,4 @@
-"""How many features to keep, where nobody says: by public rules, and one private look where they leave it open."""
+"""The number of features to keep if it is not given: by public rules, or one private test where they do not decide."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from dpml.selection.top import TopSelector
 
 __all__ = ["Choice", "Plan", "best_single_feature", "choose_features", "plan"]
 
-# A look at the data asks whether the best single feature gets this share of the records right beyond the largest class
+# The look tests whether the best single feature predicts this share of records more than the largest class does
 LIFT = 0.2
-# and spends what makes a lift of 0 look like one with probability e^-10 / 2 (e^-5 / 2), but at most this share of ε: a
-# wrong answer costs more on words, whose signal is spread; attributes in one-hot columns often say the same twice
+# (nats, most): a lift of 0 passes with probability e^-nats / 2, and the look costs at most the share `most` of ε. A
+# wrong answer costs more with words, whose signal is spread, than with one-hot attributes, which are often correlated.
 LOOK = {"open": (10.0, 0.06), "one-hot": (5.0, 0.1)}
-# With this many records a feature words are not asked about: their signal is spread
+# With this many records per feature there is no look for words, because their signal is spread
 ENOUGH = 10
-# From this many records times ε per unit of the range on, the joint mechanism finds few features better than one shot
+# From this many records times ε per unit of the range, the joint mechanism chooses better than one-shot noise
 JOINT = 1000.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done with ε, from public facts only.
+    """How ε is used, decided from public facts only.
 
     Attributes
     ----------
     epsilon_look : float
-        ε for asking whether few features are enough; 0 where public facts decide.
+        ε for testing whether few features are enough; 0 where public facts decide.
     few : bool or None
-        The decision where public facts make it, else None.
+        Whether to keep few features; None where the look decides.
     n_features : int
-        T, if few features are kept.
+        T, the number of features if few are kept.
     method : {"joint", "one-shot"}
-        How they are chosen, see `dpml.selection.TopSelector`.
+        The method of `dpml.selection.TopSelector` that chooses them.
     selection_share : float
-        Share for choosing them of what is left after the look.
+        Share for this choice of the ε that is left after the look.
     """
 
     epsilon_look: float
@@ -55,14 +55,13 @@ class Plan:
 
 
 def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
-    """Return the public rule: look at the data or not, and how many features to keep if few are kept.
+    """Return the public rule: whether to look at the data, and how many features to keep if few are kept.
 
-    Two situations: naive Bayes with all features wins where the signal is spread over many of them and there are
-    records enough; a few features win where one of them alone tells much, or where the noise on all counts drowns
-    them. Which one it is, is asked privately where that costs a small part of ε (`LIFT`, `LOOK`) and the answer is open
-    (`ENOUGH`); else few are kept if ε times the number of records (half of it under replace-one) is at most the number
-    of features. Where the schema does not say how many records there are at least, all features are kept.
-    docs/decisions/0005 has the search.
+    Naive Bayes with all features is better if the signal is spread over many features and there are enough records. A
+    few features are better if one feature alone predicts well, or if noise on all counts dominates them. A private look
+    decides between the two if it costs a small part of ε (`LIFT`, `LOOK`) and the answer is open (`ENOUGH`). Otherwise
+    few are kept if ε·n_lower (half of it under replace-one) is at most the number of features. If the schema states no
+    `n_lower`, all features are kept. docs/decisions/0005 has the search.
 
     Parameters
     ----------
@@ -83,7 +82,7 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
     assert R is not None
     assert n is not None
     if n == 1:
-        # nothing is known of the number of records: there is no rule to go by
+        # the number of records is unknown, so no rule applies
         return Plan(0.0, False, 1, "one-shot")
     kind = "one-hot" if R < D else "open"
     nats, most = LOOK[kind]
@@ -98,11 +97,11 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
 
 
 def best_single_feature(counts: Contingency) -> int:
-    """Return how many records the best single feature gets right beyond the largest class. A private statistic.
+    """Return how many more records the best single feature predicts than the largest class. A private statistic.
 
-    Predicting for each value of feature j its largest class gets the sum over values v of max over c of n_cv right. A
-    record that is added raises one of these maxima by 0 or 1, and the largest class's size by 0 or 1: the statistic
-    changes by -1, 0 or 1, and by up to 2 when a record is replaced.
+    Predicting the largest class for each value of feature j is right for the sum over values v of max over c of n_cv
+    records. Adding a record raises one of these maxima by 0 or 1, and the size of the largest class by 0 or 1. So the
+    statistic changes by -1, 0 or 1, and by at most 2 when a record is replaced.
     """
     right = counts.on.max(axis=-2) + counts.off.max(axis=-2)
     return int(right.max(initial=0) - counts.n.max())
@@ -110,7 +109,7 @@ def best_single_feature(counts: Contingency) -> int:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, and what is left for the classifier.
+    """The chosen features, and the ε that is left for the classifier.
 
     Attributes
     ----------
@@ -118,7 +117,7 @@ class Choice:
     few : bool
         Whether few features are kept.
     epsilon_left : float
-        ε less what the look and the choice have cost.
+        ε minus the cost of the look and of the choice.
     plan : Plan
     """
 
@@ -137,11 +136,11 @@ def choose_features(
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
 ) -> Choice:
-    """Choose the features that a classifier is to be trained on with what is left of ε.
+    """Choose the features for a classifier, which is trained with the rest of ε.
 
-    Released: the decision whether few features are enough, and then which.
+    Released: the decision whether few features are enough, and if so, which ones.
 
-    Privacy: `epsilon` less `Choice.epsilon_left`, for `relation`, by composition. The look is permute-and-flip between
+    Privacy: `epsilon` minus `Choice.epsilon_left`, for `relation`, by composition. The look is permute-and-flip between
     `best_single_feature` and a public bound, whose difference changes by at most 1 (2 under replace-one). The choice is
     `TopSelector` on the count heuristic, which needs no bound on a record's ones.
 
@@ -153,7 +152,7 @@ def choose_features(
         Their classes.
     schema : Schema
     epsilon : float
-        For selection and training together.
+        ε for selection and training together.
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator, optional
         None: secure noise.
@@ -170,7 +169,7 @@ def choose_features(
     few = True
     if steps.few is None:
         assert schema.n_lower is not None
-        # the second candidate wins where one feature tells more than the bound
+        # the second candidate is chosen if the best feature's lift exceeds the bound
         statistics = [round(LIFT * schema.n_lower), best_single_feature(counts)]
         if rng is None:
             few = bool(noisy_max(statistics, steps.epsilon_look, FACTOR[relation]))

@@ -1,7 +1,7 @@
-"""Selectors that add noise to all counts or all scores, and rank.
+"""Selectors that add noise to all counts or all scores and then rank the features.
 
-The thesis' Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), and the repair of their cluster
-selection.
+They are the thesis' Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), and a repair of their
+cluster selection.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ BoolArray = NDArray[np.bool_]
 
 
 def check_rule(n_features: Any, threshold: Any, facts: PublicFacts) -> None:
-    """Check that exactly one of the two public rules is given: how many features, or above which score."""
+    """Check that exactly one of the two public rules is given: a number of features or a threshold on the score."""
     if (n_features is None) == (threshold is None):
         raise InvalidParameter(
-            "n_features", n_features, f"given where threshold is not, and only there (threshold = {threshold!r})"
+            "n_features", n_features, f"given if and only if threshold is None (threshold = {threshold!r})"
         )
     if threshold is None:
         check_integer(n_features, "n_features", 1, facts.n_features)
@@ -47,12 +47,12 @@ class NoisyScoreSelector(PrivateSelector):
 
     With mutual information and `n_features` this is the thesis' Algorithm 3.
 
-    Released: the set of features that were kept.
+    Released: the set of selected features.
 
-    Privacy: ε per fit, for `relation`. Noise of scale S/ε with S the L1 sensitivity of all scores
-    (`dpml.selection.l1_sensitivity` has the derivation): r for total and difference counts, where only features that
-    are on in the record move, D times the sensitivity for the count heuristic and mutual information. Where T features
-    are kept only the order counts, and S is taken up to a common shift.
+    Privacy: ε per fit, for `relation`, by noise of scale S/ε with S the L1 sensitivity of all scores
+    (`dpml.selection.l1_sensitivity` has the derivation). Under add/remove S is r for total and difference counts, which
+    change only for features that are on in the record, and D times the sensitivity for the count heuristic and mutual
+    information. With `n_features` only the order of the scores matters, so S ignores a common shift.
 
     Parameters
     ----------
@@ -63,17 +63,18 @@ class NoisyScoreSelector(PrivateSelector):
     score : {"count", "mutual_information", "total_count", "difference_count"}
         See `dpml.selection.scores`.
     threshold : float, optional
-        τ, in the score's units, a public number: keep what reaches it. Exactly one of `n_features` and `threshold`.
+        τ, in the score's units, a public number: features whose noisy score is at least τ are kept. Exactly one of
+        `n_features` and `threshold` must be given.
     row_bound : int, optional
-        r: cut every record down to this many ones first; None: the schema's bound.
+        r: every record is first cut to at most this many ones. None: the schema's bound.
     relation : {"add-remove", "replace-one"}
     schema : Schema, optional
-        None: the canonical binary schema. Mutual information needs `n_rows` or a good `n_lower` in it.
+        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
     budget : Budget, optional
         Charged ε before the noise is drawn.
     on_invalid : {"raise", "clip"}
     release : bool
-        Use secure noise; not offered for scores.
+        Not available: True raises `NoSecureSampler`.
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -131,7 +132,7 @@ class NoisyScoreSelector(PrivateSelector):
 
 @dataclass(frozen=True)
 class _BestOfNoisy:
-    """The T largest of scores with Laplace noise, which a common shift of all scores does not change."""
+    """The T largest scores after Laplace noise; a common shift of all scores does not change them."""
 
     n_features: int
     draws: int
@@ -143,7 +144,7 @@ class _BestOfNoisy:
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
         change = np.subtract(statistic, other_statistic)
-        # the shift that leaves the least is the median
+        # shifting by the median leaves the least L1 change
         return door.Loss(pure=self.draws * float(np.abs(change - np.median(change)).sum()) / self.scale)
 
 
@@ -151,12 +152,11 @@ class _BestOfNoisy:
 class NoisyCountSelector(PrivateSelector):
     """Release noisy counts, compute the scores from them, and keep the best T (the thesis, Algorithm 2).
 
-    Released: noisy counts of every feature in every class; the choice is made of them alone, and so is anything else
-    that is computed from the same counts.
+    Released: noisy counts of every feature in every class. The selection is post-processing of them.
 
-    Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts with L1 sensitivity r and class counts,
-    as `dpml.counts.release_row_bounded`. ``method="published"``: on- and off-counts with L1 sensitivity D, as the
-    thesis, whose Algorithm 1 raises counts below the 65th percentile of the noise to it.
+    Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts with L1 sensitivity r, and class counts, as
+    in `dpml.counts.release_row_bounded`. ``method="published"``: on- and off-counts with L1 sensitivity D, as in the
+    thesis. As in its Algorithm 1, counts below the 65th percentile of the noise are raised to it.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class NoisyCountSelector(PrivateSelector):
         Computed from the noisy counts.
     method : {"row-bounded", "published"}
     row_bound : int, optional
-        r (row-bounded): cut every record down to this many ones first; None: the schema's bound.
+        r (row-bounded): every record is first cut to at most this many ones. None: the schema's bound.
     relation, schema, budget, on_invalid, random_state
         As for `NoisyScoreSelector`.
     release : bool
@@ -227,7 +227,7 @@ class NoisyCountSelector(PrivateSelector):
 def noisy_tables(
     counts: Contingency, epsilon: float, facts: PublicFacts, draws: int, rng: np.random.Generator | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return on- and off-counts (draws, C, D) of the row-bounded release, between 0 and their class's count."""
+    """Return on- and off-counts (draws, C, D) of the row-bounded release, clipped between 0 and their class count."""
     noise: Any = {"relation": facts.relation, "draws": draws, "rng": rng, "secure": rng is None}
     noisy = release_row_bounded(counts, epsilon, facts.row_bound, **noise)
     assert noisy.n is not None
@@ -240,25 +240,25 @@ def noisy_tables(
 class NoisyClusterSelector(PrivateSelector):
     """Cluster features by noisy counts and keep whole clusters: Stoddard et al.'s cluster selection, repaired.
 
-    Released: noisy counts of every feature in every class; clusters and the choice are made of them alone. The paper
-    clusters by exact counts, which is not private at any ε (docs/errata.md).
+    Released: noisy counts of every feature in every class. Clusters and selection are post-processing of them. The
+    paper clusters by exact counts, which is not private at any ε (docs/errata.md).
 
-    Privacy: ε per fit, for `relation`, as `NoisyCountSelector` with the row-bounded release.
+    Privacy: ε per fit, for `relation`, as for `NoisyCountSelector` with the row-bounded release.
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
     n_features : int, optional
-        Keep the clusters with the best centres, as long as they have at most this many features together; the last
-        places go to the best features of the next cluster.
+        T: clusters are kept in the order of their centres' scores while they have at most T features together. The
+        best features of the next cluster fill the remaining places.
     score : {"total_count", "difference_count", "count", "mutual_information"}
-        Of a cluster's centre.
+        The score of a cluster's centre.
     threshold : float, optional
-        τ, in the score's units, a public number: keep the clusters whose centre reaches it. Exactly one of
-        `n_features` and `threshold`.
+        τ, in the score's units, a public number: clusters whose centre's score is at least τ are kept. Exactly one of
+        `n_features` and `threshold` must be given.
     n_clusters : int
-        Most clusters, >= 2.
+        The largest number of clusters, >= 2.
     row_bound, relation, schema, budget, on_invalid, release, random_state
         As for `NoisyCountSelector`.
 
@@ -306,7 +306,7 @@ class NoisyClusterSelector(PrivateSelector):
         return np.stack([self._kept(on[i], off[i]) for i in range(draws)])
 
     def _kept(self, on: FloatArray, off: FloatArray) -> BoolArray:
-        """Return the mask of one draw from noisy counts (C, D): post-processing."""
+        """Return the mask of one draw from noisy counts (C, D). Post-processing."""
         k = min(self.n_clusters, len(np.unique(on, axis=1).T))
         groups = KMeans(k, n_init=1, random_state=0).fit_predict(on.T)
         members = np.stack([groups == g for g in range(k)]).astype(float)
@@ -314,7 +314,7 @@ class NoisyClusterSelector(PrivateSelector):
         of_centre = scores_from_tables(centres[0], centres[1], self.score)[groups]
         if self.threshold is not None:
             return np.asarray(of_centre >= self.threshold)
-        # clusters in order of their centres, features of one cluster in order of their own noisy scores
+        # clusters are ordered by their centres' scores, features within a cluster by their own noisy scores
         order = np.lexsort((scores_from_tables(on, off, self.score), groups, of_centre))
         mask = np.zeros(on.shape[1], dtype=bool)
         mask[order[on.shape[1] - self.n_features :]] = True

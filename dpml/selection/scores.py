@@ -1,4 +1,4 @@
-"""Scores of binary features against the class, and how much one record can change them.
+"""Scores of binary features against the class, and their sensitivities.
 
 With n_cv the number of records of class c whose feature is v:
 
@@ -12,7 +12,7 @@ mutual_information   I(feature; class)                                          
 ===================  =========================================================  =======================
 
 ``count`` is the count heuristic of the thesis (eq. 3.22), which Stoddard et al. call the purity index (eq. 4);
-``difference_count`` is their eq. 3. For more than two classes both take the largest pair.
+``difference_count`` is their eq. 3. With more than two classes both use the pair with the largest difference.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FloatArray = NDArray[np.float64]
 
 
 def _largest_gap(counts: FloatArray) -> FloatArray:
-    # The largest difference over pairs of classes is the largest count less the smallest.
+    # The largest difference over pairs of classes is the largest count minus the smallest.
     return counts.max(axis=-2) - counts.min(axis=-2)
 
 
@@ -56,11 +56,12 @@ def _entropy_terms(counts: FloatArray) -> FloatArray:
 
 
 def _mutual_information(on: FloatArray, off: FloatArray, least: int = 1) -> FloatArray:
-    """Return I of tables with C rows (classes) and two columns (on, off), which may differ in their totals.
+    """Return I of tables with C rows (classes) and two columns (on, off), whose totals may differ.
 
-    With fewer than `least` records the rest are null records: they count in N and add nothing to N·I. A record that
-    comes changes N·I by amounts that are at most h(N) = g(N+1) - g(N) from each other and from 0; h rises, so that
-    dividing by `least` leaves at most h(least - 1)/least, which is the step of `sensitivity` at that number.
+    A table of fewer than `least` records is filled up with null records, which count in N and add nothing to N·I.
+    Adding a record changes the N·I of the features by amounts that differ by at most h(N) = g(N+1) - g(N), from each
+    other and from 0. h is increasing, so after division by `least` at most h(least - 1)/least remains, which is
+    `sensitivity` at that number.
     """
     classes, feature_on, feature_off = on + off, on.sum(axis=-2), off.sum(axis=-2)
     total = feature_on + feature_off
@@ -79,15 +80,15 @@ _SCORES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 
 def scores_from_tables(on: FloatArray, off: FloatArray, kind: str) -> FloatArray:
-    """Return scores of any on- and off-counts, exact or noisy (then not below 0), of shape (..., C, D), as (..., D)."""
+    """Return scores (..., D) of on- and off-counts (..., C, D), exact or noisy; noisy counts must not be negative."""
     return _SCORES[check_choice(kind, "kind", KINDS)](on, off)
 
 
 def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None) -> FloatArray:
     """Return the score of each feature from exact counts, shape (D,) (or (S, D) for S subsamples).
 
-    `n_rows` is what `sensitivity` was told: where fewer records are counted, because the others were dropped or the
-    schema states too many, mutual information takes the rest as null records, which count and say nothing.
+    `n_rows` must be the value given to `sensitivity`. If fewer records are counted, because others were dropped or the
+    schema states too many, mutual information is computed with null records for the rest.
     """
     if kind == "mutual_information" and n_rows is not None:
         return _mutual_information(counts.on, counts.off, check_integer(n_rows, "n_rows", 1))
@@ -95,7 +96,7 @@ def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None
 
 
 def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> FloatArray:
-    """Return the exact score of each feature. A statistic of private data: nothing is released by it safely.
+    """Return the exact score of each feature. It is a statistic of private data: do not release it.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> FloatA
         Labels.
     kind : {"total_count", "difference_count", "count", "mutual_information"}
     schema : Schema, optional
-        Classes and domains. Default: the canonical binary schema, where integer labels 0..C-1 may pass two.
+        Classes and domains. Default: the canonical binary schema, also with more than two integer labels 0..C-1.
 
     Returns
     -------
@@ -134,14 +135,14 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> FloatA
 
 
 def _mutual_information_step(n: int) -> float:
-    """Return the largest change of mutual information that one record makes, in bits (errata: exact, enumerated)."""
+    """Return the largest change of mutual information by one record, in bits; exact, see docs/errata.md."""
     return np.log2(n) / n + (n - 1) / n * np.log2(n / (n - 1)) if n > 1 else 1.0
 
 
 def _check_n(n_rows: Any) -> int:
     if n_rows is None:
         allowed = "the public number of records (replace-one) or a public lower bound on it (add-remove)"
-        raise InvalidParameter("n_rows", n_rows, f"{allowed}, for mutual information depends on it")
+        raise InvalidParameter("n_rows", n_rows, f"{allowed}: the sensitivity of mutual information depends on it")
     return check_integer(n_rows, "n_rows", 1)
 
 
@@ -154,8 +155,8 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
         Any of `KINDS`.
     relation : {"add-remove", "replace-one"}
     n_rows : int, optional
-        For mutual information: N where it is public (replace-one), or a public lower bound on it (add/remove, where
-        the value holds between N-1 and N and falls with N).
+        For mutual information: N where it is public (replace-one), or a public lower bound on it (add/remove). Under
+        add/remove the value holds between tables of N-1 and N records, and decreases in N.
 
     Returns
     -------
@@ -164,10 +165,10 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
 
     Notes
     -----
-    Counts: a record sits in one cell of the table. Adding it moves one count by 1; replacing it moves two, and a
-    record whose label moves while the feature stays on shifts a difference by 2. Mutual information:
-    log2(N)/N + (N-1)/N·log2(N/(N-1)) bits for a binary feature and any number of classes. All are checked by
-    enumeration in the tests (docs/errata.md).
+    Counts: a record is in one cell of the table. Adding it changes one count by 1; replacing it changes two. If the
+    label changes while the feature stays on, a difference of counts changes by 2. Mutual information:
+    log2(N)/N + (N-1)/N·log2(N/(N-1)) bits for a binary feature and any number of classes. The tests check all of them
+    by enumeration (docs/errata.md).
 
     Examples
     --------
@@ -184,9 +185,9 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
 def features_touched(kind: str, relation: str, n_total: int, row_bound: int | None = None) -> int:
     """Return how many features' scores one record can change.
 
-    Total and difference counts change only where a record has a one: at most `row_bound` features, twice that when a
-    record is replaced. The count heuristic and mutual information change everywhere, under both relations
-    (Stoddard et al.'s footnote 1 is false when the label changes; docs/errata.md).
+    Total and difference counts change only for features that are on in the record: at most `row_bound` features, twice
+    that when a record is replaced. The count heuristic and mutual information can change for every feature, under both
+    relations (Stoddard et al.'s footnote 1 is false when the label changes; docs/errata.md).
     """
     check_choice(kind, "kind", KINDS)
     n_total = check_integer(n_total, "n_total", 1)
@@ -205,10 +206,11 @@ def change_range(
     n_rows: int | None = None,
     n_classes: int = 2,
 ) -> float:
-    """Return the range of the change of one feature's score: how far two features' scores can move apart.
+    """Return the range of the change of one feature's score: how much the difference of two scores can change.
 
-    `mask_change_range` with one feature, which has the derivation. Every choice that sees only differences of scores
-    (the exponential mechanism, permute-and-flip, noisy maximum) pays for this range and not for the sensitivity.
+    It is `mask_change_range` for one feature, which has the derivation. The cost of a mechanism that depends only on
+    differences of scores (the exponential mechanism, permute-and-flip, noisy maximum) is set by this range, not by the
+    sensitivity.
 
     Examples
     --------
@@ -235,8 +237,8 @@ def l1_sensitivity(
     kind, relation, n_total, row_bound, n_rows, n_classes
         As for `mask_change_range`.
     up_to_shift : bool
-        Leave out what is common to all features: enough where only the order of noisy scores is released, for adding
-        one number to all of them changes no order.
+        Whether to ignore a common shift of all scores. This is enough if only the order of noisy scores is released,
+        because a common shift changes no order.
 
     Returns
     -------
@@ -245,11 +247,12 @@ def l1_sensitivity(
 
     Notes
     -----
-    `features_touched` times the change of each: total_count r, and min(2r, D) under replace-one (a feature that both
-    records have does not move); difference_count r, and 2r under replace-one (the sizes of its changes add up to the
-    ones of both records); count and mutual_information D times the sensitivity. Up to a shift: if all changes are in
-    an interval of length R = `change_range`, they are within R/2 of its middle, so D·R/2 is enough: half of the first
-    bound for the count heuristic, under both relations.
+    It is the number of changed features (`features_touched`) times the change of each: total_count r, and min(2r, D)
+    under replace-one (a feature that is on in both records does not change); difference_count r, and 2r under
+    replace-one (the absolute changes add up to at most the number of ones of both records); count and
+    mutual_information D times the sensitivity. Up to a shift: if all changes are in an interval of length
+    R = `change_range`, they are within R/2 of its middle, so D·R/2 is enough. For two classes this halves the bound for
+    the count heuristic under both relations.
 
     Examples
     --------
@@ -289,7 +292,7 @@ def mask_change_range(
     n_features, n_total : int
         T of D features, 1 <= T <= D.
     row_bound : int, optional
-        Most ones a record has, after cutting; default D.
+        The most ones that a record has after cutting; default D.
     n_rows : int, optional
         For mutual information, as in `sensitivity`.
     n_classes : int
@@ -298,28 +301,28 @@ def mask_change_range(
     Returns
     -------
     float
-        In the score's units; 0 if T = D, for then there is one mask only.
+        In the score's units; 0 if T = D, because then there is only one mask.
 
     Notes
     -----
-    Two masks differ in at most K = min(T, D - T) features on each side, so the range is at most the K largest changes
-    less the K smallest.
+    Each of two masks has at most K = min(T, D - T) features that the other has not. So the range is at most the sum of
+    the K largest changes minus the sum of the K smallest.
 
     - total_count, add/remove: a change is 0 or +1, at most r of them: min(K, r). Replace-one: at most r of -1 and r
       of +1: 2·min(K, r).
-    - difference_count, add/remove: at most r changes of -1 or +1: min(2K, r). Replace-one: the sizes of all changes
-      add up to at most 2r and each is at most 2: min(4K, 2r).
+    - difference_count, add/remove: at most r changes of -1 or +1: min(2K, r). Replace-one: the absolute changes add up
+      to at most 2r, and each is at most 2: min(4K, 2r).
     - count, two classes: with a = n_11 - n_01 and b = n_10 - n_00, a + b = n_1 - n_0 =: m is the same for every
-      feature, and max(|a|, |b|) = (|a - b| + |m|)/2. The second term shifts all features alike; |a - b|
-      moves by at most 1 when a record is added and by at most 2 when one is replaced: the ranges are K and 2K, half of
-      what two-sided sensitivities give. More than two classes: 2·sensitivity·K.
+      feature, and max(|a|, |b|) = (|a - b| + |m|)/2. The second term shifts all features equally. |a - b| changes by at
+      most 1 when a record is added and by at most 2 when one is replaced, so the ranges are K and 2K, half of what
+      two-sided sensitivities give. More than two classes: 2·sensitivity·K.
     - mutual_information, add/remove: I = H(class) - H(class | feature), and only the second term differs between
-      features. With h(k) = (k+1)·log2(k+1) - k·log2(k), adding a record to cell (c, v) turns it from H into
+      features. Call it H, and let h(k) = (k+1)·log2(k+1) - k·log2(k). Adding a record to cell (c, v) changes H to
       (N·H + u)/(N+1) with u = h(n_v) - h(n_cv), a change of (u - H)/(N+1). As u is in [0, h(N)] and H in [0, log2 C],
-      the range is at most h(N)/(N+1) + log2(C)/(N+1), the sensitivity at N+1 plus log2(C)/(N+1). Replace-one:
-      2·sensitivity·K, attained.
+      the range for one feature is at most h(N)/(N+1) + log2(C)/(N+1), the sensitivity at N+1 plus log2(C)/(N+1).
+      Replace-one: 2·sensitivity·K, attained.
 
-    All are compared with brute force in the tests.
+    The tests compare all of them with brute force.
     """
     check_choice(kind, "kind", KINDS)
     check_relation(relation)
@@ -352,10 +355,10 @@ def mask_weight(
     n_rows: int | None = None,
     n_classes: int = 2,
 ) -> float:
-    """Return the log weight of one unit of score that makes the mask distribution ε-differentially private.
+    """Return the log weight of one unit of score for which the mask distribution is ε-differentially private.
 
-    ε divided by `mask_change_range`, which has the parameters and the derivation. With T = D there is only one mask,
-    nothing depends on the data, and the weight is 0.
+    It is ε divided by `mask_change_range`, which has the parameters and the derivation. With T = D there is only one
+    mask, so nothing depends on the data and the weight is 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""MaskSelector: the thesis' Algorithm 5, with its published weights and with the honest ones."""
+"""MaskSelector: the thesis' Algorithm 5, with the published weights and with tight ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALIBRATIONS = ("range", "published", "per-feature")
 
 
 def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: int, *, n_rows: int | None = None):
-    """Return the log weight as the thesis states it, ε/(2·T·Δq) (eq. 3.26 with 3.30): private, but wasteful.
+    """Return the log weight of the thesis, ε/(2·T·Δq) (eq. 3.26 with 3.30). It is private but smaller than necessary.
 
     Examples
     --------
@@ -35,11 +35,11 @@ class MaskSelector(PrivateSelector):
 
     Released: the set of T selected features, drawn with probability proportional to exp(w · sum of their scores).
 
-    Privacy: `cost` per fit, for `relation`, with w and R the range of the change of a mask's score
+    Privacy: `cost` per fit, for `relation`. A weight w costs w·R, where R is the range of the change of a mask's score
     (`dpml.selection.mask_change_range` has the derivation). ``calibration="range"``: w = ε/R, which costs ε.
-    ``"published"``: w = ε/(2TΔ) as in the thesis, which costs w·R <= ε and usually about half of it; ε is charged.
-    ``"per-feature"``: w = ε/(2Δ), the weight that the thesis' plots of single features use; it costs w·R, up to
-    min(T, D-T)·ε, and that is what is charged.
+    ``"published"``: w = ε/(2TΔ) as in the thesis, which costs w·R <= ε, usually about half of it; ε is charged.
+    ``"per-feature"``: w = ε/(2Δ), as in the thesis' plots of single features. It costs w·R, up to min(T, D-T)·ε, which
+    is charged.
 
     Parameters
     ----------
@@ -48,18 +48,18 @@ class MaskSelector(PrivateSelector):
     n_features : int
         T, the number of features to keep, 1 to D. A public choice.
     score : {"count", "mutual_information", "total_count", "difference_count"}
-        How useful a feature is; see `dpml.selection.scores`.
+        The utility of a feature; see `dpml.selection.scores`.
     calibration : {"range", "published", "per-feature"}
     row_bound : int, optional
-        Cut every record down to this many ones first; None: the schema's bound.
+        Every record is first cut to at most this many ones. None: the schema's bound.
     relation : {"add-remove", "replace-one"}
     schema : Schema, optional
-        None: the canonical binary schema. Mutual information needs `n_rows` or a good `n_lower` in it.
+        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
     budget : Budget, optional
-        Charged ε before the mask is drawn.
+        Charged `cost` before the mask is drawn.
     on_invalid : {"raise", "clip"}
     release : bool
-        Use secure noise; not offered for masks.
+        Not available: True raises `NoSecureSampler`.
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -105,12 +105,12 @@ class MaskSelector(PrivateSelector):
         return self._weight(self._checked(schema))
 
     def cost(self, schema: Schema) -> float:
-        """Return the ε that one fit costs: what is charged."""
+        """Return the ε that one fit charges."""
         facts = self._checked(schema)
         if self.calibration != "per-feature":
             return check_epsilon(self.epsilon)
         span = facts.mask_change_range(self.score, self.n_features)
-        # all features kept: there is one mask, and the nominal ε is charged
+        # if all features are kept there is only one mask, and the nominal ε is charged
         return self._weight(facts) * span or check_epsilon(self.epsilon)
 
     def _weight(self, facts: PublicFacts) -> float:

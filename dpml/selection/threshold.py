@@ -1,6 +1,6 @@
-"""SparseVectorSelector: which features pass a threshold, for the price of those that do.
+"""SparseVectorSelector: select features above a threshold; only the selected ones cost privacy.
 
-The repair of Stoddard et al.'s private threshold testing and of NoisyCut.
+It repairs Stoddard et al.'s private threshold testing and NoisyCut.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ __all__ = ["SparseVectorSelector"]
 
 @dataclass(eq=False, repr=False)
 class SparseVectorSelector(PrivateSelector):
-    """Walk through the features in random order and keep those above a threshold, until `cutoff` are kept.
+    """Test the features in random order and keep those above a threshold, until `cutoff` are kept.
 
-    Released: for each feature asked whether its noisy score passes the noisy threshold, in an order that is drawn
-    without looking at the data.
+    Released: for each tested feature, whether its noisy score exceeds the noisy threshold. The order is independent of
+    the data.
 
-    Privacy: ε per fit, for `relation`, by the sparse vector technique (`dpml.mechanisms.SparseVector`), whose
-    sensitivity is that of one score. Total counts under add/remove move in one direction, which halves the noise. What
-    Stoddard et al. publish leaves out the noise on the scores (private threshold testing) or the cut-off (NoisyCut);
-    neither is private (docs/errata.md).
+    Privacy: ε per fit, for `relation`, by the sparse vector technique (`dpml.mechanisms.SparseVector`) with the
+    sensitivity of one score. Total counts are monotone under add/remove, which halves the noise on the scores. The
+    methods of Stoddard et al. omit the noise on the scores (private threshold testing) or the cut-off (NoisyCut), and
+    neither is private at its claimed ε (docs/errata.md).
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class SparseVectorSelector(PrivateSelector):
     threshold : float
         τ, in the score's units, a public number.
     cutoff : int
-        c, the most features that are kept.
+        c, the largest number of features to keep.
     score : {"total_count", "difference_count", "count", "mutual_information"}
     row_bound, relation, schema, budget, on_invalid, random_state
         As for `TopSelector`.
     release : bool
-        Use secure noise; not offered for scores.
+        Not available: True raises `NoSecureSampler`.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class SparseVectorSelector(PrivateSelector):
         check_integer(self.cutoff, "cutoff", 1)
 
     def technique(self, schema: Schema) -> SparseVector:
-        """Return the sparse vector technique at these settings, with its noise scales."""
+        """Return the sparse vector mechanism with its noise scales."""
         return self._technique(self._checked(schema))
 
     def _technique(self, facts: PublicFacts) -> SparseVector:

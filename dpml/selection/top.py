@@ -1,6 +1,6 @@
-"""Selectors of the T best features by a private choice that sees only differences of scores.
+"""Selection of the T best features by mechanisms that depend only on differences of scores.
 
-Peeling, one shot of noise, permute-and-flip, and the joint exponential mechanism over sequences.
+They are peeling, one-shot noise, permute-and-flip, and the joint exponential mechanism over sequences.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ def one_shot(
 ) -> BoolArray:
     """Add exponential noise to every score once and keep the T largest.
 
-    Released: the set of T features, each draw.
+    Released: the set of T features in each draw.
 
-    Privacy: ε per draw, for scores whose changes span at most R = `change_range` between neighbours. Derivation: a
-    common shift of all scores changes no order, so let every score move up by an amount in [0, R], or down. Fix the
-    noise of all features but those of a set S: then S is kept if each of its noises passes a bound that is the same
-    for all, less its score, and that bound moves by at most R either way. The tail of exponential noise of scale
-    T·R/ε falls by a factor e^(-ε/T) at most for each of the T. With T = 1 this is permute-and-flip. (Qiao, Su and
-    Zhang 2021 do the same with Laplace noise and two-sided sensitivities, twice as much.)
+    Privacy: ε per draw, for scores whose changes between neighbours have a range of at most R = `change_range`.
+    Derivation: a common shift of all scores changes no order, so assume that every score changes by an amount in
+    [0, R], or every score by one in [-R, 0]. Fix the noise of all features outside a set S of T features. S is kept if
+    each noise in S exceeds a common bound minus the feature's score, and this difference changes by at most R in either
+    direction. The tail probability of exponential noise of scale T·R/ε then changes by a factor of at most e^(ε/T) for
+    each of the T features. With T = 1 this is permute-and-flip. (Qiao, Su and Zhang 2021 use Laplace noise and
+    two-sided sensitivities, which is twice the scale.)
 
     Parameters
     ----------
@@ -85,13 +86,13 @@ def peel(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> BoolArray:
-    """Choose one feature at a time among those that are left, T times at ε/T.
+    """Choose T features, one at a time among the remaining ones, each at ε/T.
 
-    Released: the sequence of T features; the mask forgets their order.
+    Released: the sequence of T features. The returned mask omits their order.
 
-    Privacy: ε per draw by composition, for scores whose changes span at most R = `change_range`. With Gumbel noise
-    each choice is the exponential mechanism, and noise that is drawn once gives the same sequences (Durfee and Rogers
-    2019, Lemma 4.2); with exponential noise each is permute-and-flip, and is drawn afresh.
+    Privacy: ε per draw by composition, for scores whose changes have a range of at most R = `change_range`. With Gumbel
+    noise each choice is the exponential mechanism, and noise drawn once gives the same distribution of sequences
+    (Durfee and Rogers 2019, Lemma 4.2). With exponential noise each choice is permute-and-flip with fresh noise.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def peel(
 
 @dataclass(frozen=True)
 class _TopDraw:
-    """T features chosen from scores in units of the noise, which costs as much as T choices by the proofs above."""
+    """T features chosen from scores in noise scales. By the proofs above this costs as much as T choices."""
 
     n_features: int
     draws: int
@@ -147,10 +148,10 @@ def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, ND
     """Count the sequences of T features by their largest gap (Gillenwater et al. 2022, section 4).
 
     Let c_1 >= c_2 >= ... be the sorted scores. A sequence s of T different features has the gap
-    max over i of (c_i - score of s_i). The pair (i, j), feature j of the sorted list in place i, opens at its gap; once
-    t_i features are open in place i, place i has t_i - (i-1) left for it whatever stands before, because what is open
-    in a place is open in all later ones. So the number of sequences up to a gap is a product over places, and opening
-    one more feature in place i changes one factor.
+    max over i of (c_i - score of s_i). The pair (i, j) stands for feature j of the sorted list in place i, and opens at
+    the gap c_i - c_j. A feature that is open in a place is open in all later places. So if t_i features are open in
+    place i, t_i - (i-1) of them are still available after any choice for the earlier places. The number of sequences up
+    to a gap is therefore a product over places, and opening one more feature in place i changes one factor.
 
     Parameters
     ----------
@@ -161,11 +162,11 @@ def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, ND
     Returns
     -------
     gaps : ndarray of shape (events,)
-        Increasing, >= 0; the first is 0, for what is open from the start.
+        Increasing, >= 0; the first is 0, for the pairs that are open from the start.
     log_counts : ndarray of shape (events,)
-        Log of the number of sequences that become possible with this pair and were not before.
+        Log of the number of sequences that this pair makes newly possible.
     place, rank : ndarray of int, shape (events,)
-        The pair, from 0: place i gets feature `rank` of the sorted list; -1 and -1 at the first.
+        The pair, counted from 0: place i gets feature `rank` of the sorted list. The first event has -1 and -1.
     """
     c = -np.sort(-np.asarray(scores, dtype=float), kind="stable")
     T, D = check_integer(n_features, "n_features", 1, c.size), c.size
@@ -175,7 +176,7 @@ def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, ND
     opened = D - closed.reshape(T, D).sum(axis=1)
     start = np.log(opened - np.arange(T)).sum()
     i, j, gap = i[closed], j[closed], gap[closed]
-    # equal gaps: later places first, so that what is open in a place stays open in all later ones
+    # at equal gaps later places come first, so that a feature open in a place is open in all later ones
     order = np.lexsort((j, -i, gap))
     i, j, gap = i[order], j[order], gap[order]
     with np.errstate(divide="ignore"):
@@ -197,14 +198,14 @@ def sample_joint(
 ) -> BoolArray:
     """Draw T features by the joint exponential mechanism over sequences (Gillenwater et al. 2022, Algorithm 1).
 
-    Released: a sequence of T features, drawn with probability proportional to exp(-ε/(2R)·gap), where the gap is the
-    most that a place falls short of the best sequence; the mask forgets the order.
+    Released: a sequence of T features, drawn with probability proportional to exp(-ε/(2R)·gap). The gap is the largest
+    shortfall of a place from the best sequence. The returned mask omits the order.
 
-    Privacy: ε per draw, for scores whose changes span at most R = `change_range`. Derivation: the i-th largest score
-    moves within the same interval of length R as each score does, so a difference c_i - score of s_i moves by at most
-    R either way, and so does their maximum: the range of the gap's change is 2R. For total counts under add/remove and
-    R = 1 that is the paper's sensitivity 1; the count heuristic has R = 1 there too, because its common part cancels
-    (docs/errata.md).
+    Privacy: ε per draw, for scores whose changes have a range of at most R = `change_range`. Derivation: the change of
+    the i-th largest score lies in the same interval of length R as the changes of all scores. So a difference
+    c_i - score of s_i changes by at most R in either direction, and so does their maximum: the range of the gap's
+    change is 2R. For total counts under add/remove R = 1, which is the paper's sensitivity 1. The count heuristic has
+    R = 1 there too, because its common part cancels (docs/errata.md).
 
     Parameters
     ----------
@@ -217,7 +218,8 @@ def sample_joint(
 
     Notes
     -----
-    One sort of D·T gaps (`joint_gaps`); then each draw takes its largest pair, and fills the places in order.
+    D·T gaps are sorted once (`joint_gaps`). Each draw then chooses the pair that has its largest gap, and
+    fills the other places in order.
 
     Examples
     --------
@@ -240,7 +242,7 @@ class _JointDraw:
         return _joint_masks(statistic, self.weight, self.n_features, self.draws, rng)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # gaps move by at most the range of the scores' change either way
+        # a gap changes by at most the range of the scores' change in either direction
         return door.Loss(pure=self.draws * self.weight * float(range_of_change(statistic, other_statistic)))
 
 
@@ -250,7 +252,7 @@ def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.
     cumulative = np.cumsum(np.exp(log_p - log_p.max()))
     event = np.searchsorted(cumulative, rng.random(draws) * cumulative[-1], side="right")
     event = np.minimum(event, len(gaps) - 1)
-    # how many features each place has open when the draw's pair opens: those from the start, and those opened since
+    # number of open features of each place when the draw's pair opens: open from the start, or opened since
     D = values.size
     order = np.argsort(-values, kind="stable")
     c = values[order]
@@ -260,7 +262,7 @@ def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.
     picks = np.empty((draws, T), dtype=np.intp)
     for i in range(T):
         opened = open_first[i] + np.searchsorted(by_place[ends[i] : ends[i + 1]], event, side="right")
-        # the u-th of the open features that stand in no earlier place, which are all open here too
+        # a uniform choice among the open features that no earlier place has; features of earlier places are open here
         pick = np.floor(rng.random(draws) * (opened - i)).astype(np.intp)
         for taken in np.sort(picks[:, :i], axis=1).T:
             pick += taken <= pick
@@ -272,15 +274,15 @@ def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.
 
 @dataclass(eq=False, repr=False)
 class TopSelector(PrivateSelector):
-    """Select the T best features by a private choice that sees only differences of scores.
+    """Select the T best features by a mechanism that depends only on differences of scores.
 
     Released: the set of T features.
 
-    Privacy: ε per fit, for `relation`, by the range R of the change of one score (`dpml.selection.change_range`).
+    Privacy: ε per fit, for `relation`, with the range R of the change of one score (`dpml.selection.change_range`).
     ``method="joint"``: the joint exponential mechanism over sequences, `sample_joint`. ``"one-shot"``: exponential
-    noise of scale T·R/ε on every score, once, `one_shot`. ``"peeling"``: T exponential mechanisms at ε/T, `peel`.
-    ``"permute-and-flip"``: T times permute-and-flip at ε/T. All but the joint one drop the D - T worst instead where
-    that is less. With T = 1 one-shot and permute-and-flip are the same, and so are peeling and `MaskSelector`.
+    noise of scale T·R/ε added once to every score, `one_shot`. ``"peeling"``: T exponential mechanisms at ε/T, `peel`.
+    ``"permute-and-flip"``: T times permute-and-flip at ε/T. If D - T < T, every method except "joint" chooses the D - T
+    worst features and drops them. With T = 1 one-shot equals permute-and-flip, and peeling equals `MaskSelector`.
 
     Parameters
     ----------
@@ -291,10 +293,10 @@ class TopSelector(PrivateSelector):
     score : {"count", "mutual_information", "total_count", "difference_count"}
     method : {"joint", "one-shot", "peeling", "permute-and-flip"}
     row_bound : int, optional
-        Cut every record down to this many ones first; None: the schema's bound.
+        Every record is first cut to at most this many ones. None: the schema's bound.
     relation : {"add-remove", "replace-one"}
     schema : Schema, optional
-        None: the canonical binary schema. Mutual information needs `n_rows` or a good `n_lower` in it.
+        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
     budget : Budget, optional
         Charged ε before the choice is drawn.
     on_invalid : {"raise", "clip"}
@@ -341,7 +343,7 @@ class TopSelector(PrivateSelector):
         check_integer(self.n_features, "n_features", 1, facts.n_features)
 
     def _secure(self):
-        # mutual information stands on a number of records that clipping, which drops records, could undercut
+        # the sensitivity of mutual information needs a number of records, and a release may drop records
         return self.method == "permute-and-flip" and self.score != "mutual_information"
 
     def _masks(self, counts, facts, draws, rng):
@@ -351,7 +353,7 @@ class TopSelector(PrivateSelector):
         values, span = facts.scores(counts, self.score), facts.change_range(self.score)
         if self.method == "joint":
             return sample_joint(values, self.epsilon, T, span, draws=draws, rng=rng)
-        # keeping the T best is dropping the D - T worst: fewer choices cost less
+        # keeping the T best means dropping the D - T worst; fewer choices need less noise
         drop = T > D - T
         few, signed = (D - T, -values) if drop else (T, values)
         if rng is None:

@@ -1,4 +1,4 @@
-"""Choices that cost ε: parameters, numbers of features, the best of several runs."""
+"""Private tuning: the choice of parameters, of features and of the best of several runs, with its cost in ε."""
 
 from dpml.tuning.best_selector import BestSelector
 from dpml.tuning.plan import search_costs

@@ -1,4 +1,4 @@
-"""Candidates of a search: their parameters, what spends ε in them, and the records that they are given."""
+"""Candidates of a search: their parameters, the checks that they keep their ε, and the records for each."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from dpml.schema import Schema
 __all__ = ["Records", "candidate_list", "check_private", "correct_predictions", "with_names"]
 
 NEEDED = ("epsilon", "relation", "budget", "random_state")
-# set by the search, so no candidate may set them
+# the search sets these, so no candidate may
 OWN = ("epsilon", "relation", "schema", "budget", "on_invalid", "release", "random_state")
 
 
 class Records:
-    """Checked records, and some of them."""
+    """Checked records, and selection of a part of them."""
 
     def __init__(self, X: Any, codes: NDArray[np.intp], labels: NDArray, schema: Schema):
         self.X, self.codes, self.labels, self.schema = X, codes, labels, schema
 
     def where(self, mask: NDArray[np.bool_]) -> Records:
-        # how many records a part has is by chance: the bounds on their number do not hold in it
+        # a part has a random number of records, so the schema's bounds on their number do not hold for it
         schema = replace(self.schema, n_rows=None, n_lower=1)
         return Records(self.X[mask], self.codes[mask], self.labels[mask], schema)
 
 
 def with_names(X: Any, schema: Schema) -> pd.DataFrame:
-    """Return a table with named columns, so that a step knows which of them another step has left."""
+    """Return a table with named columns, so that a step of a Pipeline knows which columns the last step kept."""
     return pd.DataFrame(X if isinstance(X, np.ndarray) else X.toarray(), columns=schema.feature_names)
 
 
 def correct_predictions(model: Any, validation: Records) -> int:
-    """Return the number of records whose class a model predicts. Exact: private."""
+    """Return the number of correct predictions of a model. Exact: not private."""
     return int((model.predict(validation.X) == validation.labels).sum()) if len(validation.codes) else 0
 
 

@@ -1,4 +1,4 @@
-"""BestSelector: a selection and any classifier for one ε, every choice in it made by a public rule or paid for."""
+"""BestSelector: feature selection and any classifier for one ε. Choices follow public rules or are part of the cost."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = ["BestSelector", "keep_columns"]
 
 
 def keep_columns(classifier: Any) -> Any:
-    """Return a clone of a classifier that takes the columns it is given and chooses none of them itself."""
+    """Return a clone of a classifier that uses all columns it is given and does no selection itself."""
     model = clone(classifier)
     return model.set_params(selection="none") if "selection" in model.get_params() else model
 
 
 @dataclass(eq=False, repr=False)
 class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
-    """Choose features and train a classifier on them, with one ε for everything.
+    """Select features and train a classifier on them, with one ε for both.
 
     Released: the decision whether few features are enough, the set of features, and the classifier.
 
-    Privacy: ε per fit, and the δ that the classifier charges, for `relation`, by composition of three releases: the
-    look and the choice of `dpml.selection.choose_features`, each with its part from `dpml.selection.plan`, and the
-    classifier with what is left, which is all of ε where nothing was asked or chosen.
+    Privacy: ε per fit, and the δ that the classifier charges, for `relation`, by composition of three releases. The
+    look and the choice of `dpml.selection.choose_features` get the parts that `dpml.selection.plan` states. The
+    classifier gets the rest, which is all of ε if there was no look and no choice.
 
     Parameters
     ----------
@@ -47,23 +47,24 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         Privacy parameter of one fit, finite and > 0.
     classifier : estimator, optional
         A private classifier with parameters `epsilon`, `schema`, `relation`, `budget`, `on_invalid`, `release` and
-        `random_state`, which are set here. It is fitted with a purse of its own, which it must charge and cannot
-        overspend. None: `BernoulliNB`, which then is what it does by itself.
+        `random_state`, which are set here. It is fitted with a budget of its own, which it must charge and cannot
+        exceed. None: `BernoulliNB`; the result is then what `BernoulliNB` does alone.
     relation : {"add-remove", "replace-one"}
     schema : Schema, optional
-        Public facts, among them `n_lower`. None: the canonical binary schema, with which all features are kept.
+        Public facts, including `n_lower`. None: the canonical binary schema, for which all features are kept.
     budget : Budget, optional
         Charged ε, and the δ of the classifier, before anything is drawn.
     on_invalid : {"raise", "clip"}
     release : bool
-        Use secure noise throughout (the extra ``release``); the classifier must offer it. Forbids `random_state`.
+        Use secure noise everywhere (the extra ``release``); the classifier must support it. Forbids `random_state`.
     random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
     classifier_ : estimator
-        Fitted to the selected columns.
+        The classifier, fitted to the selected columns.
     plan_ : Plan
+        The rule that was used, from `dpml.selection.plan`.
     few_ : bool
         Whether few features were kept.
     classes_ : ndarray of shape (C,)
@@ -75,9 +76,9 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     ------
     InvalidParameter, InvalidData, RelationMismatch, NoSecureSampler, MissingExtra
     BudgetExceeded
-        The budget cannot pay, or the classifier costs more than it is given.
+        If the budget is too small, or the classifier costs more than it is given.
     NotPrivate
-        The classifier has no ε, does not hold it, or charges nothing for its fit.
+        If the classifier has no ε, is not private at its ε, or charges nothing for its fit.
 
     Examples
     --------
@@ -99,7 +100,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> BestSelector:
-        """Select features of private records and fit the classifier; X and y as for a classifier."""
+        """Select features of private records and fit the classifier to them."""
         X = self._enter(X)
         epsilon = check_epsilon(self.epsilon)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
@@ -122,7 +123,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         charge(self.budget, relation, epsilon, delta, label="BestSelector")
         choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=rng)
         self.plan_, self.few_, self._mask, self._schema = choice.plan, choice.few, choice.mask, schema
-        if count:  # the classifier sees the records that are left, and may count on those that were given
+        if count:  # some records may have been dropped, but the public number is that of the given ones
             schema = replace(schema, n_rows=count, n_lower=min(schema.n_lower, count))
         self.classes_ = np.asarray(schema.classes)
         self.n_features_in_ = schema.n_features
@@ -131,7 +132,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         purse = Budget(choice.epsilon_left, delta, relation)
         held.set_params(epsilon=choice.epsilon_left, schema=schema.subset(choice.mask), random_state=rng, budget=purse)
         self.classifier_ = fit_held(held, [held], columns_of(X, choice.mask), self.classes_[codes], "BestSelector")
-        # the generator that was passed on is not a parameter that the caller gave
+        # the caller did not set this generator as a parameter
         self.classifier_.set_params(random_state=None)
         return self
 
@@ -147,7 +148,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
 
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on records. It is exact, so a release does not have it (``release=True``)."""
+        """Return the accuracy on records. It is exact, so a released model (``release=True``) does not have it."""
         return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self):

@@ -1,4 +1,4 @@
-"""The public side of private tuning: which record is in which part, and what each step of a search costs."""
+"""The data-independent side of private tuning: the assignment of records to parts, and the cost of each step."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ __all__ = ["choice_range", "search_costs", "split_records"]
 METHODS = ("exponential", "permute-and-flip", "stability", "random-stopping")
 TRAININGS = ("disjoint", "shared")
 VALIDATION = -1
-# runs of random stopping for each candidate, on average, where no γ is stated
+# mean number of runs of random stopping per candidate if no γ is given
 RUNS = 2.0
 
 
 def choice_range(relation: str) -> int:
-    """Return the range of the change of numbers of correct predictions on validation records, by one of them.
+    """Return the range of the change by one validation record to the candidates' numbers of correct predictions.
 
-    Adding a record raises each candidate's number by 0 or 1: a range of 1. Replacing one changes it by -1, 0 or 1: 2.
+    Adding a record raises each number by 0 or 1: a range of 1. Replacing one changes it by -1, 0 or 1: a range of 2.
     """
     return 1 if check_relation(relation) == "add-remove" else 2
 
 
 def split_records(n: int, n_parts: int, validation_share: float, *, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the part of each of n records: -1 for validation, else 0 to `n_parts` - 1, by a coin of its own.
+    """Assign n records to parts by independent coins: -1 for validation, else 0 to `n_parts` - 1.
 
-    Privacy: given the coins, each part is a data set of its own and a record is in one of them, so releases from
-    different parts cost the largest of their ε (parallel composition), for add/remove: a record that comes brings its
-    own coin, and moves no other. For replace-one as well: coins belong to places and not to what stands there, so the
-    new record is in the part of the old one. (Were the part a function of the record, by a hash of it, it could leave
-    one part for another and two parts would pay.) The coins may be known to all, and the cost is that of the worst.
+    Privacy: given the coins, the parts are disjoint data sets, so releases from different parts cost the largest of
+    their ε (parallel composition). Add/remove: an added record has its own coin and moves no other record. Replace-one:
+    coins belong to positions, so the new record is in the part of the old one. (If the part depended on the record, as
+    by a hash of it, the new record could be in another part, and the costs of two parts would add up.) This holds for
+    every outcome of the coins, so they need not be secret.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def search_costs(
     retrain_share: float = 0.5,
     eta: float = 0.0,
 ) -> dict[str, float]:
-    """Return the ε of each step of `PrivateSearch`, which make `total` = ε under either relation.
+    """Return the ε of each step of `PrivateSearch`. Together they cost `total` = ε under either relation.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""PrivateSearch: parameters of a private classifier chosen on private records, and the choice paid for.
+"""PrivateSearch: parameters of a private classifier chosen on private records, with the choice included in ε.
 
-Cross-validating a parameter on the private data costs privacy (docs/errata.md, on the thesis, chapter 4). Here every
-record goes to training or to validation by a coin of its own; candidates are trained on one part and compared on the
+Cross-validation of a parameter on the private data costs privacy (docs/errata.md, on the thesis, chapter 4). Here an
+independent coin assigns each record to training or validation. Candidates are trained on one part and compared on the
 other.
 
-Statistics: the number of validation records that each candidate's model gets right, or the scores of
-`dpml.tuning.stability`. Release: a private choice, or `dpml.tuning.stopping`. Model: the estimator's own.
+Statistics: each candidate's number of correct predictions on the validation records, or the scores of
+`dpml.tuning.stability`. Release: a private choice, or `dpml.tuning.stopping`. Model: that of the estimator.
 """
 
 from __future__ import annotations
@@ -55,55 +55,54 @@ def _fittable(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class PrivateSearch(PrivateClassifier):
-    """Choose parameters of a private classifier on private records, and train it, for one ε.
+    """Choose parameters of a private classifier on private records and train it, with one ε for both.
 
-    Released: which candidate is best, and its model; with random stopping also its noisy score.
+    Released: the chosen candidate and its model; with random stopping also its noisy score.
 
-    Privacy: ε per fit, for `relation`, if the estimator keeps its own ε. Every record is for validation or for training
-    by a coin of its own (`split_records`), so what the two parts pay does not add up. With ε = ε₁ + ε₂, where ε₂ =
-    `retrain_share`·ε trains the chosen candidate once more, on all records (0: the model of the search is kept):
+    Privacy: ε per fit, for `relation`, if the estimator keeps its own ε. An independent coin assigns each record to
+    validation or training (`split_records`), so the costs of the two parts do not add up. Let ε = ε₁ + ε₂, where
+    ε₂ = `retrain_share`·ε trains the chosen candidate once more on all records (0 keeps the model of the search):
 
-    - ``method="permute-and-flip"`` or ``"exponential"``: validation records pay ε₁ for the choice, by the number of
-      correct predictions, of sensitivity 1; the range of its change is 1 under add/remove and 2 under replace-one
-      (`choice_range`). Training records pay ε₁ too. ``training="shared"``: K candidates train on the same records
-      with ε₁/K each. ``"disjoint"``: each has a part of its own and all of ε₁ (Chaudhuri, Monteleoni and Sarwate 2011,
-      Algorithm 3).
-    - ``"stability"`` (after Chaudhuri and Vinterbo 2013): K models of all training records, with noise that is fixed
-      beforehand and stands for that of the last training, so that one record changes the validation scores by a public
-      bound (`dpml.tuning.stability`). The choice costs ε₁, for any K, and training nothing before ε₂: the noise of
-      the search does not depend on the records and might be known. δ = 0. Only for `reg_lambda` of `LogisticRegression`
-      and `LinearSVC` by output or objective perturbation, with binary records.
-    - ``"random-stopping"``: a random number of runs, each of which draws a candidate, trains it with ε₁/(2 + η) and
-      scores it by its number of correct predictions plus Laplace noise of ε₁/(2 + η); the best run is kept
-      (`dpml.tuning.stopping`). The number of runs is not released; whoever can time the fit learns about it.
+    - ``method="permute-and-flip"`` or ``"exponential"``: the choice costs ε₁ on the validation records. Its score is
+      the number of correct predictions, whose change has a range of 1 under add/remove and 2 under replace-one
+      (`choice_range`). Training costs ε₁ on the training records. ``training="shared"``: K candidates train on the same
+      records with ε₁/K each. ``"disjoint"``: each has its own part and all of ε₁ (Chaudhuri, Monteleoni and Sarwate
+      2011, Algorithm 3).
+    - ``"stability"`` (after Chaudhuri and Vinterbo 2013): K models are trained on all training records with fixed
+      noise, which simulates the noise of the last training. One record then changes the validation scores by at most a
+      public bound (`dpml.tuning.stability`). The choice costs ε₁ for any K, and the models of the search cost nothing
+      because they are not released; their noise need not be secret. δ = 0. Only for `reg_lambda` of
+      `LogisticRegression` and `LinearSVC` by output or objective perturbation, with binary records.
+    - ``"random-stopping"``: in each of a random number of runs a candidate is drawn, trained with ε₁/(2 + η) and scored
+      by its number of correct predictions plus Laplace noise at ε₁/(2 + η). The best run is kept
+      (`dpml.tuning.stopping`). The number of runs is not released, but the running time reveals information about it.
 
     Parameters
     ----------
     estimator : estimator
         A private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, which are set here, as
-        are `schema`, `on_invalid` and `release`. It is fitted with a purse of its own, which it must charge, cannot
-        overspend and which has no δ. Or a
-        scikit-learn Pipeline of such steps, which divide ε in proportion to their own `epsilon`: so candidates can
-        choose how ε is split.
+        are `schema`, `on_invalid` and `release`. It is fitted with a budget of its own without δ, which it must charge
+        and cannot exceed. Or a scikit-learn Pipeline of such steps, which share ε in proportion to their own `epsilon`;
+        candidates can thus choose how ε is split.
     candidates : list of dict, or dict of str to sequence
-        Public: sets of parameters, or a grid whose product is taken.
+        Public: sets of parameters, or a grid of which all combinations are candidates.
     epsilon : float
         Privacy parameter of one fit, finite and > 0.
     method : {"permute-and-flip", "exponential", "stability", "random-stopping"}
     training : {"shared", "disjoint"}
         For the first two methods.
     validation_share : float
-        Probability with which a record is for validation, in (0, 1).
+        Probability that a record is used for validation, in (0, 1).
     retrain_share : float
         Share of ε for training the chosen candidate on all records, in [0, 1). 0 keeps the model of the search, which
-        stability does not have.
+        stability does not allow.
     eta, gamma : float
-        Parameters of random stopping. gamma None: twice as many runs as candidates, on average.
+        Parameters of random stopping. ``gamma=None``: twice as many runs as candidates on average.
     reach : float, optional
-        In training records, for stability: a margin counts in full if that many records could not turn it round. None:
+        For stability, in training records: a margin counts 1 if changing that many records could not reverse it. None:
         the project's public rule, `dpml.tuning.stability.default_reach`.
     simulations : int
-        Draws of the fixed noise over which stability takes the mean.
+        Number of draws of the fixed noise over which stability averages.
     relation : {"add-remove", "replace-one"}
     schema : Schema, optional
         Public facts. None: the canonical binary schema.
@@ -111,7 +110,8 @@ class PrivateSearch(PrivateClassifier):
         Charged ε before anything is drawn.
     on_invalid : {"raise", "clip"}
     release : bool
-        The estimator must offer it, and the method be permute-and-flip; forbids `random_state`.
+        Use secure noise. The estimator must support it, and the method must be permute-and-flip. Forbids
+        `random_state`.
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -124,7 +124,7 @@ class PrivateSearch(PrivateClassifier):
         Noisy number of correct predictions (random stopping only).
     candidates_ : list of dict
     costs_ : dict
-        The ε of each step and in all, from `search_costs`.
+        The ε of each step and the total, from `search_costs`.
     classes_ : ndarray of shape (C,)
     n_features_in_ : int
 
@@ -166,7 +166,7 @@ class PrivateSearch(PrivateClassifier):
     # ---- fit ----------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> PrivateSearch:
-        """Choose and fit on private records; X and y as for a classifier."""
+        """Choose a candidate on private records and fit it."""
         X = self._enter(X)
         candidates, costs, gamma = self._check_parameters()
         schema = resolve_schema(self.schema, X)
@@ -180,12 +180,12 @@ class PrivateSearch(PrivateClassifier):
             model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
             rehearse(model, shares, self.relation, nothing, "PrivateSearch")
         charge(self.budget, self.relation, costs["total"], label=f"PrivateSearch, {self.method}")
-        # coins hide nothing (`split_records`): a release draws them here too, from the system's entropy
+        # the coins need not be secret (`split_records`), so a release uses this generator too, seeded by the system
         rng = as_generator(self.random_state)
         if pipeline:
             X = with_names(X, schema)
         if self.method == "stability":
-            # before the noise is fixed: cutting draws as many numbers as records need, the noise must not depend on it
+            # before the noise is fixed, because cutting draws a data-dependent number of coins
             X = cut_rows(X, squared_norm_bound(schema, self.estimator.row_bound), rng=rng)
         self._learned_facts(schema, named)
         records = Records(X, codes, self.classes_[codes], schema)
@@ -250,16 +250,16 @@ class PrivateSearch(PrivateClassifier):
             raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
 
     def _trained(self, candidate: dict[str, Any], epsilon: float, records: Records, rng: np.random.Generator) -> Any:
-        """Return the estimator with these parameters, fitted to some records with its ε."""
+        """Return the estimator with these parameters, fitted to records with a given ε."""
         model, shares = self._prepared(candidate, epsilon, records.schema)
         steps = spending_steps(model)
         for step, share in zip(steps, shares, strict=True):
-            # a purse with no more in it: what would pay more than it was given, or a δ, raises
+            # its own budget has no more than its share, so a charge above it, or of a δ, raises
             purse = Budget(share, relation=self.relation)
             step.set_params(budget=purse, random_state=None if self.release else rng)
         fit_held(model, steps, records.X, records.labels, "PrivateSearch")
         for step in steps:
-            # the generator is not a parameter that the caller gave
+            # the caller did not set this generator as a parameter
             step.set_params(random_state=None)
         return model
 
@@ -303,7 +303,7 @@ class PrivateSearch(PrivateClassifier):
         scores, tolerances = [], []
         for candidate in candidates:
             reg_lambda = float(candidate["reg_lambda"])
-            # the same noise for all candidates and whatever the records are
+            # the same noise for all candidates, independent of the records
             fixed = np.random.default_rng(seed)
             total = 0.0
             for _ in range(self.simulations):
@@ -320,7 +320,7 @@ class PrivateSearch(PrivateClassifier):
         return int(mechanism.release(scores, rng=rng))
 
     def _stopped(self, candidates, costs, gamma, training, validation, rng) -> tuple[int, Any]:
-        noise = Laplace(costs["select"], 1.0)  # one number: one record moves it by 1 under both relations
+        noise = Laplace(costs["select"], 1.0)  # a single count: one record changes it by 1 under both relations
 
         def run(rng):
             k = int(door.coins(lambda rng: rng.integers(len(candidates)), rng))

@@ -1,15 +1,16 @@
-"""A validation score that one training record hardly moves (after Chaudhuri and Vinterbo 2013).
+"""A validation score that is stable under a change of one training record (after Chaudhuri and Vinterbo 2013).
 
-Statistics only: `stable_score`, and by how much a record can change it, `stability_range`. The choice is made on it by
-`dpml.mechanisms.PermuteAndFlip`.
+Statistics only: `stable_score`, and the range of its change, `stability_range`. `dpml.mechanisms.PermuteAndFlip` makes
+the choice.
 
-The setting: candidates i are regularisers λ_i of a linear model on records in the unit ball, trained with noise that
-is fixed beforehand, the same whatever the data. For fixed noise one record moves the weights by at most (Δ + 2τ)/λ_i in
-Euclidean norm, by λ_i-strong convexity, both under output perturbation (the noise is a constant that is added) and
-under objective perturbation (the noise is a linear term, equal on both sides; λ' >= λ); Δ is 1 (add/remove) or 2
-(replace-one), the largest change of the sum of the gradients, and τ the solver's tolerance. The margin z of a
-validation record moves by as much, twice that for more than two classes, where it is the difference of two scores. The
-score of a candidate is the mean over validation records of a ramp, clip(½ + z/(2w_i), 0, 1), whose slope is 1/(2w_i).
+The setting: candidates i are regularisers λ_i of a linear model on records in the unit ball. The models are trained
+with fixed noise, which does not depend on the data. For fixed noise one record changes the weights by at most
+(Δ + 2τ)/λ_i in L2 norm, by λ_i-strong convexity. This holds for output perturbation (the noise is an added constant)
+and for objective perturbation (the noise is a linear term, equal for both neighbours; λ' >= λ). Δ is 1 (add/remove) or
+2 (replace-one), the largest change of the sum of the gradients, and τ is the solver's tolerance. The margin z of a
+validation record changes by at most as much, or twice that for more than two classes, where it is the difference of two
+scores. The score of a candidate is the mean over validation records of a ramp, clip(½ + z/(2w_i), 0, 1), whose slope is
+1/(2w_i).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ FloatArray = NDArray[np.float64]
 
 
 def default_reach(epsilon: float, *, relation: str = "add-remove", n_classes: int = 2) -> float:
-    """Return the project's public rule for `reach`: the noise of a choice at ε then has scale 0.1/√(1 + ε).
+    """Return the project's public rule for `reach`, by which the noise of a choice at ε has scale 0.1/√(1 + ε).
 
-    A longer reach means less noise, and less credit for a model that is right by little.
+    A larger reach means less noise, but less credit for correct predictions with small margins.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def default_reach(epsilon: float, *, relation: str = "add-remove", n_classes: in
 
 
 def _moves(relation: str, n_classes: int) -> int:
-    """Return fΔ: by how many times 1/λ a training record can move a margin."""
+    """Return fΔ: the largest change of a margin by a training record, in units of 1/λ."""
     changed = 1 if check_relation(relation) == "add-remove" else 2
     return changed * (1 if check_integer(n_classes, "n_classes", 2) == 2 else 2)
 
@@ -56,12 +57,12 @@ def solver_tolerance(
     curvature: float,
     tolerance: float,
 ) -> float:
-    """Return a public bound on how far, in units of 1/λ, a margin is from that of the exact minimiser.
+    """Return a public bound, in units of 1/λ, on the distance of a margin from that of the exact minimiser.
 
-    Output perturbation stops at a gradient of norm `tolerance`. Objective perturbation raises that by a public rule
-    (`dpml.classifiers.linear._perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1), where the tight
-    calibration has β at least a quarter of 0.999·ε/C, and λ' is λ or more, in units in which records have a squared
-    norm between 1/n_ones and 1. This is never less than either.
+    The solver of output perturbation stops at a gradient of norm `tolerance`. Objective perturbation raises this by a
+    public rule (`dpml.classifiers.linear._perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1). There the
+    tight calibration has β at least a quarter of 0.999·ε/C, and λ' >= λ, in units in which records have a squared norm
+    between 1/n_ones and 1. The returned bound covers both.
     """
     least_rate = 0.999 * check_epsilon(epsilon) / (1 if n_classes == 2 else n_classes) / 4
     rounding = 2.0**-44 * (dimension + 41) / least_rate * max(4 * curvature, 1.0) * n_ones / min(reg_lambda, 1.0)
@@ -69,7 +70,7 @@ def solver_tolerance(
 
 
 def margins_of(decision: Any, codes: NDArray[np.intp], n_classes: int = 2) -> FloatArray:
-    """Return by how much each record's own class leads; decision values (..., n), or (..., n, C) of C > 2 classes."""
+    """Return the margin of each record's true class from decision values (..., n), or (..., n, C) for C > 2 classes."""
     decision = np.asarray(decision, dtype=float)
     if n_classes == 2:
         return decision * (2.0 * codes - 1.0)
@@ -80,16 +81,16 @@ def margins_of(decision: Any, codes: NDArray[np.intp], n_classes: int = 2) -> Fl
 
 
 def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArray:
-    """Return the mean ramp of margins, over the last axis. Exact: private.
+    """Return the mean ramp of margins over the last axis. Exact: not private.
 
     Parameters
     ----------
     margins : array of shape (..., m)
-        Lead of each validation record's own class, with the records in the unit ball.
+        Margin of each validation record's true class, with the records in the unit ball.
     width : float
-        w > 0: a margin of w counts in full, one of -w not at all.
+        w > 0: a margin of w or more counts 1, one of -w or less counts 0.
     validation_lower : int
-        m₀, a public number: the sum is divided by m, and by m₀ where m is less.
+        m₀, a public number: the sum is divided by max(m, m₀).
 
     Examples
     --------
@@ -109,25 +110,26 @@ def stability_range(
     n_classes: int = 2,
     tolerance: float = 0.0,
 ) -> float:
-    """Return the range of the change of the scores of ramps of width `reach`/λ_i, over all pairs of neighbours.
+    """Return the range of the change of the scores with ramps of width `reach`/λ_i, over all pairs of neighbours.
 
-    Derivation, with m >= 0 validation records, m₀ = `validation_lower`, and everything fixed but one record:
+    Derivation, with m >= 0 validation records, m₀ = `validation_lower` and all other records fixed:
 
-    - *A training record* moves each margin by at most f(Δ + 2τ)/λ_i, f = 1 for two classes and 2 for more, so each
-      ramp by f(Δ + 2τ)/(2·reach), the same for all candidates, and so do means over m or more. Candidates can move
-      against each other: the range is twice that, f(Δ + 2τ)/reach.
-    - *A validation record, add/remove.* From m >= m₀ to m + 1 the mean S/m changes by (g - S/m)/(m + 1), g in [0, 1]:
-      a range of 2/(m + 1) <= 2/(m₀ + 1), attained where the record is against the trend of each of two candidates.
-      Below m₀ it changes by g/m₀, a range of 1/m₀, which is not more.
-    - *A validation record, replace-one.* By at most 1/max(m, m₀) either way: a range of 2/m₀.
+    - *A training record* changes each margin by at most f(Δ + 2τ)/λ_i, with f = 1 for two classes and 2 for more. So it
+      changes each ramp, and each score, by at most f(Δ + 2τ)/(2·reach), the same for all candidates. Scores can change
+      in opposite directions: the range is twice that, f(Δ + 2τ)/reach.
+    - *A validation record, add/remove.* From m >= m₀ to m + 1 records the mean S/m changes by (g - S/m)/(m + 1), g in
+      [0, 1]: a range of 2/(m + 1) <= 2/(m₀ + 1). It is attained by two candidates of which one had all ramps 0 and the
+      other all ramps 1, if the new record is the opposite for both. Below m₀ the score changes by g/m₀, a range of
+      1/m₀, which is not more.
+    - *A validation record, replace-one.* A score changes by at most 1/max(m, m₀) in either direction: a range of 2/m₀.
 
-    A record is in one part, so the range is the larger one. All of this holds for every noise, with nothing left to
-    chance: δ = 0. (The paper allows the condition to fail with probability δ, which an unbounded loss needs.)
+    A record is in one part only, so the range is the larger of the two. This holds for every value of the noise, so
+    δ = 0. (The paper allows the condition to fail with probability δ, which an unbounded loss needs.)
 
     Parameters
     ----------
     reach : float
-        In training records: a margin counts in full if that many records could not turn it round.
+        In training records: a margin counts 1 if changing that many records could not reverse it.
     validation_lower : int
     relation : {"add-remove", "replace-one"}
     n_classes : int

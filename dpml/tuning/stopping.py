@@ -1,9 +1,9 @@
 """Random stopping: run a private pipeline a random number of times and release the best run (Liu and Talwar 2019).
 
-The number of runs K is never released and its distribution is public: a negative binomial one without 0, with
-parameters η > -1 and γ in (0, 1), whose generating function F(x) = E x^K has F'(x) proportional to
-(1 - (1-γ)x)^-(η+1) (Papernot and Steinke 2022, Definition 1). η = 1 is the geometric distribution of Liu and Talwar, η
-= 0 the logarithmic one. `stopping_epsilon` has the cost and its proof.
+The number of runs K is never released, but its distribution is public: the truncated negative binomial distribution
+with parameters η > -1 and γ in (0, 1). Its generating function F(x) = E x^K has F'(x) proportional to
+(1 - (1-γ)x)^-(η+1) (Papernot and Steinke 2022, Definition 1). η = 1 is the geometric distribution of Liu and Talwar,
+η = 0 the logarithmic distribution. `stopping_epsilon` has the cost and its proof.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "truncated_negative_binomial",
 ]
 
-# Below it the number of runs is so wide that a search need not end.
+# With a smaller γ the number of runs can be so large that a search does not end.
 LEAST_GAMMA = 1e-6
 
 
@@ -40,24 +40,24 @@ def _check(eta: Any, gamma: Any) -> tuple[float, float]:
 
 
 def stopping_epsilon(epsilon_run: float, eta: float) -> float:
-    """Return what random stopping costs, (2 + η)·ε₀, for runs that are ε₀-differentially private each.
+    """Return the cost of random stopping, (2 + η)·ε₀, if each run is ε₀-differentially private.
 
-    Derivation: let a run's outcomes (parameters, model, private score) be in a total order, by score, and let a run
-    give outcome o with probability q(o) and something worse with probability a(o). The best of K runs is o with
-    probability F(a + q) - F(a) = q·(mean of F' over [a, a + q]). On a neighbour q' >= q/e^ε₀, and with
-    x = a + tq and x' = a' + tq' the event "worse than o, or o with a coin of t" and its complement have
-    probabilities that differ by a factor of at most e^ε₀, so that
+    Derivation: order a run's outcomes (parameters, model, private score) by score. Let a run give outcome o with
+    probability q and a worse one with probability a. The best of K runs is o with probability
+    F(a + q) - F(a) = q·(mean of F' over [a, a + q]). On a neighbour q' >= q/e^ε₀. For t in [0, 1] let x = a + tq and
+    x' = a' + tq'. They are the probabilities, on the two data sets, of the event "worse than o, or o and a coin of
+    probability t". The probabilities of its complement differ by a factor of at most e^ε₀, so
     1 - (1-γ)x' = γ + (1-γ)(1-x') <= e^ε₀·(γ + (1-γ)(1-x)). Therefore F'(x) <= e^((1+η)ε₀)·F'(x') for every t, and
-    the two factors make (2 + η)ε₀ (Liu and Talwar 2019 for η = 1, which is 3ε₀; Papernot and Steinke
-    2022). The bound is approached, for every η, by an outcome that is rare, with a rare better one, as γ goes to 0
-    (tests/test_tuning_search.py). Ties in the score: the first of equal runs is kept; given K the runs are
-    independent and alike, so this is the same as an order by a coin that is a part of each run's outcome. K itself is
-    no part of the release: with it the cost would grow with K without end.
+    the two factors multiply to e^((2+η)ε₀) (Liu and Talwar 2019 for η = 1, which is 3ε₀; Papernot and Steinke 2022).
+    For every η a rare outcome with a rare better one approaches the bound as γ goes to 0
+    (tests/test_tuning_search.py). Of runs with equal scores the first is kept. Given K the runs are independent and
+    identically distributed, so this equals an order by a coin in each run's outcome. K is not released: otherwise
+    the cost would grow with K without bound.
 
     Parameters
     ----------
     epsilon_run : float
-        ε₀ of one run, the choice of its candidate, its training and its score together.
+        ε₀ of one run: the choice of its candidate, its training and its score together.
     eta : float
         η > -1.
 
@@ -83,7 +83,7 @@ def expected_runs(eta: float, gamma: float) -> float:
 
 
 def stopping_gamma(eta: float, runs: float) -> float:
-    """Return the γ with which the mean number of runs is `runs`, or the least γ allowed if that falls short.
+    """Return the γ for which the mean number of runs is `runs`, or the least allowed γ if its mean is smaller.
 
     Examples
     --------
@@ -102,15 +102,15 @@ def stopping_gamma(eta: float, runs: float) -> float:
 def truncated_negative_binomial(eta: float, gamma: float, *, rng: np.random.Generator, size: int | None = None) -> Any:
     """Draw numbers of runs K >= 1 with P(K = k) proportional to (1-γ)^k·Γ(k + η)/k!.
 
-    Drawn exactly, for every η > -1: k·P(K = k) is proportional to the probability of k - 1 under the negative binomial
-    distribution of η + 1 and γ, so a draw of that, plus 1, is accepted with probability 1/k.
+    Exact rejection sampling for every η > -1: k·P(K = k) is proportional to the probability of k - 1 under the negative
+    binomial distribution with η + 1 and γ. So k is 1 plus a draw from it, and is accepted with probability 1/k.
 
     Parameters
     ----------
     eta : float
-        η > -1: 1 is the geometric distribution, 0 the logarithmic one, below 0 it has a heavier tail.
+        η > -1: 1 is the geometric distribution, 0 the logarithmic one; below 0 the tail is heavier.
     gamma : float
-        γ in [1e-6, 1); small is many runs.
+        γ in [1e-6, 1); a smaller γ means more runs.
     rng : numpy.random.Generator
     size : int, optional
 
@@ -140,12 +140,12 @@ def _tried_counts(eta: float, gamma: float, size: int, rng: np.random.Generator)
 
 
 def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArray[np.float64]:
-    """Return the probability of each outcome being the best of the runs, in closed form.
+    """Return the probability that each outcome is the best of the runs, in closed form.
 
     Parameters
     ----------
     probabilities : array of shape (outcomes,)
-        Of one run, the outcome with the lowest score first; they add up to 1.
+        Probabilities of the outcomes of one run, the lowest score first; they add up to 1.
     eta, gamma : float
 
     Returns
@@ -162,7 +162,7 @@ def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArr
     if q.ndim != 1 or not q.size or not (q >= 0).all() or abs(q.sum() - 1) > 1e-9:
         raise InvalidParameter("probabilities", f"an array of shape {q.shape}", "one row that adds up to 1")
     better = np.concatenate([np.cumsum(q[:0:-1])[::-1], [0.0]])
-    # F(x) at x = 1 - better, by its distance from 1, so that the probabilities of rare outcomes keep their digits
+    # F(x) at x = 1 - better is computed from 1 - x, so that the probabilities of rare outcomes keep their digits
     u = gamma + (1 - gamma) * better
     step = np.log1p((1 - gamma) * q / u)
     if eta == 0:
@@ -183,8 +183,8 @@ def random_stopping(
 ) -> Any:
     """Run a private pipeline a random number of times and release the best run.
 
-    Released: what the run with the highest private score gave, and that score; the number of runs is not released,
-    though whoever can time the call learns about it.
+    Released: the output of the run with the highest private score, and that score. The number of runs is not released,
+    but the running time reveals information about it.
 
     Privacy: (2 + η)·ε₀ per draw, for the relation under which each run is ε₀-differentially private, its score
     included (`stopping_epsilon` has the proof).
@@ -192,23 +192,23 @@ def random_stopping(
     Parameters
     ----------
     run : callable
-        ``run(rng)`` returns (what is released, score). The pair must be ε₀-private; the same call for every run, which
-        draws its candidate itself.
+        ``run(rng)`` returns (output, score). The pair must be ε₀-differentially private. Every run makes the same call,
+        which draws its candidate itself.
     epsilon_run : float
         ε₀.
     eta, gamma : float
         Public parameters of the number of runs, see `truncated_negative_binomial`.
     rng : numpy.random.Generator
     draws : int, optional
-        Number of independent searches; the cost is per draw.
+        Number of independent searches; each has the full cost.
     budget : Budget, optional
-        Charged the cost of all draws before anything is run.
+        Charged the cost of all draws before the first run.
     relation : {"add-remove", "replace-one"}
-        The relation of ε₀, for the budget.
+        The relation for which ε₀ holds; it must be the budget's.
 
     Returns
     -------
-    (what is released, score), or a list of `draws` of them
+    (output, score), or a list of `draws` of them
 
     Raises
     ------

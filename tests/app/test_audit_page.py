@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 from dpml_app.audit import compute
-from dpml_app.audit.figures import region
 
-from dpml.auditing import audit_outputs
-from dpml.catalogue import CATALOGUE
+from dpml.auditing import audit_outputs, claimed_region
+from dpml.catalogue import CATALOGUE, claims
 
 pytestmark = pytest.mark.browser
 DONE = """(before) => {
@@ -91,7 +90,7 @@ def test_curve_and_bounds_are_those_of_the_library(app, method, relation):
     assert app.array("audit-roc", "fpr") == pytest.approx(found.fpr, abs=1e-12)
     assert app.array("audit-roc", "tpr") == pytest.approx(found.tpr, abs=1e-12)
     assert app.array("audit-outputs", "first").sum() == pytest.approx(1)
-    fpr, tpr = region(epsilon, 0.0)
+    fpr, tpr = claimed_region(epsilon, 0.0)
     assert app.array("audit-region", "fpr") == pytest.approx(fpr)
     assert app.array("audit-region", "tpr") == pytest.approx(tpr)
     assert span(app, "audit-claim")[0] == epsilon
@@ -111,7 +110,7 @@ def test_claim_moves_the_region_and_the_noise(app):
     assert float(app.query["audit_epsilon"]) == 1.5
     assert span(app, "audit-claim")[0] == 1.5
     assert all(before[name] != after[name] for name in before)
-    assert app.array("audit-region", "tpr") == pytest.approx(region(1.5, 0.0)[1])
+    assert app.array("audit-region", "tpr") == pytest.approx(claimed_region(1.5, 0.0)[1])
 
 
 def test_method_seed_and_confidence_change_the_data(app):
@@ -177,17 +176,17 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
 def test_catalogue_has_all_claims_and_their_marks(app):
     opened(app)
     rows = app.page.get_by_role("row")
-    assert rows.count() >= len(compute.claims()) + 1
+    assert rows.count() >= len(claims()) + 1
     app.page.wait_for_function(
         "(n) => Bokeh.documents[0].get_model_by_name('audit-state').data.checked[0] === n",
-        arg=2 * len(compute.claims()),
+        arg=2 * len(claims()),
         timeout=120_000,
     )
     cells = {}
     for row in app.page.locator("tbody tr").filter(has=app.page.get_by_role("button", name="Audit ")).all():
         name = row.get_by_role("button").get_attribute("aria-label")
         cells[name] = [cell.inner_text() for cell in row.locator("td.mark").all()]
-    assert len(cells) == len(compute.claims())
+    assert len(cells) == len(claims())
     assert cells["Audit Private threshold testing, add or remove one"][0] == "✗ ∞"
     assert cells["Audit Private threshold testing, add or remove one"][1].startswith("✗ ≥")
     assert cells["Audit Laplace mechanism, replace one"][0] == "✓ 1"

@@ -9,8 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.audit.cases import EDITABLE
-from dpml_app.audit.compute import expected_to_pass
+from dpml_app.audit.compute import CHECKED_AT
 from dpml_app.audit.settings import AUDIT_DRAWS, AUDIT_EPSILONS, CONFIDENCES, AuditSettings
 from dpml_app.audit.words import FAMILIES
 from dpml_app.widgets import note, tie
@@ -25,7 +24,7 @@ def _title(name: str) -> str:
     entry = CATALOGUE[name]
     if not entry.private:
         return f"✗ {entry.title} (not private)"
-    return entry.title if expected_to_pass(entry) else f"✗ {entry.title} (claims too little)"
+    return entry.title if entry.holds(CHECKED_AT) else f"✗ {entry.title} (claims too little)"
 
 
 class AuditControls:
@@ -99,7 +98,7 @@ class AuditControls:
         if relation.options != options:
             relation.param.update(options=options, value=self.settings.audit_relation)
         self.relation_note.object = "" if len(options) > 1 else "The claim is made for this relation only."
-        editable = entry.name in EDITABLE
+        editable = entry.editable is not None
         self.widgets["audit_neighbours"].disabled = not editable
         self.neighbours_note.object = "" if editable else "This method does not run on a small table."
 

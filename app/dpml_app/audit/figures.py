@@ -17,30 +17,16 @@ from bokeh.models import (
     Span,
 )
 
+from dpml.auditing import claimed_region
 from dpml_app.audit.compute import LADDER, ceiling
 from dpml_app.drawing.figure import empty_source, legend_below, legend_key, new_figure, percent_axis
 from dpml_app.drawing.looks import EXACT, REFERENCE
 
-__all__ = ["AttackFigure", "BoundFigure", "OutputFigure", "region"]
+__all__ = ["AttackFigure", "BoundFigure", "OutputFigure"]
 
 DATA, NEIGHBOUR, CLAIM, EVENT, ATTACKER = "#0072B2", "#D55E00", "#009E73", "#F0E442", "#0072B2"
 # above this the picture of a bound would be all air: sampled bounds end below 9
 MOST_SHOWN = 12.0
-
-
-def region(epsilon: float, delta: float) -> tuple[list[float], list[float]]:
-    """Return the corners of what a claim allows on the ROC plane, for any attacker (the thesis, eq. 2.6 and 2.7).
-
-    Examples
-    --------
-    >>> fpr, tpr = region(0.0, 0.0)
-    >>> fpr[2], tpr[2]
-    (0.5, 0.5)
-    """
-    knee = (1 - delta) / (1 + math.exp(epsilon))
-    fpr = [0, 0, knee, 1 - delta, 1, 1, 1 - knee, delta]
-    tpr = [0, delta, 1 - knee, 1, 1, 1 - delta, knee, 0]
-    return [float(v) for v in fpr], [float(v) for v in tpr]
 
 
 class AttackFigure:
@@ -87,7 +73,7 @@ class AttackFigure:
 
     def claim(self, epsilon: float, delta: float) -> None:
         """Draw the region of a claim."""
-        fpr, tpr = region(epsilon, delta)
+        fpr, tpr = claimed_region(epsilon, delta)
         self.region.data = {"fpr": fpr, "tpr": tpr}
 
     def show(self, step: dict[str, Any]) -> None:

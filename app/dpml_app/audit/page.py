@@ -16,7 +16,7 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 from panel.models.markup import HTML
 
-from dpml.catalogue import CATALOGUE
+from dpml.catalogue import CATALOGUE, claims
 from dpml_app.audit import compute, words
 from dpml_app.audit.controls import AuditControls
 from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
@@ -286,14 +286,14 @@ class AuditPage(BasePage):
 
     async def _check_claims(self) -> None:
         """Check every claim, by formula at once and from draws when the page has nothing else to do."""
-        claims = compute.claims()
+        every = claims()
         shown = 0.0
         try:
             for function, arguments, column in (
                 (compute.check_exactly, (), 0),
                 (compute.check_sampled, (CHECK_SEED,), 1),
             ):
-                for done, (name, relation) in enumerate(claims, start=1):
+                for done, (name, relation) in enumerate(every, start=1):
                     # what is being looked at comes first
                     while self._doc is not None and ((self._running and not self._paused) or not self.shown):
                         await asyncio.sleep(0.2)
@@ -303,8 +303,8 @@ class AuditPage(BasePage):
                     entry, key = CATALOGUE[name], claim_key(name, relation)
                     marks = self._marks.setdefault(key, [words.mark(entry, None, sampled=bool(c)) for c in (0, 1)])
                     marks[column] = words.mark(entry, check, sampled=bool(column))
-                    if time.monotonic() - shown > FLUSH_EVERY or done == len(claims):
-                        self._show_marks(done + column * len(claims))
+                    if time.monotonic() - shown > FLUSH_EVERY or done == len(every):
+                        self._show_marks(done + column * len(every))
                         shown = time.monotonic()
         except Exception as error:
             if self._doc is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import param
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.audit.cases import EDITABLE, RECORD, TABLE
+from dpml.catalogue.editable import MOST_RECORDS, RECORD, TABLE
 from dpml_app.audit.compute import LADDER
 from dpml_app.settings import Shared
 
@@ -35,9 +35,9 @@ class AuditSettings(Shared):
     audit_epsilon: Any = param.Selector(default=1.0, objects=list(AUDIT_EPSILONS), label="Claimed ε")
     audit_relation: Any = param.Selector(default="add-remove", objects=list(RELATION_WORDS), label="Claimed relation")
     audit_neighbours: Any = param.Selector(default="worst", objects=["worst", "table"], label="Two neighbours")
-    audit_table = Records(default="nab.nb.yc.yac", regex=f"^{TABLE}$", label="Table")
-    audit_record = Records(default="yab", regex=f"^{RECORD}$", label="New record")
-    audit_replaced = param.Integer(default=1, bounds=(1, 8), label="Record that is replaced")
+    audit_table = Records(default="nab.nb.yc.yac", regex=rf"^{TABLE}\Z", label="Table")
+    audit_record = Records(default="yab", regex=rf"^{RECORD}\Z", label="New record")
+    audit_replaced = param.Integer(default=1, bounds=(1, MOST_RECORDS), label="Record that is replaced")
     audit_draws: Any = param.Selector(default=25_000, objects=list(AUDIT_DRAWS), label="Draws, at most")
     audit_confidence: Any = param.Selector(default=0.95, objects=list(CONFIDENCES), label="Confidence")
     audit_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Audit seed")
@@ -65,7 +65,7 @@ class AuditSettings(Shared):
         if self.audit_relation not in entry.relations:
             changes["audit_relation"] = entry.relations[0]
             sentences.append(f"{entry.title} makes its claim for “{RELATION_WORDS[entry.relations[0]]}” only.")
-        if self.audit_neighbours == "table" and entry.name not in EDITABLE:
+        if self.audit_neighbours == "table" and entry.editable is None:
             changes["audit_neighbours"] = "worst"
             sentences.append(f"{entry.title} does not run on a small binary table: back to its worst neighbours.")
         if changes:

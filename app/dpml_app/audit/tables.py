@@ -12,8 +12,8 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
-from dpml.catalogue import CATALOGUE
-from dpml_app.audit.compute import claims, expected_to_pass
+from dpml.catalogue import CATALOGUE, claims
+from dpml_app.audit.compute import CHECKED_AT
 from dpml_app.audit.words import FAMILIES, RELATION_SHORT
 
 __all__ = ["ClaimsTable", "RecordEditor", "claim_key"]
@@ -131,5 +131,5 @@ def _row(name: str, relation: str) -> dict[str, Any]:
         "private": "yes" if entry.private else "no",
         "cost": entry.cost,
         "source": entry.citation,
-        "holds": expected_to_pass(entry),
+        "holds": entry.holds(CHECKED_AT),
     }

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.catalogue import Case, Method
-from dpml_app.audit.cases import EDITABLE, FEATURES
-from dpml_app.audit.compute import LADDER, ceiling, claims, expected_to_pass
+from dpml.catalogue import Case, Method, claims
+from dpml.catalogue.editable import FEATURES
+from dpml_app.audit.compute import CHECKED_AT, LADDER, ceiling
 from dpml_app.text import certainty, factor, percent
 
 __all__ = [
@@ -154,7 +154,7 @@ def _catalogue_says(entry: Method, values: Mapping[str, Any], state: str) -> str
         private = f"private, but at ε = {number(true)}"
     text = f"The catalogue says: {private}. Claimed: {escape(entry.claim)}. True cost: {escape(entry.cost)}. "
     text += f"Source: {escape(entry.citation)}."
-    if state != "broken" and not expected_to_pass(entry):
+    if state != "broken" and not entry.holds(CHECKED_AT):
         text += " These neighbours do not show what is wrong" + (
             ": the catalogue's own do." if values["audit_neighbours"] == "table" else " yet: it takes more draws."
         )
@@ -182,12 +182,12 @@ def data_words(data: Any) -> str:
 def neighbours_words(entry: Method, values: Mapping[str, Any], case: Case) -> str:
     """Return the two data sets in words."""
     if values["audit_neighbours"] == "table":
-        seen = f"Seen by the attacker: {escape(EDITABLE[entry.name][1])}."
+        seen = f"Seen by the attacker: {escape(case.seen)}."
         return f"<p>D is the table, D′ its neighbour. Click on a cell to change it. {seen}</p>"
     text = f"<p>The worst that is known for this method: <b>{escape(case.words)}</b>.</p>"
     first, second = data_words(case.data), data_words(case.neighbour)
     text += f"<p>D: {first}<br>D′: {second}</p>"
-    if entry.name in EDITABLE:
+    if entry.editable is not None:
         return text + "<p>Choose “Edit by hand” among the controls to try your own.</p>"
     return text + "<p>This method does not run on a small binary table, so there is nothing to edit by hand.</p>"
 
@@ -323,7 +323,7 @@ def mark(entry: Method, check: Mapping[str, Any] | None, sampled: bool) -> tuple
     if not check["known"]:
         return "open", "–", check.get("problem", "no formula is known")
     found = ("≥ " if sampled else "") + number(check["epsilon"])
-    stated = expected_to_pass(entry)
+    stated = entry.holds(CHECKED_AT)
     if check["passed"]:
         if stated:
             return "passed", f"✓ {found}", "not refuted by draws" if sampled else "passed"

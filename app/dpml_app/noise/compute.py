@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpml.mechanisms import ExponentialMechanism, Laplace, NormGamma, PermuteAndFlip, ReportNoisyMax, gaussian_sigma
+from dpml.mechanisms import ExponentialMechanism, Gaussian, Laplace, NormGamma, PermuteAndFlip, ReportNoisyMax
 from dpml.mechanisms.smooth.admissible import cauchy_scale
 from dpml_app.noise.models import Model, Numbers, model, vector_draws, vector_log_density
 from dpml_app.noise.settings import NOISE_EPSILONS
@@ -132,8 +132,10 @@ def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: f
 
 
 @lru_cache(maxsize=512)
-def _unit_sigma(epsilon: float, delta: float) -> float:
-    return gaussian_sigma(epsilon, delta)
+def _gaussian_size(epsilon: float, delta: float, measure: str) -> float:
+    """Return the size of Gaussian noise for one unit of sensitivity, for which σ is looked for once."""
+    noise = Gaussian(epsilon, delta)
+    return noise.mean_size if measure == "mean" else noise.tail_size(0.05)
 
 
 def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> dict[str, Floats]:
@@ -147,8 +149,7 @@ def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> d
         sizes = []
         for epsilon in NOISE_EPSILONS:
             if name == "gaussian":
-                factor = math.sqrt(2 / math.pi) if measure == "mean" else float(stats.norm.isf(0.025))
-                sizes.append(factor * _unit_sigma(epsilon, delta) * sensitivity * math.sqrt(touched))
+                sizes.append(_gaussian_size(epsilon, delta, measure) * sensitivity * math.sqrt(touched))
                 continue
             noise = model(name, epsilon, sensitivity, delta, 1 / 6, touched)
             sizes.append(noise.mean_size if measure == "mean" else noise.quantile(0.05))

@@ -1,4 +1,4 @@
-"""Logistic regression and linear support vector machines, by every method that releases weights."""
+"""Private logistic regression and linear support vector machines, by five methods."""
 
 from dpml.classifiers.linear.estimators import (
     CALIBRATIONS,

@@ -1,4 +1,4 @@
-"""What the linear classifiers share: public scaling into the unit ball, the release of the weights, decisions."""
+"""Base of the linear classifiers: public scaling into the unit ball, the release of the weights, and decisions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["LinearEstimator", "default_linear_row_bound", "linear_models", "squa
 
 FloatArray = NDArray[np.float64]
 
-NUMBER_GRID = 1024  # steps from 0 to 1 for numbers of a secure release
+NUMBER_GRID = 1024  # a secure release rounds numbers to multiples of 1/1024
 
 
 def linear_models(theta: Any, row_bound: int, intercept: bool = True, norm: str = "l2") -> LinearModels:
@@ -51,12 +51,12 @@ def linear_models(theta: Any, row_bound: int, intercept: bool = True, norm: str 
         As given to `unit_scale`.
     intercept : bool
     norm : {"l2", "l1"}
-        "l1" where those records were divided by √(row_bound + intercept) once more.
+        "l1" if the records were divided by √(row_bound + intercept) once more.
 
     Returns
     -------
     LinearModels
-        Its `accuracy(X, codes)` takes the raw 0/1 table.
+        Its `accuracy(X, codes)` takes the unscaled 0/1 table.
     """
     theta = np.asarray(theta, dtype=float)
     length = row_bound + bool(intercept)
@@ -69,9 +69,9 @@ def linear_models(theta: Any, row_bound: int, intercept: bool = True, norm: str 
 def default_linear_row_bound(schema: Schema) -> int:
     """Return the project's public rule for the number of ones a record keeps.
 
-    It is the schema's row bound, for the attributes of a one-hot table are all wanted. Where that says nothing, as
-    with D words of which a record may have any number, it is √D/3 and at least 3, for more than twenty columns:
-    most records of words have few, and the noise grows with r (docs/decisions/0019).
+    It is the schema's row bound, because all attributes of a one-hot table are useful. If the schema allows any number
+    of ones, as with D words, and D > 20, it is √D/3 and at least 3: most texts have few of the words, and the noise
+    grows with the bound (docs/decisions/0019).
     """
     binary = sum(f.kind == "binary" for f in schema.features)
     stated = binary if schema.row_bound is None else min(schema.row_bound, binary)
@@ -81,13 +81,13 @@ def default_linear_row_bound(schema: Schema) -> int:
 def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
     """Return a public bound on a record's squared L2 norm; for binary records it is the row bound.
 
-    A numeric column, scaled to [-1, 1] by its bounds, adds 1; the binary columns together add the row bound, by
-    default `default_linear_row_bound`.
+    A numeric column, scaled to [-1, 1] by its bounds, adds 1. The binary columns together add the row bound, which is
+    `default_linear_row_bound` by default.
 
     Raises
     ------
     InvalidSchema
-        If a column is categorical: one-hot columns come first (`dpml.encoding.BinaryEncoding`).
+        If a column is categorical; `dpml.encoding.BinaryEncoding` makes one-hot columns of it.
     """
     kinds = [f.kind for f in schema.features]
     if "categorical" in kinds:
@@ -99,32 +99,32 @@ def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
 
 
 class LinearDecisions(PrivateClassifier):
-    """Decisions by released weights."""
+    """Base of classifiers that decide by released linear weights."""
 
     coef_: FloatArray
     intercept_: FloatArray
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return scores: shape (n,), positive for class 1, with two classes, else one column a class."""
+        """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""
         X = self._checked(X)
         scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray:
-        """Return the class of the highest score of each record."""
+        """Return the class with the highest score for each record."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
 def probabilities(scores: FloatArray) -> FloatArray:
-    """Return what logistic scores say of each class, shape (n, C); with more than two scaled to add up to 1."""
+    """Return probabilities from logistic scores, shape (n, C), scaled to add up to 1 where C > 2."""
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), expit(scores)])
     return softmax(log_expit(scores), axis=1)
 
 
 class LinearEstimator(LinearDecisions):
-    """What `LogisticRegression` and `LinearSVC` share: the check of the parameters, and the release of the weights."""
+    """Base of `LogisticRegression` and `LinearSVC`: checks of the parameters, and the release of the weights."""
 
     _methods: tuple[str, ...] = ()
 
@@ -146,7 +146,7 @@ class LinearEstimator(LinearDecisions):
         schema = resolve_schema(self.schema, X)
         squared_norm_bound(schema)
         if options["sampling_rate"] < 1 and options["method"] == "noisy-descent":
-            self._descent_noise(schema, options)  # what can fail fails before anything is charged
+            self._descent_noise(schema, options)  # an error must come before anything is charged
         named = isinstance(X, pd.DataFrame)
         invalid = "clip" if self.release else self.on_invalid
         count = schema.public_count(X, options["relation"])
@@ -221,7 +221,7 @@ class LinearEstimator(LinearDecisions):
 
 
 def public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
-    """Return slope and shift that send each numeric column to [-1, 1] by its public bounds; 1 and 0 for binary ones."""
+    """Return slope and shift that map numeric columns to [-1, 1] by public bounds; 1 and 0 for binary columns."""
     slope, shift = np.ones(schema.n_features), np.zeros(schema.n_features)
     for j, f in enumerate(schema.features):
         if f.kind == "numeric" and f.lower is not None and f.upper is not None:
@@ -231,7 +231,7 @@ def public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
 
 
 def check_ones(X: Any, schema: Schema) -> None:
-    """Refuse a record with more ones than the schema's row bound."""
+    """Raise `InvalidData` for a record with more ones than the schema's row bound."""
     ones = X if schema.is_binary else X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
     most = int(np.asarray(ones.sum(axis=1)).max(initial=0))
     if schema.row_bound is not None and most > schema.row_bound:
@@ -239,9 +239,9 @@ def check_ones(X: Any, schema: Schema) -> None:
 
 
 def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | None) -> Any:
-    """Cut each record, or share `bound` among its ones where `rng` is None; send its numbers to [-1, 1].
+    """Cut each record to its bound, or share the bound among its ones if `rng` is None; map its numbers to [-1, 1].
 
-    Each record by itself and by public facts. Sharing keeps the sum of a record, which is what the L1 norm is about.
+    Each record is treated by itself and by public facts. Sharing bounds the L1 norm of a record and keeps all its ones.
     """
 
     def bounded(ones: Any, most: int) -> Any:
@@ -261,10 +261,10 @@ def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | 
 
 
 def _release_securely(table, codes, schema: Schema, bound: int, intercept: bool, options: dict) -> FloatArray:
-    """Release the weights of the functional mechanism with integer noise, as records on a grid."""
+    """Release the weights of the functional mechanism with integer noise, from records on a grid."""
     R = bound + intercept
     grid = 1 if schema.is_binary else NUMBER_GRID
-    # sparse or dense, scaled by 1 and with the constant column
+    # the factor undoes the scaling of `unit_scale`, which also adds the constant column
     table = unit_scale(table, bound, intercept=intercept) * (math.sqrt(R) * grid)
     if sparse.issparse(table):
         table.data = np.rint(table.data)

@@ -1,7 +1,7 @@
-"""Convex losses of a margin: the logistic loss and the Huber-smoothed hinge, and what a record's share can do.
+"""Convex losses of a margin: the logistic loss and the Huber-smoothed hinge, with bounds on a record's effect.
 
-A loss l(z) of the margin z = s θ·x has a *pull* w = -l'(z) in [0, 1] and a curvature l''(z) in [0, c] which is a
-function of the pull. With ‖x‖₂ <= 1 a record's gradient is at most w long and its Hessian at most l''(z)xx'.
+A loss l(z) of the margin z = s θ·x has a *pull* w = -l'(z) in [0, 1] and a curvature l''(z) in [0, c], which is a
+function of the pull. A record's gradient has the norm w‖x‖, at most w for ‖x‖ <= 1. Its Hessian is l''(z)xx'.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Loss:
         raise NotImplementedError
 
     def residual(self, scores: Array, target: Array) -> Array:
-        """Return the derivatives in the scores θ·x, of shape (n, draws), in place; `target` (n,) is (s + 1)/2."""
+        """Return the derivatives in the scores θ·x (n, draws), computed in place; `target` (n,) is (s + 1)/2."""
         raise NotImplementedError
 
     def weights(self, residual: Array) -> Array:
-        """Return the curvatures l'' that belong to residuals, whose absolute value is the pull."""
+        """Return the curvatures l'' at residuals, whose absolute values are the pulls."""
         raise NotImplementedError
 
     def largest_ratio(self, rate: float, reg_lambda: float) -> float:
@@ -82,10 +82,10 @@ class Logistic(Loss):
 
 @dataclass(frozen=True)
 class HuberHinge(Loss):
-    """The hinge, a parabola for |1 - z| <= h (Chaudhuri, Monteleoni and Sarwate 2011, eq. 7 and Corollary 13).
+    """The hinge, smoothed by a parabola for |1 - z| <= h (Chaudhuri, Monteleoni and Sarwate 2011, eq. 7, Corollary 13).
 
-    0 for z > 1 + h, (1 + h - z)²/(4h) for |1 - z| <= h, and 1 - z for z < 1 - h. The pull goes from 0 to 1 over the
-    parabola, where the curvature is c = 1/(2h) all along: so m(β, λ) = β + log(1 + c/λ).
+    It is 0 for z > 1 + h, (1 + h - z)²/(4h) for |1 - z| <= h, and 1 - z for z < 1 - h. Over the parabola the pull goes
+    from 0 to 1 and the curvature is constant, c = 1/(2h). So m(β, λ) = β + log(1 + c/λ).
     """
 
     half_width: float = 0.5
@@ -120,7 +120,7 @@ class HuberHinge(Loss):
         return self.curvature * ((pull > 0) & (pull < 1))
 
     def largest_ratio(self, rate, reg_lambda):
-        """Return β + log(1 + c/λ): pull and curvature are large together, at the parabola's end."""
+        """Return β + log(1 + c/λ): pull and curvature are both largest at the end of the parabola."""
         return max(rate, 0.0) + math.log1p(self.curvature / reg_lambda)
 
 

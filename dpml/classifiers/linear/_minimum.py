@@ -1,7 +1,7 @@
-"""How the minimiser of a perturbed objective is drawn, and what it costs on two tables of records.
+"""The release of the minimiser of a perturbed objective, and its exact cost on two given tables.
 
-`dpml.classifiers.linear._perturbation` and `dpml.classifiers.linear.descent` have the proofs and choose the noise; here
-stands what they have in common: noise b in the objective, the solver, and a second noise for what the solver leaves.
+`dpml.classifiers.linear._perturbation` and `dpml.classifiers.linear.descent` have the proofs and choose the noise. This
+module has what they share: noise b in the objective, the solver, and a second noise that covers the solver's error.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X:
     rng = solver.pop("rng")
     perturbed = PerturbedMinimum(noise, draws, **solver)
     theta = door.release(perturbed, (X, signs), rng)
-    # each computed minimiser is within τ/λ of the exact one
+    # each computed minimiser is within τ/λ of the exact one, so two of them are within 2τ/λ
     return door.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, X, signs), rng)
 
 
 @dataclass(frozen=True)
 class PerturbedMinimum:
-    """The minimiser of J(θ) + b·θ, b a noise vector around 0."""
+    """The minimiser of J(θ) + b·θ, where b is a noise vector centred at 0."""
 
     noise: Noise
     draws: int
@@ -54,29 +54,29 @@ class PerturbedMinimum:
         if not len(gone) and not len(come):
             return door.NOTHING
         if max(len(gone), len(come)) > 1:
-            return door.EVERYTHING  # no neighbours: the proofs say nothing
+            return door.EVERYTHING  # the tables are not neighbours, so the proofs do not apply
         changed = [*gone, *come]
         if isinstance(self.noise, NormalNoise):
             return door.Loss(profiles=(lambda epsilon: self.draws * self._delta(epsilon, changed),))
         return door.Loss(pure=self.draws * self._ratio(1 / self.noise.scale, changed))
 
     def _lengths(self, z: FloatArray) -> tuple[float, float]:
-        """Return the length of a record in the norm of the noise, and its squared Euclidean length."""
+        """Return the norm of a record that belongs to the noise, and its squared Euclidean norm."""
         norm = np.abs(z).sum() if isinstance(self.noise, Laplace) else np.linalg.norm(z)
         return float(norm), float(z @ z)
 
     def _ratio(self, rate: float, changed: list[FloatArray]) -> float:
-        """Return the largest log ratio, by `objective_noise` with the lengths that these records have."""
+        """Return the largest log ratio, as derived in `objective_noise`, for the norms of these records."""
         largest = 0.0
         for i, z in enumerate(changed):
             length, squared = self._lengths(z)
             others = sum(self._lengths(other)[0] for j, other in enumerate(changed) if j != i)
             own = self.loss.largest_ratio(rate * length, self.reg_lambda / squared) if squared else 0.0
-            largest = max(largest, own + rate * others)  # this record's determinant counts, the others' pull does
+            largest = max(largest, own + rate * others)  # one record's determinant counts, and the pulls of all
         return largest
 
     def _delta(self, epsilon: float, changed: list[FloatArray]) -> float:
-        """Return δ, by `gaussian_objective_noise` with the lengths that these records have."""
+        """Return δ, as derived in `gaussian_objective_noise`, for the norms of these records."""
         sigma = self.noise.scale
         lengths = [self._lengths(z) for z in changed]
         if len(changed) == 1:
@@ -99,7 +99,7 @@ class PerturbedMinimum:
 
 @dataclass(frozen=True)
 class _Cover:
-    """Noise on a computed minimiser that may be anywhere within half of `reach` of what it stands for."""
+    """Noise on a computed minimiser, which may be anywhere within `reach`/2 of the exact one."""
 
     noise: NormGamma | NormalNoise
     reach: float
@@ -128,5 +128,5 @@ def different_records(statistic: Any, other_statistic: Any) -> tuple[list[FloatA
 
 def _signed_rows(X: Any, signs: Any) -> list[bytes]:
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    # 0.0 is added so that -0.0 and 0.0 are one value
+    # adding 0.0 turns -0.0 into 0.0, so that both have the same bytes
     return [row.tobytes() for row in np.ascontiguousarray(dense * np.asarray(signs)[:, None] + 0.0)]

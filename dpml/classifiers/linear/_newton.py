@@ -4,29 +4,33 @@ The objective of draw k is, without a factor 1/N,
 
     J_k(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² + b_k·θ,   s_i in {-1, +1}, ‖x_i‖₂ <= 1,
 
-with a loss l of `dpml.classifiers.linear._losses`: convex, with a derivative that is Lipschitz; where it has a kink
-(the Huber hinge) the Hessian is one of the two beside it, and the method is a semismooth Newton method (Qi and Sun
+with a loss l of `dpml.classifiers.linear._losses`, which is convex with a Lipschitz derivative. Where the derivative
+has a kink (the Huber hinge), the Hessian of one side is used, and the method is a semismooth Newton method (Qi and Sun
 1993).
 
 It is an inexact Newton method (Dembo, Eisenstat and Steihaug 1982): conjugate gradients solve H_k d = -∇J_k to a
-relative residual η < 1, preconditioned by one Hessian for the whole batch, and every iterate of theirs is a descent
-direction of J_k. The step is 1, ½, ¼, ... until either ‖∇J_k‖ is below its lowest value so far by a ten-thousandth, or
-∇J_k(θ + td)·d <= 0. Both are read off gradients, never off differences of J, whose digits are gone near the minimum.
-It converges from any start and on any data (separable, one class, no record at all). Steps of the first kind are
-finitely many, for each lowers the lowest norm by a factor. A step of the second kind does not pass the minimum t* of
-J_k along d, and either t = 1 or t > t*/2; by convexity it then brings J_k down by half as much as the step to t* would,
-or by all that a step of 1 can. Since λI ⪯ H_k ⪯ (cn + λ)I and J_k is λ-strongly convex with a Lipschitz gradient, such
-steps go to the minimiser at a linear rate, so that ‖∇J_k‖ goes to 0. Near it the full Newton step is taken, and is of
-the first kind. In a batch the conjugate gradients work in single precision; the gradients that decide do not. A batch
-of one has its own exact Hessian as preconditioner, so that it is plain Newton; a draw that the batch leaves unfinished
-is finished that way, and if that takes too many steps, through larger regularisers first.
+relative residual η < 1. One Hessian preconditions the whole batch, and every iterate of the conjugate gradients is a
+descent direction of J_k. The step is 1, ½, ¼, ... until either ‖∇J_k‖ is at least a ten-thousandth below its lowest
+value so far, or ∇J_k(θ + td)·d <= 0. Both tests use gradients, because differences of J lose their digits near the
+minimum.
 
-What is left is rounding. The computed gradient has to come below half of the tolerance, and the other half is the
-room for its own rounding error. Gradients are summed in chunks, and the chunks with more digits: measured against
-extended precision on 10 million records in order of class, the default tolerance of 1e-8 is met with 3e-9. Where the
-arithmetic cannot reach the tolerance (many more records than that, or θ so far out that its products with records
-lose the digits), the last point is returned without an error, for an error would tell about the data; then the
-tolerance, and what is proved from it, does not hold.
+The method converges from any start and on any data (separable, one class, no records). Steps of the first kind are
+finitely many, because each lowers the lowest norm by a factor. A step of the second kind does not pass the minimum t*
+of J_k along d, and either t = 1 or t > t*/2. By convexity it lowers J_k by at least half as much as the step to t*
+would, or as much as a step of 1 can. Since λI ⪯ H_k ⪯ (cn + λ)I and J_k is λ-strongly convex with a Lipschitz gradient,
+such steps converge to the minimiser at a linear rate, so ‖∇J_k‖ goes to 0. Near the minimiser the full Newton step is
+accepted, as a step of the first kind.
+
+In a batch the conjugate gradients work in single precision, but the gradients of the tests do not. A batch of one uses
+its own exact Hessian as preconditioner, which makes it plain Newton. A draw that the batch leaves unfinished is
+finished in this way, and if that takes too many steps, through a sequence of larger regularisers.
+
+Rounding error remains. The norm of the computed gradient must be at most half of the tolerance; the other half allows
+for its own rounding error. Gradients are summed in chunks, and the chunks are added up in extended precision. Measured
+against extended precision on 10 million records in order of class, the default tolerance of 1e-8 is met with 3e-9. The
+arithmetic may fail to reach the tolerance with many more records, or with θ so large that its products with records
+lose digits. Then the last point is returned without an error, because an error would depend on the data; the tolerance,
+and what is proved from it, does not hold there.
 """
 
 from __future__ import annotations
@@ -43,17 +47,17 @@ __all__ = ["minimise"]
 
 Array = NDArray[np.float64]
 
-MAX_STEPS = 300  # Newton steps; a few more than 10 is rare
-PLAIN_STEPS = 60  # after them an unfinished draw goes through falling regularisers, by tens, each from the last one's θ
+MAX_STEPS = 300  # Newton steps; more than 10 are rarely needed
+PLAIN_STEPS = 60  # then an unfinished draw is solved at regularisers that fall by tens, each from the last one's θ
 MAX_HALVINGS = 40
 MAX_INNER = 200  # conjugate gradient steps within a Newton step
-BATCH_STEPS = 25  # Newton steps together; draws that are not finished then go on one by one
-FORCING, FINEST = 0.1, 1e-4  # largest and smallest relative residual η that is asked of conjugate gradients
-DESCENT = 1e-4  # the share by which ‖∇J‖ must fall where J need not
-BLOCK_CELLS = 1 << 22  # records times draws held at once
-DENSE_CELLS = 1 << 25  # a sparse table below this size, and not very sparse, is handled faster as a dense one
+BATCH_STEPS = 25  # Newton steps of a batch; unfinished draws then continue one by one
+FORCING, FINEST = 0.1, 1e-4  # largest and smallest relative residual η required of conjugate gradients
+DESCENT = 1e-4  # the share by which ‖∇J‖ must fall in a step of the first kind
+BLOCK_CELLS = 1 << 22  # records times draws in memory at once
+DENSE_CELLS = 1 << 25  # a sparse table up to this size that is not very sparse is faster as a dense one
 CHUNK = 1024  # records whose gradients are added up in double precision
-FACTOR_COLUMNS = 1500  # up to here the preconditioner is a factored Hessian, above its diagonal
+FACTOR_COLUMNS = 1500  # the preconditioner is a factored Hessian up to this many columns, its diagonal above
 
 
 def minimise(
@@ -86,7 +90,7 @@ def minimise(
     theta = np.zeros(linear.shape)
     norms = np.full(len(linear), np.inf)
     block = max(BLOCK_CELLS // max(X.shape[0], 1), 8)
-    with np.errstate(all="ignore"):  # a number that is not finite fails every test below and is never kept
+    with np.errstate(all="ignore"):  # a non-finite number fails every test below and is never kept
         for start in range(0, len(linear), block) if len(linear) > 1 else ():
             part = slice(start, start + block)
             theta[part], norms[part] = _descend(
@@ -107,7 +111,7 @@ def minimise(
 
 
 def _stages(reg_lambda: float, stiffest: float) -> list[float]:
-    """Return decreasing regularisers above λ, each of whose minimisers is a good start for the next."""
+    """Return decreasing regularisers above λ; the minimiser at each is a good start for the next."""
     decades = int(np.ceil(np.log10(max(stiffest / reg_lambda, 1.0))))
     return [reg_lambda * 10.0**decade for decade in range(decades, 0, -1)]
 
@@ -116,7 +120,7 @@ def gradient(X: Any, target: Array, loss: Loss, reg_lambda: float, linear: Array
     """Return ∇J_k(θ_k), shape (draws, D), and the residuals, shape (n, draws); target is (s + 1)/2."""
     residual = loss.residual(np.asarray(X @ theta.T), target)
     total = (reg_lambda * theta + linear).astype(np.longdouble)
-    for start in range(0, len(residual), CHUNK):  # short sums, added up with more digits
+    for start in range(0, len(residual), CHUNK):  # short sums, added up in extended precision
         part = slice(start, start + CHUNK)
         total += _transposed(X[part], residual[part])
     return total.astype(float), residual
@@ -128,7 +132,7 @@ def _transposed(X: Any, values: Array) -> Array:
 
 
 def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> tuple[Array, Array]:
-    """Inexact Newton steps until every gradient norm is at most `bound`, or no step brings anything any more."""
+    """Take inexact Newton steps until every gradient norm is at most `bound` or no step makes progress."""
     theta = theta.copy()
     g, residual = gradient(X, target, loss, reg_lambda, linear, theta)
     norms = np.linalg.norm(g, axis=1)
@@ -152,7 +156,7 @@ def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> t
             before_minimum = np.einsum("kd,kd->k", g_new, d[trying]) <= 0
             good = before_minimum | (norms_new <= (1 - DESCENT) * lowest[k])
             kept = k[good]
-            # superlinear: the next residual is as small as this step's gain allows, and no smaller than it need be
+            # superlinear convergence: η falls with the gain of this step, but not below what `bound` requires
             eta[kept] = np.minimum(FORCING, np.maximum((norms_new[good] / norms[kept]) ** 1.5, FINEST))
             theta[kept], g[kept], norms[kept] = trial[good], g_new[good], norms_new[good]
             lowest[kept] = np.minimum(lowest[kept], norms[kept])
@@ -162,7 +166,7 @@ def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> t
             if not trying.size:
                 break
             step[trying] /= 2
-        alive[now[trying]] = False  # not even a tiny step brings anything
+        alive[now[trying]] = False  # not even a tiny step makes progress
         alive &= norms > bound
     return theta, norms
 
@@ -170,7 +174,7 @@ def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> t
 def _newton_direction(X, weights, reg_lambda, g, eta) -> Array:
     """Solve (X'W_kX + λI) d_k = -g_k to the relative residual η_k by preconditioned conjugate gradients.
 
-    X may be in single precision: the caller's search on ‖∇J‖ is in double precision and judges the result.
+    X may be in single precision, because the caller tests the step with gradients in double precision.
     """
     solve = _preconditioner(X, weights.mean(axis=1), reg_lambda)
     weights = weights.astype(X.dtype, copy=False)
@@ -212,7 +216,7 @@ def _preconditioner(X, weights, reg_lambda):
         M = root.T @ root
     M.flat[:: D + 1] += reg_lambda
     diagonal = M.flat[:: D + 1].copy()
-    for jitter in (0.0, 1e-14, 1e-12, 1e-9, 1e-6):  # λ may be lost in rounding; any positive definite M will do
+    for jitter in (0.0, 1e-14, 1e-12, 1e-9, 1e-6):  # rounding may lose λ; any positive definite M will do
         M.flat[:: D + 1] = diagonal + jitter * diagonal.sum()
         try:
             factor = linalg.cho_factor(M, lower=True, check_finite=False)

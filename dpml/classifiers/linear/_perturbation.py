@@ -1,11 +1,11 @@
 """Release the weights of a linear classifier: output and objective perturbation (the thesis, Algorithms 6 and 7).
 
 Statistics: the minimiser of the regularised loss on records in the unit ball (`minimiser`). Release: noise on the
-minimiser (`release_output`), or in the objective before it is minimised (`release_objective`).
+minimiser (`release_output`), or on the objective before it is minimised (`release_objective`).
 
 Throughout, J(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² with s_i in {-1, +1} and ‖x_i‖₂ <= 1: a sum, not a mean. The loss l
-is the logistic one or the Huber-smoothed hinge (`dpml.classifiers.linear._losses`).
-λ is `reg_lambda`; in the Λ of Chaudhuri et al. λ = N·Λ, and scikit-learn's C is 1/λ. It is public and has no N in it.
+is the logistic loss or the Huber-smoothed hinge (`dpml.classifiers.linear._losses`).
+λ is `reg_lambda`: public and independent of N. With the Λ of Chaudhuri et al. λ = N·Λ, and scikit-learn's C is 1/λ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dpml.mechanisms.norm import NormGamma
 CALIBRATIONS = ("tight", "published")
 NORMS = ("l2", "l1")
 TOLERANCE = 1e-8
-SOLVER_SHARE = 0.001  # of ε, for the noise that covers the inexact minimiser of objective perturbation
+SOLVER_SHARE = 0.001  # share of ε for the noise that covers the solver's error in objective perturbation
 FloatArray = NDArray[np.float64]
 
 
@@ -47,8 +47,8 @@ def minimiser(
 ) -> FloatArray:
     """Return the minimiser of J(θ) + b·θ with a gradient of norm at most `tolerance`. Exact: not private.
 
-    By strong convexity it is within `tolerance`/λ of the exact minimiser. No data make it raise or give up; what
-    rounding leaves open is said in `dpml.classifiers.linear._newton`.
+    By strong convexity it is within `tolerance`/λ of the exact minimiser. No data make it raise an error or stop
+    early; `dpml.classifiers.linear._newton` describes the limits set by rounding.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def minimiser(
     tolerance : float
         τ in [1e-10, 1].
     linear : array of shape (D,) or (draws, D), optional
-        Linear terms b; all of a batch are solved together.
+        Linear terms b; a batch is solved together.
     loss : Loss
-        `dpml.classifiers.linear.LOGISTIC` or `HuberHinge(h)` of the same place.
+        `dpml.classifiers.linear.LOGISTIC` or `dpml.classifiers.linear.HuberHinge`.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def minimiser(
 
 
 def check_records(X: Any, signs: Any, norm: str = "l2", squared_norm: float = 1.0) -> tuple[Any, FloatArray]:
-    """Return records in the unit ball of a norm, with ‖x‖₂² <= `squared_norm`, and their signs, as arrays of float."""
+    """Check that records are in the unit ball of a norm with ‖x‖₂² <= `squared_norm`; return them and their signs."""
     X = sparse.csr_array(X, dtype=float) if sparse.issparse(X) else np.asarray(X, dtype=float)
     signs = np.asarray(signs, dtype=float)
     if X.ndim != 2 or signs.shape != X.shape[:1] or not (np.abs(signs) == 1).all():
@@ -93,12 +93,12 @@ def check_records(X: Any, signs: Any, norm: str = "l2", squared_norm: float = 1.
 
 
 def reachable(tolerance: float, noise_norm: float, reg_lambda: float, loss: Loss) -> float:
-    """Return τ, raised by a public rule where b or b/λ is so long that its rounding would be more than τ."""
+    """Return τ, raised by a public rule where b or b/λ is so large that its rounding error would exceed τ."""
     return max(tolerance, 2.0**-44 * noise_norm * max(4 * loss.curvature, 1.0) / min(reg_lambda, 1.0))
 
 
 def check_lambda(value: Any, name: str = "reg_lambda") -> float:
-    """Return a regulariser that the solver's arithmetic can serve."""
+    """Return λ, checked to be in the range in which the solver is accurate."""
     return check_number(value, name, 1e-9, 1e12)
 
 
@@ -118,13 +118,12 @@ def release_output(
 ) -> FloatArray:
     """Release the minimiser with norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ (the thesis, Algorithm 6).
 
-    It holds for either loss, whose gradients are what it rests on.
+    It holds for either loss.
 
-    Privacy: ε per draw for `relation`. Derivation: the losses' gradients at any θ are at most 1 long, so the
-    gradients of two neighbours' objectives differ by at most Δ, 1 under add/remove and 2 under replace-one, and
-    λ-strong convexity turns that into a distance of at most Δ/λ between the exact minimisers. Each computed one is
-    at most τ/λ from its exact one. ``calibration="published"`` takes the paper's 2, which is its replace-one
-    constant, under both relations.
+    Privacy: ε per draw for `relation`. Derivation: a record's gradient has a norm of at most 1 at any θ. So the
+    gradients of two neighbours' objectives differ by at most Δ, 1 under add/remove and 2 under replace-one. By λ-strong
+    convexity the exact minimisers are at most Δ/λ apart, and each computed minimiser is at most τ/λ from the exact one.
+    ``calibration="published"`` uses the paper's replace-one constant 2 under both relations.
 
     Parameters
     ----------
@@ -157,7 +156,7 @@ def _cost(loss: Loss, rate: float, reg_lambda: float, relation: str) -> float:
 
 
 def _bisect(good: float, bad: float, holds: Any) -> float:
-    """Return the last point of [good, bad] at which `holds`, which changes once between them."""
+    """Return the last point from `good` towards `bad` at which `holds`, which changes once between them."""
     for _ in range(200):
         middle = (good + bad) / 2
         if middle in (good, bad):
@@ -176,30 +175,31 @@ def objective_noise(
 ) -> tuple[float, float]:
     """Return the noise rate β and the regulariser λ' >= λ of objective perturbation (the thesis, Algorithm 7).
 
-    At the exact minimiser θ of J(θ) + b·θ, b = -∇J(θ; D) is a function of θ, so θ has the density
-    f(∇J(θ; D))·det H(θ; D) with f(b) ∝ exp(-β‖b‖) and H the Hessian. (θ -> b is onto and one to one, for J is strongly
-    convex, and Lipschitz both ways; so the change of variables holds with a Hessian that exists almost everywhere,
-    which is all that the Huber hinge has.) Let a record have the pull w = -l'(s θ·x) and the curvature k = l''(s θ·x):
-    its loss has a gradient of norm w‖x‖ <= w and a Hessian kxx'.
+    At the exact minimiser θ of J(θ) + b·θ, b = -∇J(θ; D) is a function of θ. So θ has the density
+    f(∇J(θ; D))·det H(θ; D) with f(b) ∝ exp(-β‖b‖) and H the Hessian. (The map θ -> b is a bijection, because J is
+    strongly convex, and is Lipschitz in both directions. So the change of variables needs a Hessian only almost
+    everywhere, as the Huber hinge has it.) Let a record have the pull w = -l'(s θ·x) and the curvature k = l''(s θ·x).
+    Its loss has a gradient of norm w‖x‖ <= w and the Hessian kxx'.
 
     - *Add/remove.* By the matrix determinant lemma the larger data set's determinant is the smaller one's times
-      1 + kx'H⁻¹x, which is in [1, 1 + k/λ'], since H ⪰ λ'I. So the log ratio of the two densities is at most
-      m(β, λ') = sup over the loss's pairs (w, k) of βw + log(1 + k/λ') one way and at most β <= m the other way.
-    - *Replace-one.* With C the common records, H_C ⪰ λ'I still, and both determinants are det H_C times a factor
-      1 + k_i x_i'H_C⁻¹x_i; the larger one divided by the smaller one is at most the larger factor, for the other is at
-      least 1. Gradients differ by at most w₁ + w₂. The cost is at most β + m(β, λ').
+      1 + kx'H⁻¹x, which is in [1, 1 + k/λ'], since H ⪰ λ'I. Let m(β, λ') be the supremum of βw + log(1 + k/λ') over the
+      loss's pairs (w, k). The log ratio of the two densities is at most m(β, λ') in one direction and at most β <= m in
+      the other.
+    - *Replace-one.* Let C be the common records. Then H_C ⪰ λ'I, and both determinants are det H_C times a factor
+      1 + k_i x_i'H_C⁻¹x_i. Their ratio is at most the larger factor, because the other factor is at least 1. The
+      gradients differ by at most w₁ + w₂. The cost is at most β + m(β, λ').
 
-    Bounding the two terms of m apart gives β + log(1 + c/λ'): a single log(1 + c/λ') where the paper subtracts
-    log(1 + 2c/λ + c²/λ²), which is twice that, under both relations. For the Huber hinge that is m, for its curvature
-    is c = 1/(2h) up to w = 1. The logistic loss has k = w(1-w), and its terms are not large together: a gradient near
-    1 means w near 1, where the curvature vanishes. βw + log(1 + w(1-w)/λ') is concave in w with slope β - 1/λ' at
-    w = 1, so **for β >= 1/λ' the determinant costs nothing** and m = β; below it the maximum is at
+    Separate bounds on the two terms of m give m <= β + log(1 + c/λ'). The paper subtracts log(1 + 2c/λ + c²/λ²) under
+    both relations, which is twice this logarithm. For the Huber hinge the bound is m itself, because its curvature is
+    c = 1/(2h) up to w = 1. The logistic loss has k = w(1-w), and its two terms are not large together: the curvature
+    vanishes where w is near 1. βw + log(1 + w(1-w)/λ') is concave in w with slope β - 1/λ' at w = 1. So **for
+    β >= 1/λ' the determinant costs nothing** and m = β. For smaller β the maximum is at
     w = ½ + β(1 + 4λ')/(2(√(4 + β²(1 + 4λ')) + 2)).
 
     *tight*: the largest β with cost m(β, λ) (or β + m) equal to ε. If that leaves less than half of ε's rate (ε, or
     ε/2 under replace-one), λ is raised to the least λ' at which just half is left: Algorithm 7's second branch.
-    *published*: Algorithm 7 as printed: ε' = ε - log(1 + 2c/λ + c²/λ²), else λ' = c/(exp(ε/4) - 1) and ε' = ε/2;
-    β = ε'/2. It is private under both relations and wasteful under both.
+    *published*: Algorithm 7 as in the paper: ε' = ε - log(1 + 2c/λ + c²/λ²) if it is positive, else
+    λ' = c/(exp(ε/4) - 1) and ε' = ε/2; β = ε'/2. It is private under both relations, with more noise than necessary.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def objective_noise(
     rate : float
         β; the mean norm of b is D/β.
     reg_lambda : float
-        λ' = λ + N·Δ' in the paper's letters. It depends on ε and λ only.
+        λ'; the paper's λ + N·Δ'. It depends only on ε, λ, the relation, the calibration and the loss.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def objective_noise(
         return epsilon / 4, c / math.expm1(epsilon / 4)
     most = epsilon if relation == "add-remove" else epsilon / 2
     if _cost(loss, most / 2, reg_lambda, relation) > epsilon:
-        enough = c / math.expm1(epsilon / 2)  # log(1 + c/λ') = ε/2: even the terms taken apart leave half
+        enough = c / math.expm1(epsilon / 2)  # log(1 + c/λ') = ε/2, so even the separate bounds leave half
         return most / 2, _bisect(enough, reg_lambda, lambda lam: _cost(loss, most / 2, lam, relation) <= epsilon)
     if _cost(loss, most, reg_lambda, relation) <= epsilon:
         return most, reg_lambda
@@ -260,22 +260,23 @@ def release_objective(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Release minimisers of J(θ) + b·θ with a noise b for each draw (the thesis, Algorithm 7).
+    """Release minimisers of J(θ) + b·θ with a noise vector b for each draw (the thesis, Algorithm 7).
 
     With ``norm="l2"`` b is norm-gamma noise, density ∝ exp(-β‖b‖₂), for records in the unit ball. With ``norm="l1"``
-    it is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1: what
-    `objective_noise` derives needs only that a gradient's norm is at most its pull, in the norm of the noise, and that
-    ‖x‖₂ <= 1. This is a K-norm mechanism (Awan and Slavković 2021) in the objective. For records of r ones it adds
-    √2·r/β to the gradient in each coordinate, in units of a one, where norm-gamma noise adds about √(D·r)/β.
+    it is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1. The derivation of
+    `objective_noise` holds for both: it needs only that a gradient's norm, in the norm of the noise, is at most its
+    pull, and that ‖x‖₂ <= 1. The second is a K-norm mechanism (Awan and Slavković 2021) in the objective. In units of
+    a one, for records of r ones, Laplace noise has a standard deviation of √2·r/β in each coordinate of the gradient;
+    norm-gamma noise has about √(D·r)/β.
 
     Privacy: ε per draw for `relation`: ε₁ = 0.999·ε for the exact minimiser (`objective_noise`) and ε₂ = 0.001·ε for
-    the solver, which is not exact. Derivation: what is released is a_D(b) + η, where a_D(b) has a gradient of norm at
-    most τ and so lies within τ/λ' of the exact minimiser θ(b; D), and η is norm-gamma noise of L2 sensitivity 2τ/λ'.
-    For neighbours D and D' change variables from b to θ on both sides: the densities of θ differ by a factor of at
-    most exp(ε₁), and given the same θ the two centres a_D and a_D' differ by at most 2τ/λ', so that the densities of
-    the release differ by at most exp(ε₂). Integrate over θ. τ is public and the number of iterations is not
-    released. What `objective_noise` says of λ' holds of λ'/q where every ‖x‖₂² <= q: curvatures are at most k·q/λ'.
-    τ is raised, by a public rule, where b or b/λ' is so large that its rounding would be more than τ.
+    the solver's error. Derivation: the release is a_D(b) + η. The computed minimiser a_D(b) has a gradient of norm at
+    most τ, so it lies within τ/λ' of the exact minimiser θ(b; D); η is norm-gamma noise of L2 sensitivity 2τ/λ'. For
+    neighbours D and D' change variables from b to θ on both sides. The densities of θ differ by a factor of at most
+    exp(ε₁). Given the same θ, the two centres a_D and a_D' differ by at most 2τ/λ', so the densities of the release
+    differ by a factor of at most exp(ε₂). Integrate over θ. τ is public, and the number of iterations is not released.
+    If every ‖x‖₂² <= q, the determinant's factor is at most 1 + k·q/λ', so `objective_noise` applies with λ'/q for λ'.
+    τ is raised by a public rule where b or b/λ' is so large that its rounding error would exceed τ.
 
     Parameters
     ----------
@@ -288,11 +289,11 @@ def release_objective(
     calibration : {"tight", "published"}
     loss : Loss
     norm : {"l2", "l1"}
-        The norm in which records are at most 1 long.
+        The norm in which records are bounded by 1.
     squared_norm : float
         q in (0, 1], a public bound on ‖x‖₂².
     draws : int
-        All are solved together.
+        Number of draws, solved together.
     rng : numpy.random.Generator
 
     Returns

@@ -1,4 +1,4 @@
-"""The weights of a linear classifier of any number of classes, by any of the methods; and the default regulariser."""
+"""Release of a linear classifier's weights by any method, for any number of classes; and the default regulariser."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ def default_reg_lambda(
     sensitivity: str = "exact",
     n_nonzero: int | None = None,
 ) -> float:
-    """Return the regulariser λ that is used where none is given. A public rule: no data go in.
+    """Return the default regulariser λ. A public rule: it uses no data.
 
-    Each is the size of the noise that the regulariser has to hold down, times a factor chosen on six real data sets
-    at ε = 0.1 and 1, and at least 0.01. With K classifiers (K = 1 for two classes, else C), ε' = ε/K, δ' = δ/K and
+    λ is the size of the noise that it must control, times a factor chosen on six real data sets at ε = 0.1 and 1, and
+    is at least 0.01. With K classifiers (K = 1 for two classes, else C), ε' = ε/K, δ' = δ/K and
     Δ = 1 under add/remove, 2 under replace-one:
 
-    - *objective*: Δ√D/ε', about the standard deviation of a coordinate of b; with ``norm="l1"`` Δ√(2/S)/ε', which for
-      records divided by √S once more is the same rule: a coordinate's √2·Δ/ε' on that scale;
+    - *objective*: Δ√D/ε', about the standard deviation of a coordinate of b. With ``norm="l1"`` it is Δ√(2/S)/ε': the
+      standard deviation √2·Δ/ε' of a coordinate of b, divided by √S because these records are divided by √S once more;
     - *output*: 2Δ√D/min(ε', √ε');
-    - *approximate-minima*: a third of σ, that of Gaussian noise at (ε', δ') and sensitivity Δ;
+    - *approximate-minima*: σ/3, with σ of Gaussian noise at (ε', δ') and sensitivity Δ;
     - *functional*: `dpml.classifiers.linear.functional.functional_lambda` with the dimension;
-    - *noisy-descent*: 1; few steps regularise already.
+    - *noisy-descent*: 1, because few steps already regularise.
 
     Parameters
     ----------
     epsilon : float
     dimension : int
-        D, the number of weights, the intercept's included.
+        D, the number of weights including the intercept.
     method : str
         One of `LogisticRegression`'s.
     delta : float
@@ -73,7 +73,7 @@ def default_reg_lambda(
     sensitivity : str
         Of the functional mechanism.
     n_nonzero : int, optional
-        S, the most coordinates of a record that are not 0; default D.
+        S, the most nonzero coordinates of a record; default D.
 
     Examples
     --------
@@ -120,11 +120,11 @@ def release_weights(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Release the weights of all classes: one classifier for two classes, else one against the rest for each class.
+    """Release the weights: of one classifier for two classes, else of one classifier against the rest for each class.
 
-    Privacy: ε per draw for `relation`, and δ for the methods that take it. One record is in all of C classifiers: by
-    output, objective and approximate minima each gets ε/C and δ/C; the functional mechanism and noisy descent release
-    what belongs to all of them together.
+    Privacy: ε per draw for `relation`, and δ for the methods that take it. With C > 2 classes a record is used by all C
+    classifiers. By output perturbation, objective perturbation and approximate minima each classifier gets ε/C and δ/C.
+    The functional mechanism and noisy descent release all classifiers together.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def release_weights(
     common: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
     if method == "functional":
         if not isinstance(loss, Logistic):
-            raise InvalidParameter("method", method, "one for this loss: the functional mechanism is for the logistic")
+            raise InvalidParameter("method", method, "another: the functional mechanism needs the logistic loss")
         exact = taylor_coefficients(X, codes, n_classes, n_nonzero=n_nonzero)
         noisy = release_coefficients(exact, epsilon, sensitivity=sensitivity, n_nonzero=n_nonzero, **common)
         return polynomial_minimisers(noisy, reg_lambda)

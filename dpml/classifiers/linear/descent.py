@@ -1,7 +1,7 @@
 """Linear classifiers with (ε, δ): Gaussian noise in the objective, and noisy gradient descent.
 
-- `release_approximate_minima`: objective perturbation with Gaussian noise, and Gaussian noise that covers the solver's
-  inexact minimum (Kifer, Smith and Thakurta 2012; Iyengar et al. 2019, "Towards practical differentially private convex
+- `release_approximate_minima`: objective perturbation with Gaussian noise, plus Gaussian noise that covers the solver's
+  error (Kifer, Smith and Thakurta 2012; Iyengar et al. 2019, "Towards practical differentially private convex
   optimization", Algorithm 1). The calibration is this project's own and exact where it can be.
 - `release_descent`: a public number of gradient steps, each with Gaussian noise (Bassily, Smith and Thakurta 2014), on
   all records or on a Poisson sample of them.
@@ -46,8 +46,8 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-COUNT_SHARE = 0.01  # of μ², the privacy parameter of Gaussian noise, for the number of records
-CELLS = 1 << 22  # records times models held at once
+COUNT_SHARE = 0.01  # share of μ², the squared privacy parameter of Gaussian noise, for the number of records
+CELLS = 1 << 22  # records times models in memory at once
 
 
 def check_delta(value: Any, name: str = "delta") -> float:
@@ -66,25 +66,27 @@ def gaussian_objective_noise(
     relation: str = "add-remove",
     loss: Loss = LOGISTIC,
 ) -> tuple[float, float]:
-    """Return σ and λ' >= λ for which the exact minimiser of J(θ) + b·θ, b ~ N(0, σ²I), is (ε, δ)-private.
+    """Return σ and λ' >= λ for which the exact minimiser of J(θ) + b·θ, b ~ N(0, σ²I), is (ε, δ)-DP.
 
-    As in `objective_noise` θ has the density f(-∇J(θ; D))·det H(θ; D). Let D' be D and one record more, z = sx, with
-    pull w and curvature k at θ: b' = b - wz where b and b' are what leads to θ from D and D'.
+    As in `objective_noise`, θ has the density f(-∇J(θ; D))·det H(θ; D). Let D' be D plus one record, z = sx, with pull
+    w and curvature k at θ. Let b and b' be the noise vectors that lead to θ from D and D'; then b = b' - wz.
 
     - *Add/remove, from D' to D.* The log ratio of the densities is (‖b‖² - ‖b'‖²)/2σ² + log(1 + kz'H⁻¹z), that is
-      w(b'·z)/σ² + w²‖z‖²/2σ² + log(...). Under D', b'·z is N(0, σ²‖z‖²) though w depends on b', for z does not. With
-      L = (b'·z)/σ² + ‖z‖²/2σ², the privacy loss of the Gaussian mechanism of sensitivity ‖z‖ <= 1, and w² <= w the log
-      ratio is at most wL + log(1 + k/λ') <= m(L, λ'), m of `objective_noise`. Let β be the rate for which
-      m(β, λ') = ε. m grows with L, and m(L, λ') - L falls, so the log ratio passes ε only where L > β, and is at most
-      L + ε - β there. Hence E[(1 - e^(ε - ratio))₊] <= E[(1 - e^(β - L))₊]: **the δ of Gaussian noise at β**, and for
-      the logistic loss the determinant is free for λ' >= 1/ε, as with pure noise.
-    - *From D to D'* the determinant helps, the log ratio is at most max(0, L), and δ is that at ε >= β.
-    - *Replace-one*, z₁ for z₂: b changes by v = w₁z₁ - w₂z₂, and b·v/σ² + ‖v‖²/2σ² is convex in (w₁, w₂), so largest in
-      a corner: 0, z₁, -z₂ or z₁ - z₂. One determinant's factor counts, at most 1 + c/λ'. With ε' = ε - log(1 + c/λ')
-      the δ is at most the sum over corners: of Gaussian noise at ε' and sensitivity 2, and twice that at sensitivity 1.
+      -w(b'·z)/σ² + w²‖z‖²/2σ² + log(...). Under D', b'·z is N(0, σ²‖z‖²), because z does not depend on b', although w
+      does. Let L = -(b'·z)/σ² + ‖z‖²/2σ² be the privacy loss of the Gaussian mechanism of sensitivity ‖z‖ <= 1. By
+      w² <= w the log ratio is at most wL + log(1 + k/λ') <= m(L, λ'), with m of `objective_noise`. Let β be the rate
+      for which m(β, λ') = ε. Since m increases in L and m(L, λ') - L decreases, the log ratio exceeds ε only where
+      L > β, and is at most L + ε - β there. Hence E[(1 - e^(ε - ratio))₊] <= E[(1 - e^(β - L))₊]: **the δ of Gaussian
+      noise at β**. For the logistic loss the determinant costs nothing for λ' >= 1/ε, as with pure noise.
+    - *Add/remove, from D to D'.* The determinant only lowers the log ratio, which is at most max(0, L). So δ is at most
+      the δ of Gaussian noise at ε >= β.
+    - *Replace-one*, z₁ for z₂: b changes by v = w₁z₁ - w₂z₂, and b·v/σ² + ‖v‖²/2σ² is convex in (w₁, w₂), so largest at
+      a corner: 0, z₁, -z₂ or z₁ - z₂. One factor of the determinants counts, at most 1 + c/λ'. With
+      ε' = ε - log(1 + c/λ') the δ is at most the sum over the corners: the δ of Gaussian noise at ε' for sensitivity 2,
+      plus twice that for sensitivity 1.
 
-    This is where Kifer, Smith and Thakurta 2012 (Theorem 2) take σ = ζ√(8 log(2/δ) + 4ε)/ε and λ >= 2c/ε. λ is raised
-    where less than half of ε's rate would be left, as in `objective_noise`.
+    Kifer, Smith and Thakurta 2012 (Theorem 2) use σ = ζ√(8 log(2/δ) + 4ε)/ε and λ >= 2c/ε instead. As in
+    `objective_noise`, λ is raised where less than half of ε's rate would be left.
 
     Parameters
     ----------
@@ -134,13 +136,13 @@ def release_approximate_minima(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Release minimisers of J(θ) + b·θ with Gaussian b, and Gaussian noise for what the solver leaves.
+    """Release minimisers of J(θ) + b·θ with Gaussian b, plus Gaussian noise that covers the solver's error.
 
     Privacy: (ε, δ) per draw for `relation`: 0.999 of both for the exact minimiser (`gaussian_objective_noise`), and
-    0.001 of both for a Gaussian noise of L2 sensitivity 2τ/λ' on the computed one. Derivation: given the exact
-    minimiser θ, b is -∇J(θ; D), so the computed a_D(b) is a function of θ and of the data, within τ/λ' of θ for either
-    neighbour; (θ, a_D + η) is an adaptive composition, and a_D + η alone is post-processing of it. τ is raised by a
-    public rule as in `release_objective`.
+    0.001 of both for Gaussian noise of L2 sensitivity 2τ/λ' on the computed one. Derivation: given the exact minimiser
+    θ, b is -∇J(θ; D). So the computed minimiser a_D(b) is a function of θ and the data, within τ/λ' of θ for either
+    neighbour. With the second noise η, (θ, a_D + η) is an adaptive composition, and a_D + η alone is post-processing
+    of it. τ is raised by a public rule as in `release_objective`.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ def release_approximate_minima(
         τ.
     loss : Loss
     draws : int
-        All are solved together.
+        Number of draws, solved together.
     rng : numpy.random.Generator
 
     Returns
@@ -180,7 +182,7 @@ MOMENTUM = 0.9
 def default_iterations(epsilon: float) -> int:
     """Return the number of steps of `release_descent`: 100·√ε, at least 10 and at most 300. A public rule.
 
-    More steps come nearer to the minimum, each with more noise. It was chosen on the real data sets at ε = 0.1 and 1.
+    More steps come nearer to the minimum, but each has more noise. The rule was chosen on real data at ε = 0.1 and 1.
 
     Examples
     --------
@@ -203,11 +205,10 @@ def descent_noise(
 ) -> tuple[float, float]:
     """Return the standard deviations of the noise on each step's gradient sum and on the number of records.
 
-    Each step's sum of gradients, of all K classifiers together, has L2 sensitivity Δ√K: Δ is 1 under add/remove and 2
-    under replace-one. T such releases by Gaussian noise, each depending on those before, are together exactly one
-    Gaussian release with 1/σ multiplied by √T (Dong, Roth and Su 2022, Corollary 3.3), whose δ is `gaussian_delta`.
-    With a Poisson sample of rate q in each step the `dp-accounting` package finds the least σ by privacy loss
-    distributions; there the sum is over the sample, and the relation has to be add/remove.
+    The sum of gradients of all K classifiers in a step has L2 sensitivity Δ√K, with Δ = 1 under add/remove and 2 under
+    replace-one. T adaptive Gaussian releases compose to exactly one Gaussian release with 1/σ multiplied by √T (Dong,
+    Roth and Su 2022, Corollary 3.3), whose δ is `gaussian_delta`. With Poisson samples of rate q the sum is over the
+    sample, the relation must be add/remove, and σ is found by the privacy loss distributions of `dp-accounting`.
 
     Parameters
     ----------
@@ -218,14 +219,14 @@ def descent_noise(
     n_outputs : int
         K.
     sampling_rate : float
-        q in (0, 1]; 1 takes all records.
+        q in (0, 1]; 1 uses all records.
     count : bool
-        Whether the number of records is released too; it gets a hundredth of μ², where μ = 1/σ for one release.
+        Whether the number of records is released too. It gets a hundredth of μ², where μ = 1/σ for one release.
 
     Raises
     ------
     MissingExtra
-        Where `sampling_rate` < 1, without the extra ``accounting``.
+        If `sampling_rate` < 1 and the extra ``accounting`` is not installed.
 
     Examples
     --------
@@ -245,8 +246,8 @@ def descent_noise(
     if rate == 1:
         return full, count_sigma
     if relation != "add-remove":
-        raise InvalidParameter("sampling_rate", rate, "1 under replace-one: sampling is accounted for add-remove")
-    low, high = full / reach * 1e-3, full / reach  # no sampling is never cheaper
+        raise InvalidParameter("sampling_rate", rate, "1 under replace-one: sampling needs add-remove")
+    low, high = full / reach * 1e-3, full / reach  # sampling never needs more noise
     while high > low * 1.0005:
         middle = math.sqrt(low * high)
         if _sampled_delta(epsilon, middle, steps, rate, count_sigma) <= delta:
@@ -257,7 +258,7 @@ def descent_noise(
 
 
 def _sampled_delta(epsilon: float, sigma: float, steps: int, rate: float, count_sigma: float) -> float:
-    """Return the δ of T sampled Gaussian steps of sensitivity 1, and of a count, an upper bound by `dp-accounting`."""
+    """Return an upper bound by `dp-accounting` on the δ of T sampled Gaussian steps of sensitivity 1 and of a count."""
     try:
         import dp_accounting as accounting
         from dp_accounting.pld import PLDAccountant
@@ -289,11 +290,11 @@ def release_descent(
 ) -> FloatArray:
     """Release the mean of the later iterates of noisy gradient descent on J(θ), started at 0.
 
-    Privacy: (ε, δ) per draw for `relation`, by `descent_noise`; all iterates could be released for it. Records of the
-    unit ball have gradients of norm at most 1, so nothing is clipped. Step size, momentum (0.9), number of steps and
-    the mean over the last half of them are public; the step size 1/(c·n + λ) takes n from `n_records`, or from a noisy
-    count that is paid for, raised by two standard deviations. Under replace-one all neighbours have the same n, and it
-    is taken as public. With C > 2 classes, C classifiers, one against the rest each, descend together.
+    Privacy: (ε, δ) per draw for `relation`, by `descent_noise`; it covers the release of all iterates. Gradients of
+    records in the unit ball have a norm of at most 1, so nothing is clipped. The step size, the momentum (0.9), the
+    number of steps and the mean over the last half of them are public. The step size 1/(c·n + λ) takes n from
+    `n_records`, or from a noisy count that is part of the cost, raised by two standard deviations. Under replace-one
+    n is the same for all neighbours and taken as public. C > 2 one-against-the-rest classifiers descend together.
 
     Parameters
     ----------
@@ -306,13 +307,13 @@ def release_descent(
     n_iterations : int, optional
         T; default `default_iterations`.
     sampling_rate : float
-        Probability, in (0, 1], with which a record is in a step's sample. Below 1 it needs the extra ``accounting``.
+        Probability, in (0, 1], that a record is in a step's sample. Below 1 it needs the extra ``accounting``.
     n_records : int, optional
-        The number of records, where it is public.
+        The number of records, if it is public.
     relation : {"add-remove", "replace-one"}
     loss : Loss
     draws : int
-        All descend together.
+        Number of draws, computed together.
     rng : numpy.random.Generator
 
     Returns
@@ -362,7 +363,7 @@ def release_descent(
 
 @dataclass(frozen=True)
 class SampledStep:
-    """The sum of the gradients of a Poisson sample of the records, plus normal noise of standard deviation σ."""
+    """The sum of the gradients over a Poisson sample of records, plus normal noise of standard deviation `scale`."""
 
     scale: float
     sampling_rate: float
@@ -375,7 +376,7 @@ class SampledStep:
         return g
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # what the record that differs adds where it is in the sample, in standard deviations
+        # the effect of the differing record if it is sampled, in standard deviations
         first, second = (_gradient_sums(*side, self.loss) for side in (statistic, other_statistic))  # type: ignore[call-arg]
         sizes = np.sqrt(((first - second) ** 2).sum(axis=(1, 2))) / self.scale
         return door.Loss(sampled=tuple((self.sampling_rate, float(size)) for size in sizes if size))
@@ -384,7 +385,7 @@ class SampledStep:
 def _gradient_sums(
     X: Any, targets: list, theta: FloatArray, loss: Loss, rate: float = 1.0, rng: Any = None
 ) -> FloatArray:
-    """Return each model's sum of the records' gradients, shape (draws, K, D), over its own Poisson sample."""
+    """Return each model's sum of gradients, shape (draws, K, D), with a separate Poisson sample per draw."""
     draws, outputs, D = theta.shape
     sums = np.zeros((outputs, draws, D))
     step = max(CELLS // draws, 1)

@@ -2,7 +2,7 @@
 
 Statistics and release: `dpml.classifiers.linear._perturbation` (output and objective perturbation, the thesis'
 Algorithms 6 and 7), `dpml.classifiers.linear.functional` (the functional mechanism), `dpml.classifiers.linear.descent`
-(the methods with δ); `release_weights` is any of them, for any number of classes. Model: `linear_models` and the
+(the methods with δ). `release_weights` calls any of them, for any number of classes. Model: `linear_models` and the
 estimators' attributes, post-processing.
 """
 
@@ -64,22 +64,24 @@ SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
 class LogisticRegression(LinearEstimator):
     """Logistic regression with differential privacy, by any of five methods.
 
-    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each.
+    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers.
 
     Privacy: ε per fit, for `relation`, and δ for the last two methods. Records are scaled into the unit ball by public
-    bounds alone: binary ones by 1/√(r+1), where r is the row bound and the 1 is the intercept's constant column, which
-    is regularised like any other; numeric columns first to [-1, 1] by the schema's bounds. Then
+    bounds alone: numeric columns to [-1, 1] by the schema's bounds, then records by 1/√(r+1), where r is the row bound
+    plus the number of numeric columns. The 1 is for the intercept's constant column, which is regularised like any
+    other. Then
 
     - ``"output"`` adds norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ to the minimiser, Δ = 1 (add/remove) or 2
       (replace-one); ``"objective"`` adds a noisy linear term to the objective, whose gradient has L2 sensitivity Δ, and
-      raises λ where ε asks for it (`objective_noise`). With C > 2 classes each classifier gets ε/C;
+      raises λ where ε requires it (`objective_noise`). With C > 2 classes each classifier gets ε/C;
     - ``"functional"`` adds Laplace noise to the coefficients of a quadratic approximation
-      (`dpml.classifiers.linear.functional`), whose quadratic part all classes share. It alone has ``release=True``;
+      (`dpml.classifiers.linear.functional`), whose quadratic part all classes share. Only this method has
+      ``release=True``;
     - ``"approximate-minima"`` is objective perturbation with Gaussian noise, ``"noisy-descent"`` gradient descent with
       Gaussian noise in each step (`dpml.classifiers.linear.descent`): (ε, δ).
 
-    Not covered without ``release=True``: rounding of floating-point noise. `reg_lambda` and `row_bound` must be chosen
-    without looking at the data.
+    Without ``release=True`` the proofs do not cover the rounding of floating-point noise. `reg_lambda` and `row_bound`
+    must be chosen without looking at the data.
 
     Parameters
     ----------
@@ -88,30 +90,30 @@ class LogisticRegression(LinearEstimator):
     method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
         The first two are the thesis' Algorithms 6 and 7, the third is its Appendix B.1.
     reg_lambda : float, optional
-        λ in [1e-9, 1e12], of the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is scikit-learn's C.
+        λ in [1e-9, 1e12], for the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is scikit-learn's C.
         None: the public rule `default_reg_lambda`.
     calibration : {"tight", "published"}
-        For ``"output"`` and ``"objective"``: noise as small as the proofs allow, or the paper's; both are private.
+        For ``"output"`` and ``"objective"``: the least noise that the proofs allow, or the paper's. Both are private.
     norm : {"l2", "l1"}
-        The norm of objective perturbation's noise: norm-gamma, or Laplace with records divided by r + 1 instead of its
-        root, so that ‖x‖₁ <= 1. Laplace noise is less where 2(r + 1) is less than the number of columns.
+        The norm for the noise of objective perturbation. "l2" is norm-gamma noise. "l1" is Laplace noise with records
+        divided by r + 1 instead of √(r+1), so that ‖x‖₁ <= 1. It is smaller where 2(r + 1) < D + 1.
     delta : float
-        δ in (0, 1) of the methods that have one. The others neither use it nor charge it.
+        δ in (0, 1), for the last two methods. The others neither use it nor charge it.
     sensitivity : {"exact", "improved", "original"}
-        Of the functional mechanism: derived here, the thesis' FMsens2, or FMsens1.
+        For ``"functional"``: derived here, the thesis' FMsens2, or FMsens1.
     n_iterations : int, optional
-        Steps of noisy descent. None: the public rule `dpml.classifiers.linear.descent.default_iterations`.
+        Number of steps of noisy descent. None: the public rule `dpml.classifiers.linear.descent.default_iterations`.
     sampling_rate : float
-        Probability, in (0, 1], with which a record is in the sample of a step of noisy descent. Below 1 it needs the
-        extra ``accounting`` and add/remove.
+        Probability, in (0, 1], that a record is in the sample of a step of noisy descent. Below 1 it needs the extra
+        ``accounting`` and the relation add/remove.
     relation : {"add-remove", "replace-one"}
         Neighbouring relation for which ε holds; it must be the budget's.
     fit_intercept : bool
         Whether to add the constant column.
     row_bound : int, optional
-        Most ones a record keeps, r: a record with more is cut to r of them at random, each record on its own; with
-        ``norm="l1"`` it shares r among them. A smaller r means less scaling down, so less noise. None: the public rule
-        `default_linear_row_bound`.
+        The most ones that a record keeps. A record with more ones is cut at random, record by record; with
+        ``norm="l1"`` it shares the bound among its ones. A smaller bound scales records down less, so the noise is
+        relatively smaller. None: the public rule `default_linear_row_bound`.
     tolerance : float
         Norm τ of the gradient at which the solver stops, in [1e-10, 1]; the noise covers it.
     schema : Schema, optional
@@ -119,8 +121,8 @@ class LogisticRegression(LinearEstimator):
     budget : Budget, optional
         Charged before anything is computed from the records.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain, a label that is no class, or a record with more ones than the
-        schema's row bound (it is cut). A release clips whatever this says.
+        What to do with a value outside its domain, a label that is not a class, or a record with more ones than the
+        schema's row bound (it is cut). A release always clips.
     release : bool
         Draw the functional mechanism's noise securely, as integers (`dpml.mechanisms.secure`, the extra ``release``;
         numbers are rounded to 1/1024 of their domain's half width); forbids a seed. The other methods raise
@@ -135,7 +137,7 @@ class LogisticRegression(LinearEstimator):
     coef_ : ndarray of shape (K, D)
         Released weights of the unscaled columns; K = 1 for two classes, else C.
     intercept_ : ndarray of shape (K,)
-        Released intercepts. Without `fit_intercept` it is not 0 only where numeric columns are centred.
+        Released intercepts. Without `fit_intercept` they are 0 unless numeric columns were centred.
 
     Raises
     ------
@@ -145,8 +147,8 @@ class LogisticRegression(LinearEstimator):
     -----
     Sources: the thesis, Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
     "Differentially private empirical risk minimization", JMLR 12, 2011; the thesis, Appendix B.1 after Zhang et al.
-    2012; for the others see their modules. The theorems hold at the exact minimiser; the terms in τ, the tight
-    calibrations and the exact sensitivity are this project's, derived where they are computed.
+    2012. The modules of the other methods name their sources. The theorems hold at the exact minimiser; the terms in τ,
+    the tight calibrations and the exact sensitivity are this project's, derived where they are computed.
 
     Examples
     --------
@@ -181,7 +183,7 @@ class LogisticRegression(LinearEstimator):
     random_state: Any = None
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
+        """Return probabilities of the classes, shape (n, C). With more than two they are scaled to add up to 1."""
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -196,11 +198,11 @@ class LogisticRegression(LinearEstimator):
 class LinearSVC(LinearEstimator):
     """Linear support vector machine with differential privacy: the Huber-smoothed hinge loss.
 
-    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each.
+    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers.
 
-    Privacy: as for `LogisticRegression` by the same method. The hinge is replaced by a parabola for |1 - z| <= h, so
-    that its slope is at most 1 and its curvature at most c = 1/(2h) (Chaudhuri, Monteleoni and Sarwate 2011, Corollary
-    13), which is all that the proofs use. In `objective_noise` the determinant costs log(1 + c/λ), for the curvature
+    Privacy: as for `LogisticRegression` with the same method. The hinge is replaced by a parabola for |1 - z| <= h. Its
+    slope is then at most 1 and its curvature at most c = 1/(2h) (Chaudhuri, Monteleoni and Sarwate 2011, Corollary 13),
+    which is all that the proofs use. In `objective_noise` the determinant costs log(1 + c/λ), because the curvature
     does not vanish where the slope is near 1.
 
     Parameters

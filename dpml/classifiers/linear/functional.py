@@ -1,13 +1,13 @@
 """Logistic regression by the functional mechanism: noise on a polynomial's coefficients (the thesis, Appendix B.1).
 
-The sum of the logistic losses is replaced by its Taylor polynomial at θ = 0 (Zhang, Zhang, Xiao, Yang and Winslett
-2012, section 5; the thesis, eq. B.1), which without its constant is, for y in {0, 1},
+The sum of the logistic losses is replaced by its quadratic Taylor polynomial at θ = 0 (Zhang, Zhang, Xiao, Yang and
+Winslett 2012, section 5; the thesis, eq. B.1). Without its constant and for y in {0, 1} it is
 
     Σ_i (½ - y_i) x_i·θ + (1/8) Σ_i (x_i·θ)².
 
-Statistics: the coefficients, once (`taylor_coefficients`). Release: Laplace noise on them, for all draws at once
-(`release_coefficients`, `release_integer_coefficients`). Model: the minimiser of the noisy polynomial with a
-regulariser, where it has one (`polynomial_minimisers`), post-processing.
+Statistics: the coefficients (`taylor_coefficients`). Release: Laplace noise on them (`release_coefficients` for all
+draws at once, `release_integer_coefficients`). Model: the minimiser of the regularised noisy polynomial
+(`polynomial_minimisers`), post-processing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 
 SENSITIVITIES = ("exact", "improved", "original")
-BLOCK_CELLS = 1 << 24  # cells of the quadratic forms that are decomposed at once
+BLOCK_CELLS = 1 << 24  # entries of the quadratic forms that are decomposed at once
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class TaylorCoefficients:
     Attributes
     ----------
     linear : ndarray of shape (..., K, D)
-        Two classes: K = 1, Σ(½ - y)x. C > 2 classes: K = C, the classes' sums Σ 1[y = c]x, from which
-        `linear_terms` makes the C linear terms.
+        Two classes: K = 1, Σ(½ - y)x. C > 2 classes: K = C, the class sums Σ 1[y = c]x, from which `linear_terms`
+        computes the C linear terms.
     quadratic : ndarray of shape (..., D, D)
-        M = X'X/8, symmetric: the form is θ'Mθ.
+        M = X'X/8, symmetric; the quadratic form is θ'Mθ.
     """
 
     linear: FloatArray
@@ -61,7 +61,7 @@ class TaylorCoefficients:
 
     @property
     def linear_terms(self) -> FloatArray:
-        """Linear term of each classifier, (..., K, D): of class c against the rest it is ½Σx - Σ1[y = c]x."""
+        """Linear term of each classifier, (..., K, D); for class c against the rest it is ½Σx - Σ1[y = c]x."""
         if self.linear.shape[-2] == 1:
             return self.linear
         return self.linear.sum(axis=-2, keepdims=True) / 2 - self.linear
@@ -69,7 +69,7 @@ class TaylorCoefficients:
     def packed(self) -> FloatArray:
         """Return the coefficients of the monomials: θ_j, then θ_j², then θ_jθ_l for j < l, whose coefficient is 2M_jl.
 
-        Each monomial stands there once, and each gets noise once.
+        Each monomial occurs once, so that it gets noise once.
         """
         D = self.quadratic.shape[-1]
         j, k = np.triu_indices(D, 1)
@@ -103,7 +103,7 @@ def taylor_coefficients(X: Any, codes: Any, n_classes: int = 2, *, n_nonzero: in
     n_classes : int
         C >= 2, public.
     n_nonzero : int, optional
-        The most coordinates of a record that are not 0, a public fact; a record with more is an error.
+        The most nonzero coordinates of a record, a public fact. A record with more raises `InvalidData`.
 
     Examples
     --------
@@ -145,35 +145,36 @@ def functional_sensitivity(
     n_nonzero: int | None = None,
     n_classes: int = 2,
 ) -> float:
-    """Return the L1 sensitivity Δ of the monomials' coefficients, of D columns with ‖x‖₂ <= 1.
+    """Return the L1 sensitivity Δ of the monomials' coefficients, for D columns with ‖x‖₂ <= 1.
 
-    One record adds (½ - y)x to the linear coefficients, ½‖x‖₁ in L1, and x_j²/8 and x_j x_l/4 (j < l) to the
-    quadratic ones, ‖x‖₁²/8 in L1: the same whether θ_jθ_l is one monomial or two with half the coefficient each.
+    One record adds (½ - y)x to the linear coefficients, with L1 norm ½‖x‖₁. It adds x_j²/8 and x_j x_l/4 (j < l) to the
+    quadratic coefficients, with L1 norm ‖x‖₁²/8. The norm is the same if θ_jθ_l counts as two monomials with half the
+    coefficient each.
 
-    - *exact* (FMsens3). With at most S coordinates that are not 0, S <= D, ‖x‖₁ <= √S. Add/remove: √S/2 + S/8, and
-      S equal coordinates of 1/√S attain it. Replace-one: at most twice that; and also at most
-      max over κ in [0, 1] of √D·√((1 + κ)/2) + (√2·D/8)·√(1 - κ²), the smaller of the two. For let a = (1 - 2y)x and
-      b = (1 - 2y')x': the coefficients differ by ½‖a - b‖₁ + ‖aa' - bb'‖₁/8, by Cauchy and Schwarz at most
-      ½√D·‖a - b‖₂ + (D/8)·‖aa' - bb'‖_F. With ‖a‖ = 1, ‖b‖² = T <= 1 (both grow when the longer one is made 1) and
-      a·b = -κ√T (the sign is the worse one) they are √(1 + T + 2κ√T) and √(1 + T² - 2Tκ²), and putting κ√T for κ and
-      1 for T makes neither smaller. The maximum is at κ = 1 - 2s², s = (√(A² + 32B²) - A)/(8B) with A = √D and
-      B = √2·D/8. For D >= 2 even, ‖aa' - bb'‖₁ = √2·D is attained.
+    - *exact* (FMsens3). With at most S <= D nonzero coordinates ‖x‖₁ <= √S. Add/remove: √S/2 + S/8, which S equal
+      coordinates of 1/√S attain. Replace-one: the smaller of twice that and
+      max over κ in [0, 1] of √D·√((1 + κ)/2) + (√2·D/8)·√(1 - κ²). Proof of the second: let a = (1 - 2y)x and
+      b = (1 - 2y')x'. The coefficients differ by ½‖a - b‖₁ + ‖aa' - bb'‖₁/8, by Cauchy and Schwarz at most
+      ½√D·‖a - b‖₂ + (D/8)·‖aa' - bb'‖_F. Let ‖a‖ = 1, ‖b‖² = T <= 1 (both norms grow when the longer vector is scaled
+      to 1) and a·b = -κ√T (the worse sign). The norms are √(1 + T + 2κ√T) and √(1 + T² - 2Tκ²); replacing κ by κ√T
+      and T by 1 makes neither smaller. The maximum is at κ = 1 - 2s², s = (√(A² + 32B²) - A)/(8B) with A = √D and
+      B = √2·D/8. For even D >= 2, ‖aa' - bb'‖₁ = √2·D is attained.
     - *improved* (FMsens2; the thesis, eq. B.7): D/4 + 3√D. *original* (FMsens1; Zhang et al., section 5.2; the thesis,
-      eq. B.2): D²/4 + 3D. Both are twice the sum of bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁, taken apart. So they hold under
-      both relations, with room to spare; FMsens1 needs |x_j| <= 1 only, FMsens2 ‖x‖₂ <= 1. The thesis derives FMsens2
-      for x >= 0, but with |x_j| for x_j it holds for any x.
+      eq. B.2): D²/4 + 3D. Both are twice the sum of separate bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁. So they hold under
+      both relations and are not tight. FMsens1 needs only |x_j| <= 1, FMsens2 ‖x‖₂ <= 1. The thesis derives FMsens2 for
+      x >= 0; with |x_j| for x_j the derivation holds for any x.
 
-    With C > 2 classes the class sums take the place of Σ(½ - y)x: a record adds ‖x‖₁ to them, whatever C is, and two
-    records 2√S at most; with ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover that too.
+    With C > 2 classes the class sums replace Σ(½ - y)x. A record adds ‖x‖₁ to them for any C, and replacing one changes
+    them by at most 2√S; ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover this too.
 
     Parameters
     ----------
     dimension : int
-        D, the number of columns, the constant one included.
+        D, the number of columns including the constant one.
     relation : {"add-remove", "replace-one"}
     sensitivity : {"exact", "improved", "original"}
     n_nonzero : int, optional
-        S, public; default D. The published ones do not use it.
+        S, public; default D. The published sensitivities do not use it.
     n_classes : int
         C.
 
@@ -213,10 +214,10 @@ def release_coefficients(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> TaylorCoefficients:
-    """Release the coefficients with Laplace noise of scale Δ/ε on each monomial's.
+    """Release the coefficients with Laplace noise of scale Δ/ε on each monomial.
 
     Privacy: ε per draw for `relation`, by `functional_sensitivity`. All classes of a draw share one quadratic part,
-    which is paid for once. An entry M_jl off the diagonal is half of a monomial's coefficient, so its noise is half.
+    which is released once. An off-diagonal entry M_jl is half of a monomial's coefficient, so it gets half the noise.
 
     Parameters
     ----------
@@ -254,11 +255,11 @@ def release_integer_coefficients(
 ) -> TaylorCoefficients:
     """Release the coefficients of records on a grid with secure integer noise; one draw, without a seed.
 
-    Privacy: ε for `relation`. Derivation: the entries of a record are integers in [-G, G], at most R of them not 0, so
-    its linear integers add up to at most RG and the products x_j x_l over all ordered pairs to at most R²G²; integer
-    Laplace noise of scale s on each Σx_j² and of s/2 on each Σx_j x_l, j < l, costs at most R²G²/s. Replace-one
-    doubles both. ε is shared between the two parts as `release_coefficients` does. The published sensitivities are
-    larger, and the noise is made as much larger.
+    Privacy: ε for `relation`. Derivation: the entries of a record are integers in [-G, G], at most R of them nonzero.
+    So its linear integers have an L1 norm of at most RG, and the products x_j x_l over all ordered pairs one of at most
+    R²G². Integer Laplace noise of scale s on each Σx_j² and of s/2 on each Σx_j x_l, j < l, costs at most R²G²/s.
+    Replace-one doubles both. ε is shared between the two parts as in `release_coefficients`. For a published
+    sensitivity ε is reduced first, so that the noise is larger by the ratio of the sensitivities.
 
     Parameters
     ----------
@@ -268,7 +269,7 @@ def release_integer_coefficients(
     n_classes : int
     epsilon : float
     unit : float
-        The public scale; `unit`² times `n_nonzero` is at most 1.
+        The public scale; `unit`²·`n_nonzero` must be at most 1.
     n_nonzero : int
         R.
     grid : int
@@ -298,7 +299,7 @@ def release_integer_coefficients(
     values = _integers(sums.quadratic)
     quadratic = np.zeros((D, D))
     quadratic[range(D), range(D)] = integer_laplace(values[range(D), range(D)], diagonal)
-    if len(j):  # half of a float is exact
+    if len(j):  # halving a float is exact
         quadratic[j, k] = quadratic[k, j] = integer_laplace(values[j, k], diagonal / 2)
     step = check_number(unit, "unit", 0.0, 1.0, open_lower=True) / G
     linear = linear * (step / 2 if n_classes == 2 else step)
@@ -306,7 +307,7 @@ def release_integer_coefficients(
 
 
 def _integers(sums: FloatArray) -> NDArray[np.int64]:
-    """Return sums of integers as integers; sums of 2^53 and more, which are no longer exact, end there."""
+    """Return sums of integers as integers, clipped to ±2^53, beyond which floats are not exact."""
     return np.clip(np.rint(sums), -(2.0**53), 2.0**53).astype(np.int64)
 
 
@@ -314,13 +315,13 @@ def _integers(sums: FloatArray) -> NDArray[np.int64]:
 
 
 def functional_lambda(epsilon: float, sensitivity: float, dimension: int | None = None) -> float:
-    """Return a regulariser λ that is right for the noise on the quadratic form. A public rule: no data go in.
+    """Return a regulariser λ that matches the noise on the quadratic form. A public rule: it uses no data.
 
     Without `dimension` λ = 8√2·Δ/ε, which adds 4 standard deviations of the noise, √2·Δ/ε, to M's diagonal (Zhang et
     al. 2012, section 6.1). But the noise matrix has D(D-1)/2 entries of variance σ² = (Δ/ε)²/2 on each side of the
-    diagonal, and a symmetric matrix of such noise has its least eigenvalue near -2σ√D (Wigner's semicircle law;
-    measured at D = 101 to 127: -0.98 to -0.99 times that). With `dimension` λ/2 is 1.2 times that, 2.4σ√D: larger than
-    4 standard deviations from D = 12 on.
+    diagonal. The least eigenvalue of a symmetric matrix of such noise is near -2σ√D (Wigner's semicircle law; measured
+    at D = 101 to 127: 0.98 to 0.99 times that). With `dimension` λ/2 is 1.2·2σ√D = 2.4σ√D, which exceeds 4 standard
+    deviations of the diagonal noise from D = 12 on.
 
     Examples
     --------
@@ -336,8 +337,8 @@ def functional_lambda(epsilon: float, sensitivity: float, dimension: int | None 
 def polynomial_minimisers(noisy: TaylorCoefficients, reg_lambda: float) -> FloatArray:
     """Return the minimisers of linear·θ + θ'Mθ + (λ/2)‖θ‖². Post-processing.
 
-    Where M + (λ/2)I is not positive definite there is none: eigenvectors of eigenvalues that are not positive are left
-    out, and θ minimises over the span of the others (spectral trimming, Zhang et al. 2012, section 6.2).
+    If M + (λ/2)I is not positive definite, there is no minimiser. Eigenvectors with eigenvalues <= 0 are then left out,
+    and θ minimises over the span of the others (spectral trimming, Zhang et al. 2012, section 6.2).
 
     Parameters
     ----------
@@ -359,7 +360,7 @@ def polynomial_minimisers(noisy: TaylorCoefficients, reg_lambda: float) -> Float
         part = slice(start, start + step)
         values, vectors = np.linalg.eigh(noisy.quadratic[part])
         values += reg_lambda / 2
-        # an eigenvalue that is 0 but for rounding is left out too
+        # an eigenvalue that is 0 up to rounding is left out too
         floor = 1e-12 * np.abs(values).max(axis=1, keepdims=True)
         inverse = np.where(values > floor, 0.5 / np.where(values > floor, values, 1.0), 0.0)
         theta[part] = -(terms[part] @ vectors * inverse[:, None, :]) @ vectors.transpose(0, 2, 1)

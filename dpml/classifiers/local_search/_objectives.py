@@ -1,7 +1,7 @@
-"""What a private search for weights asks of the records: sums of losses at and around a point, and their bounds.
+"""Objectives of the private search for weights: sums of losses at and around a point, and public bounds.
 
-The objective is J(θ) = Σ_i l(s_i θ·x_i), s_i in {-1, +1}, and entries of x_i in [-1, 1]. `Records` is exact and
-private; everything else here is a function of public facts alone: candidates, steps and the most ones of a record.
+The objective is J(θ) = Σ_i l(s_i θ·x_i), with s_i in {-1, +1} and entries of x_i in [-1, 1]. `Records` holds exact
+private data. Everything else depends on public facts alone: candidates, steps and the most ones of a record.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ def loss_value(loss: str, margins: Any) -> FloatArray:
     with np.errstate(over="ignore"):
         value = np.exp(-z)
     value = np.log(1.0 + value)
-    return np.where(z < -36, -z, value)  # there exp(z) is less than the rounding of -z, and exp(-z) may be infinite
+    return np.where(z < -36, -z, value)  # below -36 l(z) is -z up to rounding, and exp(-z) may be infinite
 
 
 def drop(loss: str, margins: Any, step: Any) -> FloatArray:
-    """Return l(z) - l(z + t), accurate for small t; |t| is at most 50."""
+    """Return l(z) - l(z + t), accurately for small t; |t| must be at most 50."""
     z = np.asarray(margins, dtype=float)
     if loss == "hinge":
         return np.maximum(1.0 - z, 0.0) - np.maximum(1.0 - z - step, 0.0)
-    # 1 + exp(-z - t) over 1 + exp(-z) is 1 + σ(-z)(exp(-t) - 1)
+    # (1 + exp(-z - t))/(1 + exp(-z)) = 1 + σ(-z)(exp(-t) - 1)
     return -np.log1p(expit(-z) * np.expm1(-np.asarray(step, dtype=float)))
 
 
 def largest_score(theta: FloatArray, n_ones: int, numeric: NDArray[np.bool_], intercept: bool) -> FloatArray:
-    """Return the largest |θ·x| of any record, for θ of shape (..., D'), by public facts.
+    """Return the largest |θ·x| that any record can have, for θ of shape (..., D').
 
-    A record has at most `n_ones` ones among its binary columns, numbers in [-1, 1], and a constant 1 as last column.
+    A record has at most `n_ones` ones in binary columns, numbers in [-1, 1] and, with `intercept`, a last column of 1.
     """
     weights = theta[..., :-1] if intercept else theta
     constant = theta[..., -1] if intercept else np.zeros(theta.shape[:-1])
@@ -61,7 +61,7 @@ def largest_score(theta: FloatArray, n_ones: int, numeric: NDArray[np.bool_], in
 
 
 class Records:
-    """Records and signs, laid out for sums of losses over all of them. Exact: not private.
+    """Records and signs, stored for fast sums of losses over all records. Exact: not private.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Records:
     Raises
     ------
     InvalidData
-        If a record is not what is stated.
+        If a record breaks these bounds, or the shapes do not match.
     """
 
     def __init__(self, X: Any, signs: Any, n_ones: int, numeric: Any = None, intercept: bool = True):
@@ -104,7 +104,7 @@ class Records:
         self.public: dict[str, Any] = {"n_ones": self.n_ones, "numeric": self.numeric, "intercept": self.intercept}
         self.signs, self._positive = signs, (signs > 0)[:, None]
         self._columns, self._rows, self._binary = ones, ones.tocsr(), binary
-        self._sums = sparse.csr_array(ones.T)  # a product with it sums over the ones of each column
+        self._sums = sparse.csr_array(ones.T)  # a product with it sums over the records with a one in each column
 
     def margins(self, theta: FloatArray) -> FloatArray:
         """Return s_i θ·x_i for θ of shape (draws, D'), shape (n, draws)."""
@@ -118,7 +118,7 @@ class Records:
         return scores
 
     def move(self, margins: FloatArray, columns: NDArray[np.intp], amounts: FloatArray) -> None:
-        """Add to the margins, in place, what ``theta[draw, columns[draw]] += amounts[draw]`` does to them."""
+        """Update the margins in place for ``theta[draw, columns[draw]] += amounts[draw]``."""
         where = np.cumsum(~self.numeric) - 1
         for draw, (j, amount) in enumerate(zip(columns, amounts, strict=True)):
             if not amount:
@@ -133,9 +133,9 @@ class Records:
                 margins[rows, draw] += amount * self.signs[rows]
 
     def gains(self, margins: FloatArray, step: float, loss: str) -> FloatArray:
-        """Return J(θ) - J(θ ± step·e_j), the plus signs first, from margins (n, draws); shape (draws, 2D')."""
+        """Return J(θ) - J(θ ± step·e_j) from margins (n, draws), shape (draws, 2D'), plus signs first."""
         up, down = drop(loss, margins, step), drop(loss, margins, -step)
-        # θ_j + step raises the margin of a record with x_j = 1 and s = +1, and lowers that of one with s = -1
+        # where x_j = 1, raising θ_j raises the margin of a record with s = +1 and lowers that of one with s = -1
         halves = np.where(self._positive, up, down), np.where(self._positive, down, up)
         gains = np.empty((2, self.dimension, margins.shape[1]))
         for side, half in enumerate(halves):

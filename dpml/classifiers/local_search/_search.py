@@ -1,8 +1,8 @@
 """Private search for weights: choices among public candidates by their sums of losses.
 
-Statistics: `dpml.classifiers.local_search._objectives.Records`. Release: in each iteration a private choice, for all
-draws at once (`release_local_search`, `release_genetic_search`). What was chosen is public, and so are the next
-candidates.
+Statistics: `dpml.classifiers.local_search._objectives.Records`. Release: a private choice in each iteration, for all
+draws at once (`release_local_search`, `release_genetic_search`). The choices are public, and so are the candidates
+computed from them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from dpml.mechanisms.secure import noisy_max
 
 FloatArray = NDArray[np.float64]
 CALIBRATIONS = ("range", "published")
-BLOCK_CELLS = 1 << 21  # margins that are held at once
-GRID = 1024  # steps of the range on which secure noise is drawn
+BLOCK_CELLS = 1 << 21  # margins in memory at once
+GRID = 1024  # secure noise is drawn on a grid of a 1024th of the range
 FIRST_STEP, LAST_STEP = 2.0, 0.2
 
 
@@ -36,11 +36,11 @@ FIRST_STEP, LAST_STEP = 2.0, 0.2
 def default_iterations(
     epsilon: float, n_lower: int, dimension: int, *, relation: str = "add-remove", n_selected: int = 1
 ) -> int:
-    """Return a public number of iterations: ε·n/(100·log(2D')), from 4 to 60, n the lower bound on the records.
+    """Return a public number of iterations: ε·n/(100·log(2D')), between 4 and 60, with n the schema's `n_lower`.
 
-    The noise of a choice among 2D' candidates is some log(2D') times its scale, which is T times that of one choice at
-    ε; what a step gains is a few hundredths of n. PrivGene, which chooses `n_selected` in each iteration but the
-    last, divides by that, and takes 3 at least. Replace-one has half the ε.
+    The noise of a choice among 2D' candidates is about log(2D') times its scale, and T choices make this scale T times
+    larger. A step lowers J by a few hundredths of n. For PrivGene the rule is divided by `n_selected`, the number of
+    choices in each iteration except the last; with `n_selected` > 1 the minimum is 3. Replace-one counts half the ε.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def default_iterations(
 
 
 def default_decay(n_iterations: int) -> float:
-    """Return the factor by which a step shrinks: T of them take it from 2 to 0.2."""
+    """Return the factor by which a step shrinks, so that T iterations take it from 2 to 0.2."""
     return (LAST_STEP / FIRST_STEP) ** (1 / n_iterations)
 
 
@@ -61,7 +61,7 @@ def _steps(n_iterations: int, step: float, decay: float) -> FloatArray:
     check_integer(n_iterations, "n_iterations", 1)
     check_number(step, "step", 0.0, 10.0, open_lower=True)
     check_number(decay, "decay", 0.0, 1.0, open_lower=True)
-    # a step never vanishes, nor the range that it is divided by
+    # a positive minimum keeps the range, by which scores are divided, above 0
     return np.maximum(step * decay ** np.arange(n_iterations), 1e-6)
 
 
@@ -71,16 +71,16 @@ def _steps(n_iterations: int, step: float, decay: float) -> FloatArray:
 def neighbourhood_range(
     theta: FloatArray, step: float, loss: str, *, n_ones: int, numeric: Any = None, intercept: bool = True
 ) -> FloatArray:
-    """Return the range of what one record more can do to J at the points θ, θ ± step·e_j: exact, shape (draws,).
+    """Return the exact range of the change that adding a record makes to J at θ and θ ± step·e_j, shape (draws,).
 
-    A record adds l(s c·x) to J at the candidate c, and s c·x = z + a with z = s θ·x and |a| <= step, for |x_j| <= 1.
-    l falls and is convex, so two candidates differ by at most l(z - step) - l(z + step), and that is largest at the
-    smallest z there is: with M the largest |θ·x| of any record (`largest_score`),
+    A record adds l(s c·x) to J at the candidate c. Because |x_j| <= 1, s c·x = z + a with z = s θ·x and |a| <= step.
+    l is decreasing and convex, so the changes at two candidates differ by at most l(z - step) - l(z + step), which is
+    largest at the smallest possible z. With M the largest |θ·x| of any record (`largest_score`),
 
         range = l(-M - step) - l(-M + step).
 
-    The record that has the margin -M attains it, at θ ± step·e_j for a j with |x_j| = 1. It is at most 2·step, and
-    for the logistic loss at θ = 0 it is `step`. It shrinks with the step, where J itself changes by l(-M).
+    A record of margin -M attains it, at θ ± step·e_j for a j with |x_j| = 1. The range is at most 2·step, and `step`
+    for the logistic loss at θ = 0. It shrinks with the step, while the sensitivity of J itself is l(-M).
 
     Examples
     --------
@@ -95,14 +95,14 @@ def neighbourhood_range(
 def candidate_range(
     theta: FloatArray, loss: str, *, n_ones: int, numeric: Any = None, intercept: bool = True
 ) -> FloatArray:
-    """Return a bound on the range of what one record more can do to J at any candidates (draws, m, D'), shape (draws,).
+    """Return a bound on the range of the change that adding a record makes to J at m candidates, shape (draws,).
 
-    For two candidates that differ by δ the margins differ by at most d = min(‖δ‖₁, ρ‖δ‖₂, 2M), with ρ² the most
-    coordinates of a record that are not 0 and M the largest |c·x| of any candidate and record, so J changes
-    by amounts that differ by at most l(-M) - l(-M + d), l being convex and falling.
+    `theta` has the shape (draws, m, D'). Let two candidates differ by δ. Let ρ² be the most nonzero coordinates of a
+    record, and M the largest |c·x| of any candidate and record. The margins differ by at most
+    d = min(‖δ‖₁, ρ‖δ‖₂, 2M). Because l is convex and decreasing, the changes of J differ by at most
+    l(-M) - l(-M + d).
 
-    This is what the *enhanced exponential mechanism* of Zhang et al. is after: candidates that become alike need
-    less noise.
+    The *enhanced exponential mechanism* of Zhang et al. has the same aim: similar candidates need less noise.
     """
     numeric = _numeric(numeric, theta.shape[-1] - bool(intercept))
     most = largest_score(theta, n_ones, numeric, intercept).max(axis=-1)
@@ -122,7 +122,7 @@ def _numeric(numeric: Any, D: int) -> NDArray[np.bool_]:
 def _choose(
     scores: FloatArray, epsilon: float, span: FloatArray, published: bool, rng: np.random.Generator | None
 ) -> NDArray[np.intp]:
-    """Choose a candidate for each draw; scores (draws, candidates), range (draws,). Without `rng`: securely."""
+    """Choose a candidate for each draw from scores (draws, candidates) and ranges (draws,); securely without `rng`."""
     if rng is None:
         chosen = [noisy_max(row, epsilon, R, grid=R / GRID) for row, R in zip(scores, span.tolist(), strict=True)]
         return np.array(chosen, dtype=np.intp)
@@ -131,7 +131,7 @@ def _choose(
 
 
 def epsilon_share(epsilon: float, choices: int) -> float:
-    """Return ε for each of a number of choices; rounded down, so that they never add up to more."""
+    """Return ε for each of a number of choices, rounded down so that their sum never exceeds ε."""
     return equal_share(check_epsilon(epsilon), choices)
 
 
@@ -171,15 +171,16 @@ def release_local_search(
 ) -> FloatArray:
     """Release weights by T private steps along coordinates (Su et al. 2018, Algorithm 1).
 
-    From θ = 0, each iteration chooses one of θ ± s·e_j (and, with `stay`, θ itself) by the value of -J, and shrinks s.
+    The search starts at θ = 0. Each iteration chooses one of θ ± s·e_j (with `stay` also θ) by the score -J; then s
+    shrinks.
 
-    Privacy: ε per draw for `relation`: ε/T for each choice, whose candidates depend on the earlier choices only.
+    Privacy: ε per draw for `relation`: ε/T for each choice, whose candidates depend only on earlier choices.
 
-    - ``calibration="range"``: permute-and-flip with scale R·T/ε, R the range of the change of the candidates' scores:
-      `neighbourhood_range` under add/remove. Replacing a record takes one away and adds one: twice that.
-    - ``calibration="published"``: the exponential mechanism with weight ε/(2·T·Δ), as printed, where Δ is the
-      sensitivity of J over all θ that can be reached: ‖θ‖₁ <= Σs, hence |θ·x| <= Σs, and 0 <= l <= l(-Σs) = Δ, under
-      either relation. Private, and 2Δ is many times R.
+    - ``calibration="range"``: permute-and-flip with scale R·T/ε, where R is the range of the change of the candidates'
+      scores: `neighbourhood_range` under add/remove. A replacement is one removal and one addition: twice that.
+    - ``calibration="published"``: the exponential mechanism with weight ε/(2·T·Δ), as in the paper. Δ is the
+      sensitivity of J over all reachable θ: ‖θ‖₁ <= Σs, hence |θ·x| <= Σs, and 0 <= l <= l(-Σs) = Δ, under either
+      relation. It is private, but 2Δ is many times R.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def release_local_search(
     n_iterations : int
         T.
     step, decay : float
-        s in (0, 10] and its factor in (0, 1]; Su et al. have 0.5 and 0.95. A step is never less than 1e-6.
+        First s, in (0, 10], and its factor, in (0, 1]; Su et al. use 0.5 and 0.95. A step is at least 1e-6.
     loss : {"logistic", "hinge"}
     stay : bool
         Whether the current point is a candidate.
@@ -196,14 +197,14 @@ def release_local_search(
     relation : {"add-remove", "replace-one"}
     draws : int
     rng : numpy.random.Generator, optional
-        Needed unless `secure`.
+        Required unless `secure`.
     secure : bool
-        Secure noise, on a grid of a 1024th of R; ``calibration="range"`` only.
+        Draw secure noise on a grid of R/1024; only for ``calibration="range"``.
 
     Returns
     -------
     ndarray of shape (draws, D')
-        With an intercept its weight is the last.
+        With an intercept, its weight is the last.
 
     Examples
     --------
@@ -237,9 +238,9 @@ def release_local_search(
 
 
 def offspring(parents: FloatArray, n_candidates: int, step: float, rng: np.random.Generator) -> FloatArray:
-    """Return m children of parents (draws, m', D'): one-point crossover of two of them, then one weight ± step.
+    """Return m children of parents (draws, m', D'): one-point crossover of two parents, then one weight ± step.
 
-    Every parent, point, weight and sign is uniformly random and owes nothing to the records.
+    Every parent, point, weight and sign is uniformly random and independent of the records.
     """
     draws, m, D = len(parents), parents.shape[1], parents.shape[2]
     size = (draws, n_candidates)
@@ -270,14 +271,14 @@ def release_genetic_search(
 ) -> FloatArray:
     """Release weights by a private genetic search (PrivGene).
 
-    The first m candidates are `offspring` of θ = 0. Each iteration but the last keeps m' of them, one by one, and makes
-    the next m from those; the last keeps one, which is the release.
+    The first m candidates are `offspring` of θ = 0. Each iteration except the last chooses m' candidates one by one,
+    and the next m are their offspring. The last iteration chooses one candidate, which is the release.
 
-    Privacy: ε per draw for `relation`, in (T-1)·m' + 1 equal choices; candidates depend on the earlier choices and on
-    coins that know no record. ``calibration="range"``: permute-and-flip by `candidate_range`, twice that under
-    replace-one. ``calibration="published"``: the exponential mechanism with ε/(2Δ) for each choice, Δ the sensitivity
-    of J over all that can be reached: no weight is beyond Σs, so |θ·x| <= ρ²Σs and Δ = l(-ρ²Σs), ρ² the most
-    coordinates of a record that are not 0.
+    Privacy: ε per draw for `relation`, in (T-1)·m' + 1 equal choices; candidates depend only on earlier choices and on
+    coins that are independent of the records. ``calibration="range"``: permute-and-flip with `candidate_range`, twice
+    that under replace-one. ``calibration="published"``: the exponential mechanism with ε/(2Δ) for each choice, where Δ
+    is the sensitivity of J over all reachable θ. No weight exceeds Σs in absolute value, so |θ·x| <= ρ²Σs and
+    Δ = l(-ρ²Σs), where ρ² is the most nonzero coordinates of a record.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Linear classifiers by private local search: PrivLocal (Su et al. 2018) and PrivGene (Zhang et al. 2013).
 
 Statistics and release are in `dpml.classifiers.local_search._objectives` and `dpml.classifiers.local_search._search`:
-`Records`, then `release_local_search` or `release_genetic_search`. Model: the estimators' weights, post-processing.
+`Records`, then `release_local_search` or `release_genetic_search`. Model: the released weights, post-processing.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _is_logistic(model: Any) -> bool:
 
 
 class _PrivateSearch(LinearDecisions):
-    """What the two searches share: the door, and one against the rest."""
+    """Base of the two searches: checks of the parameters, and one-against-the-rest classification."""
 
     epsilon: float
     loss: str
@@ -107,7 +107,7 @@ class _PrivateSearch(LinearDecisions):
         epsilon, relation = self._check_parameters()
         rng = as_generator(self.random_state)
         schema = resolve_schema(self.schema, X)
-        squared_norm_bound(schema)  # names a categorical column
+        squared_norm_bound(schema)  # raises an error that names a categorical column
         named = isinstance(X, pd.DataFrame)
         invalid = "clip" if self.release else self.on_invalid
         X, codes, schema = schema.check_table(X, y, invalid)
@@ -156,7 +156,7 @@ class _PrivateSearch(LinearDecisions):
         return epsilon, relation
 
     def _plan(self, epsilon: float, n_lower: int, dimension: int, n_selected: int = 1) -> dict[str, Any]:
-        """Return what the parameters, and public rules where they are None, say of the search."""
+        """Return the settings of the search: the parameters, or public rules where they are None."""
         rule: dict[str, Any] = {"relation": self.relation, "n_selected": n_selected}
         T = self.n_iterations
         T = default_iterations(epsilon, n_lower, dimension, **rule) if T is None else int(T)
@@ -172,7 +172,7 @@ class _PrivateSearch(LinearDecisions):
 
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); with more than two they are scaled to add up to 1."""
+        """Return probabilities of the classes, shape (n, C). With more than two they are scaled to add up to 1."""
         return probabilities(self.decision_function(X))
 
 
@@ -180,13 +180,14 @@ class _PrivateSearch(LinearDecisions):
 class PrivLocal(_PrivateSearch):
     """Linear classifier by private local search (Su et al. 2018, Algorithm 1).
 
-    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each. Each
-    iteration moves one weight by ± s, or none, and s shrinks.
+    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
+    iteration changes one weight by ± s or none, and s shrinks.
 
-    Privacy: ε per fit, for `relation`; ε/C for each classifier with more than two classes, ε/(C·T) for each iteration.
-    The range of what one record can do to the candidates' scores is exact (`neighbourhood_range`): at most 2s under
-    add/remove, so the noise shrinks with the step; twice that under replace-one. It rests on numbers in [-1, 1], by
-    the schema's bounds, and on `row_bound` ones a record. ``release=True`` draws secure noise (permute-and-flip).
+    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C, which its T iterations share
+    equally. The noise is scaled by the exact range of the change that one record makes to the candidates' scores
+    (`neighbourhood_range`): at most 2s under add/remove, so the noise shrinks with the step; twice that under
+    replace-one. Numbers are scaled to [-1, 1] by the schema's bounds, and a record keeps at most `row_bound` ones.
+    ``release=True`` draws secure noise (permute-and-flip).
 
     Parameters
     ----------
@@ -196,28 +197,28 @@ class PrivLocal(_PrivateSearch):
     n_iterations : int, optional
         T. None: `default_iterations`, by ε, the schema's `n_lower` and the number of weights.
     step : float, optional
-        First s, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. Su et al. 2018: 0.5.
+        First s, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. Su et al. 2018 use 0.5.
     decay : float, optional
-        Factor of s from one iteration to the next, in (0, 1]. None: such that T iterations take s from 2 to 0.2.
-        Su et al. 2018: 0.95.
+        Factor of s from one iteration to the next, in (0, 1]. None: `default_decay`, by which T iterations take s from
+        2 to 0.2. Su et al. 2018 use 0.95.
     stay : bool
-        Whether to keep the current weights is a choice too. Su et al. 2018: False.
+        Whether the current weights are a candidate too. Su et al. 2018 use False.
     calibration : {"range", "published"}
-        Noise for the range of the change, or the exponential mechanism for the sensitivity of the objective, as
-        printed; both are private.
+        "range" scales the noise by the range of the change. "published" is the paper's exponential mechanism, scaled by
+        the sensitivity of the objective. Both are private.
     relation : {"add-remove", "replace-one"}
     fit_intercept : bool
         Whether there is a constant column.
     row_bound : int, optional
-        Most ones a record keeps; the others are cut at random, each record on its own. None: the schema's row bound.
+        The most ones that a record keeps; others are cut at random, record by record. None: the schema's row bound.
     schema : Schema, optional
         Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
     budget : Budget, optional
         Charged ε before anything is drawn.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain, a label that is no class, or a record with too many ones.
+        What to do with a value outside its domain, a label that is not a class, or a record with too many ones.
     release : bool
-        Secure noise, no seed, and everything invalid is clipped.
+        Draw secure noise. It forbids a seed and clips every invalid value.
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -236,8 +237,8 @@ class PrivLocal(_PrivateSearch):
     Notes
     -----
     Source: Su et al. 2018, section 3.4, Algorithm 1; permute-and-flip: McKenna and Sheldon 2020. The range, `stay` and
-    the rules are this project's. The candidates of an iteration are functions of earlier choices, so the exact range at
-    the current weights may be used for each (adaptive composition).
+    the rules are this project's. The candidates of an iteration depend only on earlier choices. By adaptive
+    composition each iteration may therefore use the exact range at the current weights.
 
     Examples
     --------
@@ -279,12 +280,13 @@ class PrivLocal(_PrivateSearch):
 class PrivGene(_PrivateSearch):
     """Linear classifier by a private genetic search (PrivGene; Zhang, Xiao, Yang, Zhang and Winslett, SIGMOD 2013).
 
-    Released: the weights of one linear classifier (two classes) or of C classifiers, one against the rest each. Each
-    iteration keeps a few of many candidates and makes the next ones by crossover and mutation.
+    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
+    iteration keeps a few of many candidates and makes the next ones from them by crossover and mutation.
 
-    Privacy: ε per fit, for `relation`; ε/C for each classifier with more than two classes, shared equally by
-    (T-1)·`n_selected` + 1 choices. What one record can do to the candidates' scores is bounded by how far apart they
-    are (`candidate_range`). ``release=True`` draws secure noise (permute-and-flip).
+    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C, which its
+    (T-1)·`n_selected` + 1 choices share equally. The noise is scaled by a bound on the range of the change that one
+    record makes to the candidates' scores, which depends on the distances between candidates (`candidate_range`).
+    ``release=True`` draws secure noise (permute-and-flip).
 
     Parameters
     ----------
@@ -294,11 +296,11 @@ class PrivGene(_PrivateSearch):
     n_iterations : int, optional
         T. None: `default_iterations`, by ε, the schema's `n_lower`, the number of weights and `n_selected`.
     n_candidates : int
-        Candidates of an iteration, m.
+        Number of candidates in each iteration, m.
     n_selected : int
-        Candidates that are kept in each iteration but the last, at most m.
+        Number of candidates kept in each iteration except the last, at most m.
     step, decay : float, optional
-        As for `PrivLocal`: by how much a mutation changes a weight.
+        As for `PrivLocal`; the step is the change of a weight by a mutation.
     calibration, relation, fit_intercept, row_bound, schema, budget, on_invalid, release, random_state
         As for `PrivLocal`.
 
@@ -313,9 +315,9 @@ class PrivGene(_PrivateSearch):
 
     Notes
     -----
-    Written from the paper's idea as Su et al. 2018 describe it in section 3.4: candidates, private selection of a few,
-    crossover and mutation. First candidates, one-point crossover and the rules for T are this project's choices. The
-    calibration does what the paper's enhanced exponential mechanism is for, and is proved in `candidate_range`.
+    Written from the description in Su et al. 2018, section 3.4: candidates, private selection of a few, crossover and
+    mutation. The first candidates, one-point crossover and the rules for T are this project's choices. The calibration
+    has the aim of the paper's enhanced exponential mechanism; `candidate_range` has its proof.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Naive Bayes: for binary features, for tables of every kind, and for labels alone."""
+"""Naive Bayes: for binary features, for mixed tables, and for private prediction of labels."""
 
 from dpml.classifiers.naive_bayes.bernoulli import (
     BernoulliNB,

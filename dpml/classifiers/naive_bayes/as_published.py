@@ -1,6 +1,6 @@
-"""Parts of published classifiers whose privacy claim is wrong, kept as they were. For study only.
+"""Parts of published classifiers whose privacy claim is wrong, kept as published. For study only.
 
-docs/errata.md says what is wrong with each, and the catalogue what it costs.
+docs/errata.md says what is wrong with each. The catalogue states the true cost.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FloatArray = NDArray[np.float64]
 def resampled_count(count: float, epsilon: float, *, draws: int = 1, rng: np.random.Generator) -> FloatArray:
     """Release a count with Laplace noise drawn again until the result is positive, as Vaidya et al. (2013) do.
 
-    Claimed: ε. True cost: ε + log(2 - e^-ε), for the probability of being accepted depends on the count.
+    Claimed: ε. True cost: ε + log(2 - e^-ε), because the probability of acceptance depends on the count.
 
     Returns
     -------
@@ -50,9 +50,9 @@ def resampled_count(count: float, epsilon: float, *, draws: int = 1, rng: np.ran
 def resampled_count_loss(first: float, second: float, epsilon: float) -> float:
     """Return the largest log density ratio of `resampled_count` at two counts, exactly.
 
-    The density of y > 0 is a Laplace density divided by the chance of acceptance, 1 - e^(-nε)/2 for a count n. The log
-    ratio of two of them is monotone between the counts and constant outside, so its extremes lie at y = 0, where one
-    count is at or above it, and beyond the larger count.
+    The density of y > 0 is a Laplace density divided by the probability of acceptance, 1 - e^(-nε)/2 for a count n. The
+    log ratio of two such densities is monotone between the counts and constant outside them. Its extremes are
+    therefore at y = 0 and at the larger count.
     """
     accept = [1 - 0.5 * np.exp(-n / Laplace(epsilon).scale) for n in (first, second)]
     offset = np.log(accept[1]) - np.log(accept[0])
@@ -73,9 +73,9 @@ def class_sums_by_width(
 ) -> FloatArray:
     """Release class sums with noise for their width `upper` - `lower`. NOT private when a label can move.
 
-    A fault seen in a current library: the width bounds what a changed value does to a sum, but a record whose label
-    moves (or that is added) takes its whole value along, up to max(|lower|, |upper|). With bounds (100, 101) the true
-    cost is a hundred times the claim.
+    A current library has this fault. The width bounds the effect of a changed value on a sum. But a record that is
+    added, or whose label changes, moves its whole value, up to max(|lower|, |upper|). With bounds (100, 101) the true
+    cost is about a hundred times the claim.
 
     Returns
     -------
@@ -97,10 +97,11 @@ def published_moments(
 ) -> Moments:
     """Release a naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private under either relation.
 
-    Claimed: ε, with ε' = ε/(2·numbers + attributes + 1) for everything (line 3). The noise on a standard deviation is
-    scaled by the smooth sensitivity of the *variance* (lines 17 to 19), which is smaller by orders of magnitude where
-    all values are close to each other; the counts change by two under its replace-one relation; and a label that moves
-    changes the size of two classes, which its sensitivities take as fixed (docs/errata.md).
+    Claimed: ε, with ε' = ε/(2·numbers + attributes + 1) for each statistic (line 3). It has three faults
+    (docs/errata.md). The noise on a standard deviation is scaled by the smooth sensitivity of the *variance* (lines 17
+    to 19), which is smaller by orders of magnitude where all values are close to each other. The counts change by two
+    under the paper's replace-one relation. And a changed label changes the sizes of two classes, which the
+    sensitivities take as fixed.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def published_moments(
     Returns
     -------
     Moments
-        Negative standard deviations count as 0, as in section 6; a density needs a little more, `LEAST_VARIANCE`.
+        Negative standard deviations become 0, as in section 6; variances are then at least `LEAST_VARIANCE`.
     """
     draws, trim = check_integer(draws, "draws", 1), check_integer(trim, "trim")
     share = check_epsilon(epsilon) / (2 * len(design.numbers) + len(design.attributes) + 1)
@@ -141,18 +142,18 @@ def vaidya_moments(
     """Release a naive Bayes model as Vaidya et al. (2013) do: ε for each statistic, noise of scale 1 on class counts.
 
     Claimed: ε. True cost without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one (the
-    thesis, section 3.3.5, with class counts as disjoint parts: docs/errata.md). With numbers NOT private: means and
-    standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n + 1), and n, the class's
-    size, is private: two Laplace densities of different scales have no largest ratio.
+    thesis, section 3.3.5, with class counts as disjoint parts: docs/errata.md). With numbers it is NOT private: means
+    and standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n + 1), but n, the
+    class size, is private, and the ratio of two Laplace densities of different scales is unbounded.
 
-    Negative counts are raised to 0 here; `resampled_count` is what the paper does, and costs more.
+    Negative counts are raised to 0 here. The paper draws them again (`resampled_count`), which costs more.
 
     Parameters
     ----------
     statistics : ClassStatistics
     design : Design
     epsilon : float
-        The paper's ε, paid by each statistic.
+        The paper's ε, spent on each statistic.
     draws : int
     rng : numpy.random.Generator
 
@@ -206,7 +207,7 @@ def _moments(n: FloatArray, cells: FloatArray, mean: FloatArray, deviation: Floa
     return Moments(n, cells, np.clip(mean, -1.0, 1.0), variance)
 
 
-# kept until the catalogue's entry of Zafarani and Clifton's Algorithm 1 stands on `published_moments`
+# kept until the catalogue's entry of Zafarani and Clifton's Algorithm 1 uses `published_moments`
 def gaussian_parameters(
     X: Any,
     codes: Any,
@@ -221,10 +222,7 @@ def gaussian_parameters(
     """Release a numeric naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private.
 
     Claimed: ε, with ε' = ε/(2K + 1) for the mean and the standard deviation of each of K attributes and for the class
-    counts. The noise on the standard deviation is scaled by the smooth sensitivity of the *variance* (lines 17 to 19),
-    which is smaller by orders of magnitude where all values are close to each other; the counts change by two under
-    its replace-one relation; and a label that moves changes the size of two classes, which its sensitivities take as
-    fixed (docs/errata.md).
+    counts. `published_moments` lists its three faults.
 
     Parameters
     ----------

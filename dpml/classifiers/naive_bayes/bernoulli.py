@@ -1,7 +1,7 @@
-"""Private Bernoulli naive Bayes: the thesis' Algorithm 1 as published, and the row-bounded release that pays far less.
+"""Private Bernoulli naive Bayes: the thesis' Algorithm 1, and the row-bounded release, which needs far less noise.
 
-Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `models_from_row_bounded` and its
-neighbours, which are post-processing and see no private value.
+Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `models_from_row_bounded` and
+`models_from_published`, which are post-processing.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ FloatArray = NDArray[np.float64]
 def default_row_bound(schema: Schema, epsilon: float) -> int:
     """Return the project's public rule for the number of ones a record keeps.
 
-    The noise on a count grows with r and what cutting loses falls with it; the rule lets r grow with ε times the
-    records there are for each one a record may have. Where a record has few ones by its schema (one-hot attributes),
-    it keeps at most a seventh of them: naive Bayes counts attributes that say the same twice, and cutting dampens that.
-    All of it is public (docs/decisions/0004).
+    A larger r means more noise on each count, but less signal lost by cutting records. The rule is
+    r = ε·n_lower/(25·s), at least 1, where s is the schema's row bound. Where s < D (one-hot attributes), r is at most
+    s/7, rounded up: naive Bayes counts correlated attributes twice, and cutting reduces that. The rule uses public
+    facts only (docs/decisions/0004).
     """
     most = schema.row_bound
     assert most is not None
@@ -75,15 +75,15 @@ def default_row_bound(schema: Schema, epsilon: float) -> int:
 
 
 def default_shrinkage(schema: Schema) -> float:
-    """Return the project's public rule for `shrinkage`: 0.5; 0.1 where columns of one-hot attributes are missing."""
+    """Return the project's public rule for `shrinkage`: 0.5, or 0.1 where columns of one-hot attributes are missing."""
     whole = schema.row_bound == schema.n_features or sum(map(len, schema.attributes.values())) == schema.n_features
     return 0.5 if whole else 0.1
 
 
 def default_class_share(n_features: int) -> float:
-    """Return the project's public rule for `class_share`: 0.1, and 0.3 for up to twenty features.
+    """Return the project's public rule for `class_share`: 0.1, or 0.3 for at most twenty features.
 
-    The fewer features there are, the more the classes' sizes decide (docs/decisions/0004).
+    The fewer features there are, the more a prediction depends on the class sizes (docs/decisions/0004).
     """
     return 0.1 if n_features > 20 else 0.3
 
@@ -94,7 +94,7 @@ def published_threshold(epsilon: float, n_features: int, percentile: float, rela
 
 
 def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArray:
-    """Return (draws, C, D) log probabilities from those of the kept features; the others are on half of the time."""
+    """Return (draws, C, D) log probabilities from those of the kept features; the others get probability ½."""
     whole = np.full((*log_probabilities.shape[:2], mask.size), np.log(0.5))
     whole[:, :, mask] = log_probabilities
     return whole
@@ -104,20 +104,20 @@ def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArra
 class BernoulliNB(NaiveBayes):
     """Naive Bayes for binary features with differential privacy.
 
-    Released: noisy counts of each class and of each feature being on in it; the model is made of them alone.
+    Released: noisy counts of the records of each class, and of those with each feature on. The model is computed from
+    them alone.
 
     Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts have L1 sensitivity r = `row_bound`,
     class counts 1 (twice that under replace-one); ε is split (1-w) : w between them. A record with k > r ones adds
-    r/k to each of them. ``method="published"``: on- and off-counts have L1 sensitivity D (2D).
-    ``method="partitioned"``: each record is dealt to one feature, and its on- or off-count is the only one that the
-    record changes: sensitivity 1 (2). Parameters such as `row_bound` and `pseudocount` must be chosen without
-    looking at the data.
+    r/k to each of the k counts. ``method="published"``: on- and off-counts have L1 sensitivity D (2D).
+    ``method="partitioned"``: each record is assigned to one feature and changes only that feature's on- or off-count:
+    sensitivity 1 (2). Parameters such as `row_bound` and `pseudocount` must be chosen without looking at the data.
 
-    One-hot attributes whose columns are all there (`Schema.attributes`) are categorical features to the row-bounded
-    method, with a weight below 1, for they often say the same twice. With ``selection="auto"`` it first chooses, with a
-    part of ε, whether a few features are enough and which (`dpml.selection.choose_features`); the others then say
-    nothing. What is lost where records have far more than r ones is how many they have: if that tells the classes
-    apart, state a larger `row_bound`.
+    The row-bounded method treats a one-hot attribute whose columns are all present (`Schema.attributes`) as one
+    categorical feature. More than eight attributes get a weight below 1, because attributes are often correlated. With
+    ``selection="auto"`` a part of ε first decides whether a few features are enough, and which ones
+    (`dpml.selection.choose_features`); the other features are ignored. Where records have far more than r ones, the
+    model loses how many ones a record has. If that number separates the classes, state a larger `row_bound`.
 
     Parameters
     ----------
@@ -131,18 +131,17 @@ class BernoulliNB(NaiveBayes):
     pseudocount : float
         Added to each count, > 0.
     threshold_percentile : float
-        Percentile of the noise, in (50, 100) or 50, below which a noisy count is raised to it (published and
-        partitioned).
+        Percentile of the noise, in [50, 100). A noisy count below it is raised to it (published and partitioned).
     schema : Schema, optional
         Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
     budget : Budget, optional
         Charged ε before the noise is drawn.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class. A release clips whatever this says,
-        and drops records whose label is no class: no data set of the right shape makes it raise.
+        What to do with a value outside its domain or a label that is not a class. A release always clips values and
+        drops records whose label is not a class, so no data set of the right shape makes it raise.
     release : bool
         Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``); forbids
-        `random_state`. What is learned is then a function of whole noisy counts and public facts only.
+        `random_state`. The learned attributes are then functions of integer noisy counts and public facts only.
     random_state : int, Generator, RandomState or None
         Seed of the noise, for study.
     relation : {"add-remove", "replace-one"}
@@ -151,20 +150,20 @@ class BernoulliNB(NaiveBayes):
         Share w of ε for the class counts (row-bounded), in (0, 1). None: the project's public rule,
         `default_class_share`.
     shrinkage : float, optional
-        How many noise scales of ones each class gets at the rate of all classes together (row-bounded), >= 0:
-        post-processing that pulls counts drowned in noise towards saying nothing. None: the project's public rule,
-        `default_shrinkage`.
-
+        Number of ones, in noise scales, that a class of average size gets for each feature at the pooled rate of all
+        classes (row-bounded), >= 0. This post-processing shrinks counts dominated by noise towards the pooled rate.
+        None: the project's public rule, `default_shrinkage`.
     selection : {"auto", "none"}
-        "none" keeps all features, for example behind a selector in a Pipeline.
+        "auto" may select features with a part of ε (row-bounded). "none" keeps all features, for example after a
+        selector in a Pipeline.
 
     Attributes
     ----------
     classes_ : ndarray of shape (C,)
         The schema's classes, present in the data or not.
     feature_log_prob_ : ndarray of shape (C, D)
-        Log probability of each feature being on, from noisy counts; of each category for the columns of a one-hot
-        attribute (row-bounded).
+        Log probability that each feature is on, from noisy counts. For a one-hot attribute (row-bounded) it is the
+        log probability of each category.
     class_log_prior_ : ndarray of shape (C,)
         Log probability of each class, from noisy counts.
     row_bound_ : int
@@ -179,7 +178,7 @@ class BernoulliNB(NaiveBayes):
     Notes
     -----
     Sources: the thesis, Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md),
-    with Stoddard et al.'s row sampling (section 3.2).
+    after Stoddard et al.'s row sampling (section 3.2).
 
     Examples
     --------
@@ -233,8 +232,8 @@ class BernoulliNB(NaiveBayes):
         if not schema.is_binary:
             kinds = [f.name for f in schema.features if f.kind != "binary"]
             raise InvalidParameter("schema", f"feature {kinds[0]!r} that is not binary", "binary in every feature")
-        # A release has no seed. It still cuts records with this generator, which the system's entropy starts: cutting
-        # treats each record by itself and hides nothing, so it would be as private with numbers that all can see.
+        # A release has no seed, so the system's entropy seeds this generator. It assigns records to parts, one by one;
+        # the privacy does not rest on these numbers being secret.
         rng = as_generator(self.random_state)
         noise: Any = {"secure": True} if self.release else {"rng": rng}
         named = isinstance(X, pd.DataFrame)

@@ -17,10 +17,10 @@ FloatArray = NDArray[np.float64]
 
 
 def attribute_weight(n_attributes: int) -> float:
-    """Return the power to which the probabilities of each of A attributes are taken: 8/A, and 1 for up to eight.
+    """Return the power to which the probabilities of each of A attributes are raised: min(1, 8/A).
 
-    Naive Bayes takes attributes for independent; those of people and things say much twice, the more the more of them
-    there are. The public rule lets all of them together count for eight at most (docs/decisions/0004).
+    Naive Bayes assumes independent attributes. Real attributes are correlated, and the more there are, the more
+    evidence is counted twice. By this public rule they count together for at most eight (docs/decisions/0004).
     """
     return min(1.0, 8.0 / max(n_attributes, 1))
 
@@ -40,7 +40,7 @@ def log_probabilities_published(
     assert counts.off is not None
     on, off = np.maximum(counts.on, threshold), np.maximum(counts.off, threshold)
     log_total = np.log(on + off + 2 * pseudocount)
-    # One class count a class: the mean over features, where noise of both signs cancels; before the threshold.
+    # A class count is the mean over features of on + off before the threshold, so that noise of both signs cancels.
     n = np.maximum((counts.on + counts.off).mean(axis=2), 0.0) + pseudocount
     log_prior = np.log(n / n.sum(axis=1, keepdims=True))
     return np.log(on + pseudocount) - log_total, np.log(off + pseudocount) - log_total, log_prior
@@ -51,13 +51,13 @@ def log_probabilities_row_bounded(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log probabilities of on and off (draws, C, D) and of the classes; see `models_from_row_bounded`.
 
-    The columns of an attribute are its categories: their probabilities add up to 1, and a column that is off says
-    nothing that the one that is on does not say.
+    The columns of an attribute are its categories: their probabilities add up to 1. A column that is off adds nothing,
+    because the column that is on already says which category it is.
     """
     assert counts.n is not None
     n = np.maximum(counts.n, 0.0)
     on = np.clip(counts.on, 0.0, n[:, :, None])
-    # `pooled` ones, shared out by class size, and as many zeros as go with them at the rate of all classes together
+    # `pooled` ones, shared by class size, and the number of zeros that matches them at the pooled rate of all classes
     share = n[:, :, None] / np.maximum(n.sum(axis=1), 1.0)[:, None, None]
     total = np.maximum(n.sum(axis=1), 2.0)[:, None, None]
     rate = np.clip(counts.on.sum(axis=1, keepdims=True), 1.0, total - 1) / total
@@ -82,7 +82,7 @@ def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: fl
     counts : NoisyCounts
         With `on` and `off`.
     threshold : float
-        Noisy counts below it are raised to it, so that a count drowned in noise is the same for all classes.
+        Noisy counts below it are raised to it, so that a count dominated by noise is the same for all classes.
     pseudocount : float
         Added to each count, > 0.
     """
@@ -90,7 +90,7 @@ def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: fl
 
 
 def attribute_weights(schema: Schema) -> FloatArray:
-    """Return the weight of each column: less than 1 in the columns of one-hot attributes."""
+    """Return the weight of each column: `attribute_weight` in the columns of one-hot attributes, 1 elsewhere."""
     weights = np.ones(schema.n_features)
     for columns in schema.attributes.values():
         weights[columns] = attribute_weight(len(schema.attributes))
@@ -102,7 +102,7 @@ def models_from_row_bounded(
 ) -> LinearModels:
     """Return the models of released on-counts and class counts. Post-processing.
 
-    Class counts below 0 are set to 0, on-counts are kept between 0 and their class count.
+    Class counts below 0 are set to 0. On-counts are clipped to between 0 and their class count.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ def models_from_row_bounded(
     pseudocount : float
         Added to each count, > 0.
     pooled : float
-        Ones, in records of an average class, that each class gets at the rate of all classes together: what pulls a
-        count that is drowned in noise towards saying nothing. `shrinkage` noise scales by default in `BernoulliNB`.
+        Number of ones that a class of average size gets at the pooled rate of all classes. They shrink a count
+        dominated by noise towards the pooled rate. `BernoulliNB` sets it to `shrinkage` noise scales.
     schema : Schema, optional
-        Where columns are those of one-hot attributes, each attribute is one categorical feature, with the weight
-        `attribute_weight`. None: every column is a feature of its own.
+        The columns of each one-hot attribute become one categorical feature with the weight `attribute_weight`.
+        None: every column is a feature of its own.
     """
     attributes = schema.attributes.values() if schema else ()
     log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled, attributes)

@@ -1,7 +1,7 @@
-"""Naive Bayes from noisy counts of cells: this project's own method for tables of every kind.
+"""Naive Bayes from noisy counts of cells: this project's own method for mixed tables.
 
-Statistics: `cell_counts`, exact. Release: `dpml.counts.release_row_bounded`, for a record adds 1 to a bounded number of
-cells of one class. Model: `models_from_cells`.
+Statistics: `cell_counts`, exact. Release: `dpml.counts.release_row_bounded`, because a record adds a bounded total to
+the cells of one class. Model: `models_from_cells`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ FloatArray = NDArray[np.float64]
 def default_n_bins(schema: Schema, epsilon: float, relation: str = "add-remove") -> int:
     """Return the project's public rule for the number of bins of a numeric feature.
 
-    With A attributes of at most one cell a record, the noise on a cell has scale b = A/ε (2A/ε under replace-one). The
-    rule is 2·√(records of a class / b), with n_lower/C as the records of a class, between 4 and 64: a histogram's
-    bias falls like 1/bins and its noise, as a density, grows like bins·b/n, so that the best number grows like
-    √(n/b). docs/decisions/0006 has the search.
+    A record lies in one cell of each of A attributes, so the noise on a cell has scale b = A/ε (2A/ε under
+    replace-one). The rule is 2·√(n_lower/(C·b)), between 4 and 64. A histogram's bias falls like 1/bins, and its noise,
+    as a density, grows like bins·b/n, so the best number grows like √(n/b). docs/decisions/0006 has the search.
 
     Examples
     --------
@@ -49,11 +48,11 @@ def default_n_bins(schema: Schema, epsilon: float, relation: str = "add-remove")
 
 
 def entry_bounds(schema: Schema, epsilon: float, row_bound: int | None = None) -> tuple[int, int]:
-    """Return the most that a record adds to the cells of attributes and to the ones of binary features.
+    """Return the most that a record adds to the cells of attributes, and to the ones of binary features.
 
-    None: 1 to each attribute, for a record has one cell in each, and less would lose as much signal as noise; and to
-    the ones what the rule for binary tables says, `dpml.classifiers.naive_bayes.default_row_bound`. With a bound r the
-    attributes come first; if there are binary features at least 1 of the r is theirs.
+    Without `row_bound` a record adds 1 to each attribute: a smaller share would reduce the signal as much as the noise.
+    To the ones it adds at most `dpml.classifiers.naive_bayes.default_row_bound`, the rule for binary tables. With a
+    bound r the attributes come first, but binary features, if there are any, get at least 1 of it.
     """
     binary = [i for i, f in enumerate(schema.features) if f.kind == "binary"]
     attributes = schema.n_features - len(binary)
@@ -79,8 +78,8 @@ def cell_counts(design: Design, X: Any, codes: NDArray[np.intp], bounds: tuple[i
     X, codes
         A checked table and its classes 0..C-1.
     bounds : (int, int)
-        The most that a record adds to the cells and to the ones. Shared out by `dpml.encoding.share_rows`: what
-        sampling some of its attributes and ones would give on average.
+        The most that a record adds to the cells and to the ones (`entry_bounds`). A record shares it equally
+        (`dpml.encoding.share_rows`), which is the mean of sampling some of its attributes and ones.
 
     Returns
     -------
@@ -107,14 +106,14 @@ def models_from_cells(
     pseudocount: float = 1.0,
     shrinkage: float = 0.1,
 ) -> MixedModels:
-    """Return the models of released counts. Post-processing, with what is public about the noise.
+    """Return the models of released counts. Post-processing: it uses released counts and the public noise scales.
 
-    - *Cells.* A negative count counts as 0, and every cell gets `pseudocount` + `shrinkage`·b, b being the noise scale:
-      what is drowned in noise becomes the same for all classes.
-    - *Attributes* together count for eight at most, `dpml.classifiers.naive_bayes.bernoulli_models.attribute_weight`.
-    - *Classes.* All cells of a class add up to its size times what a record adds, r. So there are two unbiased
-      estimates of it, of variance 2s² (s the scale of class counts) and 2b²·cells/r²; their mean weighted by precision
-      is used.
+    - *Cells.* Negative counts become 0, and `pseudocount` + `shrinkage`·b is added to every cell, where b is the noise
+      scale. Counts dominated by noise then become nearly the same for all classes.
+    - *Attributes* together count for at most eight: `dpml.classifiers.naive_bayes.bernoulli_models.attribute_weight`.
+    - *Classes.* The cells of a class add up to r times its size, where r is what a record adds. So the size has two
+      unbiased estimates, of variance 2s² (s the noise scale of class counts) and 2b²·cells/r². Their
+      precision-weighted mean is used.
     - *Ones* as in `dpml.classifiers.naive_bayes.models_from_row_bounded`, with its default for binary tables.
 
     Parameters
@@ -123,7 +122,7 @@ def models_from_cells(
         From `dpml.counts.release_row_bounded` with the same ε, r = sum(bounds), relation and share.
     design : Design
     epsilon, bounds, relation, class_share
-        As they were released.
+        As for the release.
     pseudocount : float
         Added to each count, > 0.
     shrinkage : float

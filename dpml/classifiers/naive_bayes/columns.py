@@ -1,6 +1,6 @@
-"""The columns that a naive Bayes model of a mixed table is linear in: cells, ones and numbers.
+"""The columns in which a naive Bayes model of a mixed table is linear: cells, ones and numbers.
 
-Everything here depends on public facts only and treats each record by itself.
+Each record is transformed by itself, by public facts only.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ FloatArray = NDArray[np.float64]
 class Design:
     """Columns of a record: one for each cell of each attribute, one for each binary feature, two for each number.
 
-    An *attribute* is a categorical feature, or a numeric one cut into bins of equal width over its public domain; a
-    record lies in exactly one cell of each. A number z is a numeric feature whose public bounds are sent to -1 and 1;
-    its columns are z and z², in which a Gaussian log density is linear.
+    An *attribute* is a categorical feature, or a numeric one cut into bins of equal width over its public domain. A
+    record lies in exactly one cell of each attribute. A *number* z is a numeric feature whose public bounds are mapped
+    to -1 and 1. Its columns are z and z², because a Gaussian log density is linear in them.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Design:
     n_bins : int, optional
         Bins of each numeric feature. None: numbers are kept as numbers.
     binary_cells : bool
-        Whether a binary feature is an attribute with the two cells 0 and 1, instead of one column.
+        Whether a binary feature is an attribute with the two cells 0 and 1, or one column.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Design:
 
     @cached_property
     def attributes(self) -> tuple[int, ...]:
-        """Positions of the features that are attributes, categorical and binned ones in the schema's order."""
+        """Positions of the features that are attributes, in the schema's order."""
         kinds = {"categorical"} | ({"binary"} if self.binary_cells else set()) | ({"numeric"} if self.n_bins else set())
         return tuple(i for i, f in enumerate(self.schema.features) if f.kind in kinds)
 
@@ -86,7 +86,7 @@ class Design:
 
     @cached_property
     def edges(self) -> NDArray[np.intp]:
-        """First column of each attribute but the first: where to split the cells."""
+        """First column of each attribute except the first: the points at which to split the cells."""
         return np.cumsum(self.sizes)[:-1] if self.sizes else np.zeros(0, dtype=np.intp)
 
     # ---- parts of a table that fits the schema ------------------------------------------------------------------
@@ -116,7 +116,7 @@ class Design:
     @staticmethod
     def _centred(f: Feature, values: NDArray) -> FloatArray:
         lower, upper = float(f.lower or 0), float(f.upper or 0)
-        # halves first: the width of a domain may be more than the largest float
+        # everything is halved first, because the width of a domain may exceed the largest float
         z = (np.asarray(values, dtype=float) / 2 - (lower / 4 + upper / 4)) / (upper / 4 - lower / 4)
         return np.clip(z, -1.0, 1.0)
 
@@ -146,5 +146,5 @@ class Design:
         return sparse.csr_array(sparse.hstack(parts, format="csr")) if len(parts) > 1 else parts[0]
 
     def split(self, values: FloatArray) -> list[FloatArray]:
-        """Split the last axis, one entry a cell, into one array for each attribute."""
+        """Split the last axis, which has one entry per cell, into one array for each attribute."""
         return np.split(values, self.edges, axis=-1) if self.sizes else []

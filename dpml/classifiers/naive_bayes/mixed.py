@@ -1,7 +1,7 @@
-"""Private naive Bayes for tables of every kind: binary, categorical and numeric features, two or more classes.
+"""Private naive Bayes for mixed tables: binary, categorical and numeric features, two or more classes.
 
-Statistics, release and model are in `binned` (this project's own method), `gaussian` (Zafarani and Clifton 2021
-repaired) and `published` (as published); here is the estimator, which chooses among them.
+This module has the estimator. Statistics, release and model are in `cells` (this project's own method), `moments`
+(Zafarani and Clifton 2021, repaired) and `as_published` (methods whose published claim is wrong).
 """
 
 from __future__ import annotations
@@ -54,44 +54,44 @@ FloatArray = NDArray[np.float64]
 class MixedNB(NaiveBayes):
     """Naive Bayes for binary, categorical and numeric features with differential privacy.
 
-    Released: noisy counts of each class and of its records in each cell, or in each category, with noisy moments of
-    its numbers; the model is made of them alone.
+    Released: noisy counts of the records of each class and of those in each of its cells and, except by "binned", noisy
+    moments of its numbers. The model is computed from them alone.
 
-    Privacy: per fit, for `relation`; nothing but the schema's facts is taken as public, class sizes least of all.
+    Privacy: per fit, for `relation`. Only the schema's facts are public; class sizes are private.
 
     - ``method="binned"``: ε. Numeric features are cut into bins of equal width over their public domain. A record adds
       at most r = `row_bound` to the cells and ones of one class, and 1 to one class count: L1 sensitivities r and 1,
       twice that under replace-one; ε is split (1-w) : w between them.
-    - ``"global"``, ``"smooth"``, ``"bun-steinke"``: ε, with "laplace" or "gaussian" `noise` (ε, δ), with a concentrated
-      one ½ε²-CDP. See `dpml.classifiers.naive_bayes.moments.release_moments`.
-    - ``"vaidya"``: Aε + 1 for A attributes, twice that under replace-one; no ε if a feature is numeric.
-    - ``"published"``: no ε, whatever Zafarani and Clifton claim for their Algorithm 1.
+    - ``"global"``, ``"smooth"``, ``"bun-steinke"``: ε; (ε, δ) with "laplace" or "gaussian" `noise`; ½ε²-CDP with a
+      concentrated noise. See `dpml.classifiers.naive_bayes.moments.release_moments`.
+    - ``"vaidya"``: Aε + 1 for A attributes, twice that under replace-one; not private if a feature is numeric.
+    - ``"published"``: not private, although Zafarani and Clifton claim ε for their Algorithm 1.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter of one fit, finite and > 0; what it buys is said above.
+        Privacy parameter of one fit, finite and > 0. Its meaning for each method is stated above.
     method : {"binned", "global", "smooth", "bun-steinke", "vaidya", "published"}
         "binned" is this project's own.
     n_bins : int, optional
         Bins of each numeric feature (binned). None: the public rule,
         `dpml.classifiers.naive_bayes.cells.default_n_bins`.
     row_bound : int, optional
-        r, the most that a record adds to cells and ones, shared among its attributes and ones (binned). None: 1 to each
-        attribute, and to ones by the rule of `dpml.classifiers.naive_bayes.cells.entry_bounds`.
+        r, the most that a record adds to cells and ones, shared among its attributes and ones (binned). None: the
+        public rule of `dpml.classifiers.naive_bayes.cells.entry_bounds`.
     noise : str
         For "smooth" and "bun-steinke": "cauchy", "student-t", "laplace", "gaussian", "laplace-log-normal",
         "uniform-log-normal" or "arsinh-normal".
     delta : float
         δ in (0, 1) for "laplace" and "gaussian" noise; 0 for all others.
     trim : int, optional
-        Values left out at each end of each number in each class. None: 0, and for "bun-steinke" the public rule
+        Values trimmed at each end of each number in each class. None: 0, or for "bun-steinke" the public rule
         `dpml.classifiers.naive_bayes.moments.default_trim`.
     allocation : (float, float)
-        Shares of ε for each number and for each attribute (all methods but "binned" and "vaidya"); Zafarani and Clifton
-        have 2 : 1.
+        Ratio of ε for each number to ε for each attribute ("global", "smooth" and "bun-steinke"). Zafarani and Clifton
+        use 2 : 1.
     likelihood : {"gaussian", "truncated-normal"}
-        Of a number within a class (all methods but "binned").
+        Likelihood of a number within a class (all methods except "binned").
     pseudocount : float
         Added to each count, > 0.
     schema : Schema, optional
@@ -99,7 +99,7 @@ class MixedNB(NaiveBayes):
     budget : Budget, optional
         Charged before the noise is drawn.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class. A release clips whatever this says.
+        What to do with a value outside its domain or a label that is not a class. A release always clips.
     release : bool
         Add secure integer noise to the counts (binned only); forbids `random_state`.
     random_state : int, Generator, RandomState or None
@@ -109,8 +109,8 @@ class MixedNB(NaiveBayes):
     class_share : float
         Share w of ε for the class counts (binned), in (0, 1).
     shrinkage : float
-        Added to each cell, in scales of its noise, >= 0 (binned): what is drowned in noise becomes the same for all
-        classes.
+        Added to each cell, in noise scales, >= 0 (binned). Counts dominated by noise then become nearly the same for
+        all classes.
 
     Attributes
     ----------
@@ -119,19 +119,19 @@ class MixedNB(NaiveBayes):
     class_log_prior_ : ndarray of shape (C,)
         Log probability of each class, from noisy counts.
     feature_log_prob_ : dict of str to ndarray of shape (C, cells)
-        Log probability of each bin, category, or value 0 and 1, from noisy counts.
+        Log probability of each bin, of each category, or of the values 0 and 1, from noisy counts.
     theta_, var_ : dict of str to ndarray of shape (C,)
-        Noisy mean and variance of each number in its own units (all methods but "binned").
+        Noisy mean and variance of each number in its own units (all methods except "binned").
     n_bins_, row_bound_ : int
-        What was used (binned).
+        The number of bins and the row bound that were used (binned).
 
     Raises
     ------
     InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
     NotPrivate
-        A method without a true ε was given a budget or ``release=True``.
+        If a method that is not private is given a budget or ``release=True``.
     NoSecureSampler
-        ``release=True`` with another method than "binned".
+        If ``release=True`` is given for a method other than "binned".
 
     Notes
     -----
@@ -183,7 +183,7 @@ class MixedNB(NaiveBayes):
         X = self._enter(X)
         self._check_parameters()
         for name in ("n_bins_", "row_bound_", "theta_", "var_"):
-            self.__dict__.pop(name, None)  # of an earlier fit with another method
+            self.__dict__.pop(name, None)  # an earlier fit with another method may have set it
         schema = resolve_schema(self.schema, X)
         self._check_privacy(schema)
         rng = as_generator(self.random_state)
@@ -228,7 +228,7 @@ class MixedNB(NaiveBayes):
         numeric = any(f.kind == "numeric" for f in schema.features)
         broken = self.method == "published" or (self.method == "vaidya" and numeric)
         if broken and (self.release or self.budget is not None):
-            raise NotPrivate(f"method = {self.method!r} has no true ε here (docs/errata.md); it is for study only")
+            raise NotPrivate(f"method = {self.method!r} is not private here (docs/errata.md): it is for study only")
         if self.release:
             if self.method != "binned":
                 raise NoSecureSampler(f"method = {self.method!r} has no secure sampler; use 'binned', or release=False")
@@ -288,7 +288,7 @@ class MixedNB(NaiveBayes):
         return {"epsilon": self.epsilon, "delta": self.delta}
 
     def _keep(self, models: MixedModels, design: Design) -> None:
-        """Keep what was learned: functions of noisy values and public facts."""
+        """Set the learned attributes, which are functions of noisy values and public facts."""
         self._design = design
         self._linear = models.linear()
         self.class_log_prior_ = models.log_prior[0]

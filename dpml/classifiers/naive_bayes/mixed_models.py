@@ -1,4 +1,4 @@
-"""Batches of naive Bayes models over mixed features. Post-processing: nothing here sees private data."""
+"""Batches of naive Bayes models over mixed features. Post-processing: no private data is here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 
 
 def log_prior(n: FloatArray, pseudocount: float) -> FloatArray:
-    """Return log probabilities of the classes from noisy class counts (draws, C); negative ones count as 0."""
+    """Return log probabilities of the classes from noisy class counts (draws, C); negative ones become 0."""
     counts = np.maximum(n, 0.0) + pseudocount
     return np.log(counts / counts.sum(axis=1, keepdims=True))
 
@@ -40,13 +40,13 @@ class MixedModels:
     log_cells : ndarray of shape (draws, C, cells)
         Log probability of each cell of each attribute.
     log_on, log_off : ndarray of shape (draws, C, ones)
-        Log probability of a binary feature being 1, and 0.
+        Log probability that a binary feature is 1, and that it is 0.
     mean, variance : ndarray of shape (draws, C, numbers)
-        Of the Gaussian of each number z in [-1, 1].
+        Mean and variance of the Gaussian of each number z in [-1, 1].
     likelihood : {"gaussian", "truncated-normal"}
         "truncated-normal" divides the density by its mass in [-1, 1] (Zafarani and Clifton 2021, section 2.1).
     attribute_weight : float
-        Power to which the probabilities of each attribute's cells are taken.
+        Power to which the probabilities of each attribute's cells are raised.
     """
 
     log_prior: FloatArray
@@ -76,8 +76,8 @@ class MixedModels:
 
 
 def _log_mass(mean: FloatArray, deviation: FloatArray) -> FloatArray:
-    """Return log(Φ((1 - μ)/σ) - Φ((-1 - μ)/σ)), by the tail in which both terms are small."""
+    """Return log(Φ((1 - μ)/σ) - Φ((-1 - μ)/σ)), computed in the tail in which both terms are small."""
     shifted = np.abs(mean)
-    # with m = |μ|, u = (m - 1)/σ and v = (m + 1)/σ: Φ(-u) - Φ(-v), whose log is exact also where m is far above 1
+    # with m = |μ|, u = (m - 1)/σ and v = (m + 1)/σ it is Φ(-u) - Φ(-v), whose log is accurate even for m far above 1
     near, far = log_ndtr((1 - shifted) / deviation), log_ndtr((-1 - shifted) / deviation)
     return near + np.log1p(-np.exp(np.minimum(far - near, -1e-300)))

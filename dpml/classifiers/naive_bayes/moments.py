@@ -1,12 +1,12 @@
 """Means and variances of numbers in each class: Zafarani and Clifton's Algorithm 1 repaired, and its competitors.
 
 Statistics: `class_statistics`, counts and sorted numbers of each class. Release: `release_moments`, the only function
-that sees them and an ε. Everything is in units in which the public bounds are -1 and 1, so the releases hold for any
-bounds.
+that sees them and an ε. Numbers are scaled so that their public bounds are -1 and 1; the releases therefore hold for
+any bounds.
 
-A class's size is never public. Under add/remove a record is in one class, so classes are disjoint parts and each pays
-the same ε. A replacement is one removal and one addition: what is ε/2 under add/remove is ε under replace-one, whether
-the record's label moves or not. For (ε, δ) two steps of (ε/2, δ') make (ε, δ'(1 + e^(ε/2))); for ½ε²-CDP two steps of
+Class sizes are private. Under add/remove a record is in one class, so classes are disjoint parts and parallel
+composition applies. A replacement is one removal and one addition: ε/2 under add/remove is ε under replace-one,
+whether or not the label changes. For (ε, δ) two steps of (ε/2, δ') make (ε, δ'(1 + e^(ε/2))). For ½ε²-CDP two steps of
 ½(ε/2)² make ½ε² (Bun and Steinke 2016, group privacy).
 """
 
@@ -63,12 +63,12 @@ FloatArray = NDArray[np.float64]
 NOISES = ("cauchy", "student-t", "laplace", "gaussian", "laplace-log-normal", "uniform-log-normal", "arsinh-normal")
 APPROXIMATE, CONCENTRATED = ("laplace", "gaussian"), ("laplace-log-normal", "uniform-log-normal", "arsinh-normal")
 KINDS = ("global", "smooth", "bun-steinke")
-# the two statistics of a number: what, and whether of its square
+# the two statistics of a number: the kind, and whether it is taken of the squares
 MOMENTS = {
     "smooth": (("trimmed_mean", False), ("trimmed_variance", False)),
     "bun-steinke": (("trimmed_mean", False), ("trimmed_mean", True)),
 }
-# σ of a number is kept above a hundredth of half its domain: noise that makes a variance negative must not make it 0
+# σ is kept at a hundredth of half the domain or more, so that noise cannot make a variance 0 or negative
 LEAST_VARIANCE = 1e-4
 MOST_BETA = 10.0
 
@@ -78,14 +78,14 @@ MOST_BETA = 10.0
 
 @dataclass(frozen=True)
 class ClassStatistics:
-    """Exact statistics of each class: private, never released as they are.
+    """Exact statistics of each class. Private: they are never released without noise.
 
     Parameters
     ----------
     n : ndarray of shape (C,)
-        Records.
+        Number of records.
     cells : ndarray of shape (C, cells)
-        Records in each cell.
+        Number of records in each cell.
     numbers : tuple of tuples of ndarray
         The sorted values in [-1, 1] of each class and number.
     """
@@ -121,8 +121,8 @@ class Moments:
 def shares(n_numbers: int, n_attributes: int, allocation: tuple[float, float] = (2.0, 1.0)) -> tuple[float, ...]:
     """Return the shares of ε for the class counts, for each attribute, and for each of a number's two statistics.
 
-    Zafarani and Clifton 2021, Algorithm 1, line 3 gives 2 : 1, that is 1/(2·numbers + attributes + 1) to everything;
-    Figures 14 to 16 vary it. The class counts get as much as an attribute.
+    Zafarani and Clifton 2021, Algorithm 1, line 3 uses 2 : 1, that is 1/(2·numbers + attributes + 1) for each
+    statistic. Their Figures 14 to 16 vary the ratio. The class counts get as much as an attribute.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def shares(n_numbers: int, n_attributes: int, allocation: tuple[float, float] = 
     (0.125, 0.125, 0.125)
     """
     if not isinstance(allocation, (tuple, list)) or len(allocation) != 2:
-        raise InvalidParameter("allocation", allocation, "two numbers > 0, numeric and categorical")
+        raise InvalidParameter("allocation", allocation, "two numbers > 0: (numeric, categorical)")
     numeric, categorical = (check_number(w, "allocation", 0.0, open_lower=True) for w in allocation)
     total = numeric * n_numbers + categorical * (n_attributes + 1)
     return categorical / total, categorical / total, numeric / total / 2
@@ -139,17 +139,19 @@ def shares(n_numbers: int, n_attributes: int, allocation: tuple[float, float] = 
 def smooth_noise(noise: str, epsilon: float, delta: float = 0.0) -> SmoothNoise:
     """Return noise for one smooth sensitivity, with this project's public β.
 
-    "cauchy": β = ε/6 (Zafarani and Clifton 2021, Algorithm 1); "student-t", 3 degrees of freedom: ε/8; the concentrated
-    ones: ε/10; none above 10, where the next record already counts for less than 5e-5. "laplace": log(1 + ε/(2
-    log(2/δ))), "gaussian": ½·log(1 + ε/(2(1 + log(2/δ)))): near the published ε/(2 log(2/δ)) and ε/(4(1 + log(2/δ)))
-    for small ε; for large ones those would let the change of scale alone cost more than δ. All are calibrated exactly
-    where that is known.
+    - "cauchy": β = ε/6 (Zafarani and Clifton 2021, Algorithm 1). "student-t", with 3 degrees of freedom: ε/8.
+      Concentrated noises: ε/10. Each of these is at most 10, where a neighbour at distance 1 weighs less than 5e-5.
+    - "laplace": log(1 + ε/(2 log(2/δ))). "gaussian": ½·log(1 + ε/(2(1 + log(2/δ)))). For small ε these are near the
+      published ε/(2 log(2/δ)) and ε/(4(1 + log(2/δ))). For large ε the published β would let the change of scale alone
+      cost more than δ.
+
+    Scales are calibrated exactly where an exact calibration is known.
     """
     check_choice(noise, "noise", NOISES)
     epsilon = check_epsilon(epsilon)
     if noise in APPROXIMATE:
         delta = check_number(delta, "delta", 0.0, 1.0, open_lower=True, open_upper=True)
-        log, most = math.log(2 / delta), min(epsilon, 600.0)  # the exact calibration ends there
+        log, most = math.log(2 / delta), min(epsilon, 600.0)  # the exact calibration covers ε up to 600
         if noise == "laplace":
             return SmoothLaplace(epsilon, delta, math.log1p(most / (2 * log)))
         return SmoothGaussian(epsilon, delta, 0.5 * math.log1p(most / (2 * (1 + log))))
@@ -166,7 +168,7 @@ def smooth_noise(noise: str, epsilon: float, delta: float = 0.0) -> SmoothNoise:
 
 
 def default_trim(n_lower: int, n_classes: int) -> int:
-    """Return the public rule for values trimmed at each end: a hundredth of a class's share of n_lower, at least 1."""
+    """Return the public rule for the number of values trimmed at each end: n_lower/(100·C), at least 1."""
     return max(n_lower // (100 * n_classes), 1)
 
 
@@ -187,14 +189,14 @@ def release_moments(
     """Release class counts, cell counts, and the mean and variance of each number in each class.
 
     Privacy: per draw and for `relation`, ε; (ε, δ) with "laplace" or "gaussian" noise; ½ε²-CDP with a concentrated
-    noise. Derivation, under add/remove: a record changes one class count by 1 and one cell of each attribute by 1,
-    and two statistics of each number of its own class; each is released at its `shares` of ε (of ε² under CDP), and
-    the shares add up to 1. (Laplace noise that is ε-DP is ½ε²-CDP: Bun and Steinke 2016, Proposition 1.4.) Under
-    replace-one all of it runs at ε/2; see the module.
+    noise. Derivation, under add/remove: a record changes one class count by 1, one cell of each attribute by 1, and two
+    statistics of each number of its own class. Each is released at its `shares` of ε (of ε² under CDP), and the shares
+    add up to 1. (Laplace noise that is ε-DP is ½ε²-CDP: Bun and Steinke 2016, Proposition 1.4.) Under replace-one
+    everything is released at ε/2; see the module.
 
     - *"global"*: with n the class count, Σz and Σ(z² - ½) get Laplace noise for their sensitivities 1 and ½ (|z| <= 1)
-      and are divided by the noisy n. Scaling by the width of the domain, without centring, would not cover a label
-      that moves.
+      and are divided by the noisy n. Noise scaled by the width of the domain, without centring, would not cover a
+      record that is added or whose label changes.
     - *"smooth"*: the (trimmed) mean and variance get noise scaled by their add/remove smooth sensitivities (Zafarani
       and Clifton 2021, Algorithm 1, repaired: the noise on the variance fits the variance).
     - *"bun-steinke"*: the trimmed means of z and z², scaled alike; the variance is E[z²] - E[z]² (Zafarani and Clifton
@@ -209,7 +211,7 @@ def release_moments(
     noise : str
         One of `NOISES`; unused by "global".
     trim : int
-        Values left out at each end.
+        Values trimmed at each end.
     allocation : (float, float)
         See `shares`.
     relation : {"add-remove", "replace-one"}
@@ -219,7 +221,7 @@ def release_moments(
     Returns
     -------
     Moments
-        Means in [-1, 1], variances in [1e-4, 1]; counts as they came.
+        Means are clipped to [-1, 1] and variances to [1e-4, 1]; counts are not clipped.
 
     Raises
     ------
@@ -265,7 +267,9 @@ def _from_sums(
 def scaled_statistics(
     statistics: ClassStatistics, kind: str, beta: float, trim: int = 0, *, squared: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a statistic of every class and number, or of its square, and its add/remove smooth bound. Not private.
+    """Return a statistic of each number, or of its square, in each class, with its smooth sensitivity. Not private.
+
+    The smooth sensitivity is the one under add/remove.
 
     Returns
     -------
@@ -293,7 +297,7 @@ def models_from_moments(
     pseudocount : float
         Added to each count, > 0.
     likelihood : {"gaussian", "truncated-normal"}
-        Of a number within a class, on its bounds.
+        Likelihood of a number within a class, within its bounds.
     """
     nothing = np.empty((*moments.n.shape, 0))
     return MixedModels(

@@ -23,12 +23,12 @@ FloatArray = NDArray[np.float64]
 def contingency_of_partition(
     X: Any, codes: NDArray[np.intp], n_classes: int, *, subsamples: int = 1, rng: np.random.Generator
 ) -> FloatArray:
-    """Deal each record to one of D parts at random, on its own, and count feature d in part d. Exact: not private.
+    """Assign each record to one of D parts at random and independently; count feature d in part d. Not private.
 
     Returns
     -------
     ndarray of shape (S, 2, C, D)
-        Records of each class whose feature is 1, and 0; one table for each of S independent deals.
+        Number of records of each class whose feature is 1, and is 0; one table for each of S independent assignments.
     """
     n, D = X.shape
     rows = np.arange(n)
@@ -36,7 +36,7 @@ def contingency_of_partition(
     for _ in range(check_integer(subsamples, "subsamples", 1)):
         part = door.coins(lambda rng: rng.integers(D, size=n), check_rng(rng))
         on = (sparse.csr_array(X) if sparse.issparse(X) else X)[rows, part]
-        # of no rows, SciPy takes a sparse array and not a dense one
+        # without rows SciPy returns a sparse array instead of a dense one
         on = on.toarray() if sparse.issparse(on) else np.asarray(on)
         cell = ((on.ravel() == 0) * n_classes + codes) * D + part
         tables.append(np.bincount(cell, minlength=2 * n_classes * D).reshape(2, n_classes, D))
@@ -54,21 +54,21 @@ def release_partitioned(
 ) -> NoisyCounts:
     """Release on- and off-counts of disjoint parts (the thesis, section 3.4).
 
-    Privacy: ε per draw. Derivation: a record is in one part, whoever else is there, and adds 1 to one count of it. The
-    parts are disjoint, so under add/remove one of them pays, and noise of scale 1/ε is enough where Algorithm 1 needs
-    D/ε. A replacement is one removal and one addition: the scale is 2/ε.
+    Privacy: ε per draw. Derivation: a record's part does not depend on the other records, and the record adds 1 to one
+    count of that part. So under add/remove the counts have L1 sensitivity 1, and noise of scale 1/ε is enough where
+    Algorithm 1 needs D/ε. A replacement is one removal and one addition: the scale is 2/ε.
 
     Parameters
     ----------
     counts : ndarray of shape (S, 2, C, D)
-        From `contingency_of_partition`; the draws take the deals in turn.
+        From `contingency_of_partition`; the draws use the S assignments in turn.
     epsilon : float
     relation : {"add-remove", "replace-one"}
     draws : int
     rng : numpy.random.Generator
         Source of the noise, for study.
     secure : bool
-        Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
+        Add integer noise from `dpml.mechanisms.secure` instead, which takes no `rng`.
 
     Returns
     -------

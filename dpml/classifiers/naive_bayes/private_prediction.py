@@ -1,7 +1,7 @@
-"""Private prediction: labels are released, never a model (what the thesis leaves as future work).
+"""Private prediction: labels are released, never a model (the thesis names it as future work).
 
-Statistics: exact counts of cells, which the fitted object keeps to itself. Release: `release_labels`, the exponential
-mechanism over classes with a log posterior whose change is bounded by its pseudo-count; each label pays.
+Statistics: exact counts of cells, which stay in the fitted object. Release: `release_labels`, the exponential mechanism
+over classes. Its score is a log posterior whose sensitivity is bounded by its pseudo-count; each label costs ε.
 """
 
 from __future__ import annotations
@@ -41,29 +41,30 @@ FloatArray = NDArray[np.float64]
 def default_pseudocount(schema: Schema, epsilon: float, relation: str = "add-remove") -> float:
     """Return the project's public rule for the pseudo-count α: 2D/ε, at least 1 and at most n_lower/C.
 
-    A larger α bounds the change of a score more tightly (it falls like D/α) and flattens the scores once α passes the
-    counts. At 2D/ε a difference of 1 between two log posteriors weighs 2 in the exponent of the mechanism; under
-    replace-one α doubles with the range.
+    A larger α bounds the change of a score more tightly (the bound falls like D/α), but flattens the scores once α
+    exceeds the counts. At 2D/ε a difference of 1 between two log posteriors weighs about 2 in the exponent of the
+    mechanism. Under replace-one α doubles, as the range does.
     """
     wanted = 2 * schema.n_features * FACTOR[check_relation(relation)] / check_epsilon(epsilon)
     return max(min(wanted, schema.n_lower / schema.n_classes), 1.0)
 
 
 def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add-remove") -> float:
-    """Return how far apart one record can move the scores of `label_scores`: the range of their change.
+    """Return the range of the change that one record makes to the scores of `label_scores`.
 
     Derivation. With α the pseudo-count, k_a the cells of attribute a and x a query, the score of class c is
 
         q(c) = log(n_c + α) + Σ_a [log(m_a + α) - log(n_c + k_a·α)],  m_a the class's records in x's cell of a.
 
-    (The prior's normaliser is the same for all classes and left out.) Adding a record changes q of its own class only.
-    With h(t) = log(1 + 1/t), which falls, the change is h(n_c + α) + Σ_(a matched) h(m_a + α) - Σ_a h(n_c + k_a·α):
+    (The prior's normaliser is the same for all classes and omitted.) Adding a record changes q of its own class only.
+    With the decreasing function h(t) = log(1 + 1/t) the change is
+    h(n_c + α) + Σ_(a matched) h(m_a + α) - Σ_a h(n_c + k_a·α):
 
-    - at most A·h(α) + h(α) - h(α·k), k the least k_a: drop all subtracted terms but that one; the difference
-      h(n_c + α) - h(n_c + k·α) falls with n_c, for h is convex;
-    - at least -Σ_a h(k_a·α), which is not more in size, for k_a >= 1.
+    - at most A·h(α) + h(α) - h(α·k), with k the least k_a: keep only this one of the subtracted terms; the difference
+      h(n_c + α) - h(n_c + k·α) decreases in n_c because h is convex;
+    - at least -Σ_a h(k_a·α), whose absolute value is not larger, because k_a >= 1.
 
-    So one score moves by at most R = A·h(α) + h(α) - h(α·k) and the others not at all: the range is R under
+    So one score changes by at most R = A·h(α) + h(α) - h(α·k), and the others do not change: the range is R under
     add/remove. A replacement is one removal and one addition: 2R.
 
     Examples
@@ -121,13 +122,13 @@ def release_labels(
 
 @dataclass(eq=False, repr=False)
 class PrivatePredictionNB(PrivateClassifier):
-    """Naive Bayes that never releases a model: `predict` releases labels, and each one pays.
+    """Naive Bayes that never releases a model: `predict` releases labels, and each label costs ε.
 
-    Released: one label for each record given to `predict`, asked again or not. Nothing is released by `fit`.
+    Released: one label for each record given to `predict`, also when a record is given again. `fit` releases nothing.
 
-    Privacy: ε for each label, for `relation`: the exponential mechanism with the score's range of change
+    Privacy: ε for each label, for `relation`, by the exponential mechanism with the range of the score's change
     (`score_range`); n labels cost n·ε. A label is charged to the budget before it is drawn. The fitted object holds
-    exact counts: it is as private as the data, refuses to be pickled, and has no `predict_proba`.
+    exact counts, so it is as sensitive as the data: it cannot be pickled and has no `predict_proba`.
 
     Parameters
     ----------
@@ -136,15 +137,15 @@ class PrivatePredictionNB(PrivateClassifier):
     n_bins : int, optional
         Bins of each numeric feature. None: the rule `dpml.classifiers.naive_bayes.cells.default_n_bins`.
     pseudocount : float, optional
-        α, added to each count, > 0; it bounds what a record can do. None: `default_pseudocount`.
+        α, added to each count, > 0; it bounds the effect of a record. None: `default_pseudocount`.
     schema : Schema, optional
         Public facts. None: the canonical binary schema.
     budget : Budget, optional
         Charged n·ε by each call of `predict`.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is no class.
+        What to do with a value outside its domain or a label that is not a class.
     release : bool
-        Not available: there is no secure sampler here.
+        True raises `NoSecureSampler`: this method has no secure sampler.
     random_state : int, Generator, RandomState or None
         Seed of the draws, for study.
     relation : {"add-remove", "replace-one"}
@@ -161,7 +162,7 @@ class PrivatePredictionNB(PrivateClassifier):
     ------
     InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
     NotPrivate
-        A fitted object was to be pickled.
+        If a fitted object is pickled.
 
     Notes
     -----
@@ -190,7 +191,7 @@ class PrivatePredictionNB(PrivateClassifier):
     relation: str = "add-remove"
 
     def fit(self, X: Any, y: Any) -> PrivatePredictionNB:
-        """Count private records; nothing is released and nothing is charged.
+        """Count private records. Nothing is released and nothing is charged.
 
         Parameters
         ----------
@@ -220,10 +221,10 @@ class PrivatePredictionNB(PrivateClassifier):
         return self
 
     def predict(self, X: Any) -> NDArray:
-        """Release the class of each record; costs ε for each."""
+        """Release the class of each record, at a cost of ε each."""
         X = self._checked(X)
         if self.relation != self._relation:
-            # the range of the scores was computed for the other one
+            # the range of the scores was computed for the other relation
             raise RelationMismatch(f"relation = {shown(self.relation)}: the model was fitted for {self._relation!r}")
         epsilon = check_epsilon(self.epsilon)
         if not X.shape[0]:
@@ -234,5 +235,5 @@ class PrivatePredictionNB(PrivateClassifier):
 
     def __getstate__(self) -> dict:
         if "_counts" in self.__dict__:
-            raise NotPrivate("a fitted PrivatePredictionNB holds exact counts of private records: it is not pickled")
+            raise NotPrivate("a fitted PrivatePredictionNB holds exact counts of private records: it cannot be pickled")
         return super().__getstate__()

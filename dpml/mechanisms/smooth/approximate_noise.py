@@ -20,17 +20,18 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.door import Loss
 from dpml.mechanisms.smooth._noise import Claim, Floats, SmoothNoise
+from dpml.mechanisms.tails import SymmetricNoise
 
 APPROXIMATE_CALIBRATIONS = ("exact", "nissim")
 
 
-class _Approximate(SmoothNoise):
+class _Approximate(SymmetricNoise, SmoothNoise):
     delta: float
     calibration: str
 
@@ -149,6 +150,17 @@ class SmoothLaplace(_Approximate):
     def _log_unit(self, z: Floats) -> Floats:
         return -np.abs(z) - math.log(2)
 
+    def _tail(self, t: Floats) -> Floats:
+        return np.asarray(np.exp(-t / self.scale))
+
+    def _tail_size(self, probability: float) -> float:
+        return -self.scale * math.log(probability)
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise| for one unit of smooth sensitivity: the scale."""
+        return self.scale
+
 
 @dataclass(frozen=True)
 class SmoothGaussian(_Approximate):
@@ -222,6 +234,17 @@ class SmoothGaussian(_Approximate):
 
     def _log_unit(self, z: Floats) -> Floats:
         return -0.5 * z**2 - 0.5 * math.log(2 * math.pi)
+
+    def _tail(self, t: Floats) -> Floats:
+        return np.asarray(2 * ndtr(-t / self.scale))
+
+    def _tail_size(self, probability: float) -> float:
+        return -self.scale * float(ndtri(probability / 2))
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise| for one unit of smooth sensitivity: √(2/π) of the scale."""
+        return self.scale * math.sqrt(2 / math.pi)
 
 
 def _laplace_mass(low: Floats, high: Floats) -> Floats:

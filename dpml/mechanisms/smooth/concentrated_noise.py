@@ -25,16 +25,18 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import log_ndtr, logsumexp, wrightomega
+from scipy.special import log_ndtr, logsumexp, ndtr, ndtri, wrightomega
 
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.smooth._log_normal_tails import laplace_log_tail, uniform_log_tail
 from dpml.mechanisms.smooth._noise import Claim, Floats, SmoothNoise
+from dpml.mechanisms.tails import SymmetricNoise, size_by_search
 
 CONCENTRATED_CALIBRATIONS = ("derived", "bun-steinke")
 
 
-class _Concentrated(SmoothNoise):
+class _Concentrated(SymmetricNoise, SmoothNoise):
     """One noise family with a shape σ; subclasses give the two costs and the standard deviation."""
 
     sigma: float
@@ -167,6 +169,21 @@ class LaplaceLogNormal(_Concentrated):
         exponent = -0.5 * y**2 - sigma * y - size * np.exp(-sigma * y)
         return np.asarray(logsumexp(exponent, axis=-1) + np.log(width[..., 0] * 0.125) - 0.5 * math.log(2 * math.pi))
 
+    def _tail(self, t: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.exp(laplace_log_tail(np.log(t / self.scale), self.sigma))
+
+    def _tail_size(self, probability: float) -> float:
+        # by Jensen P(|Z| > z) >= exp(-z E exp(-σY)); and |Z| is above ab only if |X| is above a or exp(σY) above b
+        low = math.log(-math.log(probability)) - self.sigma**2 / 2
+        high = math.log(-math.log(probability / 2)) - self.sigma * float(ndtri(probability / 2))
+        return self.scale * size_by_search(lambda x: float(laplace_log_tail(x, self.sigma)), probability, low, high)
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise| for one unit of smooth sensitivity: E|X|·E exp(σY) = exp(σ²/2) of the scale."""
+        return self.scale * math.exp(self.sigma**2 / 2)
+
 
 @dataclass(frozen=True)
 class UniformLogNormal(_Concentrated):
@@ -230,6 +247,21 @@ class UniformLogNormal(_Concentrated):
             tail = log_ndtr(-self.sigma - np.log(np.abs(z)) / self.sigma)
         return np.asarray(tail + self.sigma**2 / 2 - math.log(2))
 
+    def _tail(self, t: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.exp(uniform_log_tail(np.log(t / self.scale), self.sigma))
+
+    def _tail_size(self, probability: float) -> float:
+        # P(|Z| > z) >= 1 - z E exp(-σY), and |Z| is above z only if exp(σY) is
+        low = math.log1p(-probability) - self.sigma**2 / 2
+        high = -self.sigma * float(ndtri(probability))
+        return self.scale * size_by_search(lambda x: float(uniform_log_tail(x, self.sigma)), probability, low, high)
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise| for one unit of smooth sensitivity: E|X|·E exp(σY) = ½exp(σ²/2) of the scale."""
+        return self.scale * math.exp(self.sigma**2 / 2) / 2
+
 
 @dataclass(frozen=True)
 class ArsinhNormal(_Concentrated):
@@ -289,6 +321,22 @@ class ArsinhNormal(_Concentrated):
     def _log_unit(self, z: Floats) -> Floats:
         y = np.arcsinh(self.sigma * z) / self.sigma
         return np.asarray(-0.5 * y**2 - 0.5 * np.log1p((self.sigma * z) ** 2) - 0.5 * math.log(2 * math.pi))
+
+    def _tail(self, t: Floats) -> Floats:
+        # Z rises with Y
+        return np.asarray(2 * ndtr(-np.arcsinh(self.sigma * t / self.scale) / self.sigma))
+
+    def _tail_size(self, probability: float) -> float:
+        with np.errstate(over="ignore"):
+            return self.scale * float(np.sinh(-self.sigma * ndtri(probability / 2))) / self.sigma
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise| for one unit of smooth sensitivity: exp(σ²/2)·(Φ(σ) - Φ(-σ))/σ of the scale.
+
+        E|sinh(σY)| is the integral of (e^(σy) - e^(-σy))·φ(y) over y > 0, and e^(σy)·φ(y) = exp(σ²/2)·φ(y - σ).
+        """
+        return self.scale * math.exp(self.sigma**2 / 2) * math.erf(self.sigma / math.sqrt(2)) / self.sigma
 
 
 @lru_cache(maxsize=4096)

@@ -52,6 +52,27 @@ MUTANTS = [
         (law("UniformLogNormal"),),
     ),
     Mutant(
+        f"{ROOM}.smooth._log_normal_tails.laplace_log_tail",
+        "a step too wide for a wide log-normal",
+        "math.ceil(max(1.0, sigma))",
+        "1",
+        ("test_mechanisms_tails.py::test_a_log_normal_tail_is_a_mean_over_the_normal",),
+    ),
+    Mutant(
+        f"{ROOM}.smooth._log_normal_tails.uniform_log_tail",
+        "the ratio of Mills at the wrong place",
+        "erfcx((far + sigma)",
+        "erfcx((far + 1.1 * sigma)",
+        ("test_mechanisms_tails.py::test_far_out_uniform_log_normal_has_the_tail_of_mills_ratios",),
+    ),
+    Mutant(
+        f"{ROOM}.smooth.concentrated_noise.ArsinhNormal.mean_size",
+        "one tail only",
+        "math.erf(self.sigma / math.sqrt(2)) / self.sigma",
+        "math.erf(self.sigma / math.sqrt(2)) / self.sigma / 2",
+        ("test_mechanisms_tails.py::test_a_mean_size_is_the_integral_of_the_tail",),
+    ),
+    Mutant(
         f"{ROOM}.smooth.pure_noise._exact_scale",
         "calibration to a third",
         "math.exp(max(log_scale, -690.0))",

@@ -1,0 +1,72 @@
+"""What a claim lets any attacker do, what draws can show at most, and looks at an audit that is not yet over."""
+
+from __future__ import annotations
+
+import math
+
+from dpml._validate import check_integer, check_number
+from dpml.auditing.attacker import lower_bounds
+
+__all__ = ["claimed_region", "largest_bound", "simultaneous_confidence"]
+
+
+def claimed_region(epsilon: float, delta: float = 0.0) -> tuple[list[float], list[float]]:
+    """Return the corners (fpr, tpr) of what a claim allows on the attacker's ROC plane.
+
+    Notes
+    -----
+    The thesis, eq. 2.6 and 2.7: tpr <= e^ε fpr + δ and 1 - fpr <= e^ε (1 - tpr) + δ, and the same with the two data
+    sets exchanged.
+
+    Examples
+    --------
+    >>> fpr, tpr = claimed_region(0.0)
+    >>> fpr[2], tpr[2]
+    (0.5, 0.5)
+    """
+    epsilon = check_number(epsilon, "epsilon", 0.0)
+    delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
+    knee = (1 - delta) / (1 + math.exp(min(epsilon, 700.0)))
+    fpr = [0, 0, knee, 1 - delta, 1, 1, 1 - knee, delta]
+    tpr = [0, delta, 1 - knee, 1, 1, 1 - delta, knee, 0]
+    return [float(v) for v in fpr], [float(v) for v in tpr]
+
+
+def simultaneous_confidence(confidence: float, looks: int) -> float:
+    """Return the confidence of each of several bounds, at which all of them hold together with `confidence`.
+
+    Who looks at an audit while draws arrive, and may stop at any look, asks this of each (Bonferroni).
+
+    Examples
+    --------
+    >>> round(simultaneous_confidence(0.95, 16), 6)
+    0.996875
+
+    Bounds as draws arrive, of Laplace noise at ε = 1, none of them above it:
+
+    >>> import numpy as np
+    >>> from dpml.auditing import attack_outputs
+    >>> first, second = np.random.default_rng(0).laplace(size=(2, 4000)) + np.array([[1.0], [0.0]])
+    >>> each = simultaneous_confidence(0.95, 3)
+    >>> [round(attack_outputs(first[:n], second[:n], confidence=each).epsilon_lower, 1) for n in (250, 1000, 4000)]
+    [0.1, 0.7, 0.8]
+    """
+    confidence = check_number(confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
+    return 1 - (1 - confidence) / check_integer(looks, "looks", 1)
+
+
+def largest_bound(draws: int, confidence: float = 0.95, delta: float = 0.0) -> float:
+    """Return the most that so many draws of each data set can show: the bound of an event that never fails.
+
+    Half of the draws choose the event and are not counted.
+
+    Examples
+    --------
+    >>> round(largest_bound(1_000), 2), round(largest_bound(100_000), 2)
+    (4.91, 9.51)
+    """
+    counted = check_integer(draws, "draws", 2)
+    counted -= counted // 2
+    confidence = check_number(confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
+    delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
+    return float(lower_bounds(counted, 0, counted, delta, 1 - confidence))
