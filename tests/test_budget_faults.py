@@ -110,7 +110,7 @@ def test_a_ledger_of_the_earlier_format_is_refused_with_what_to_do(tmp_path):
     database(path, "CREATE TABLE total (epsilon REAL, delta REAL, relation TEXT)")
     database(path, "CREATE TABLE part (id TEXT PRIMARY KEY, parent TEXT, disjoint TEXT)")
     database(path, "CREATE TABLE charge (id INTEGER PRIMARY KEY, label TEXT, epsilon REAL)")
-    with pytest.raises(LedgerOutdated, match=r"read its charges with sqlite3\.connect.* begin a ledger"):
+    with pytest.raises(LedgerOutdated, match=r"read its charges with sqlite3\.connect.* start a ledger"):
         Budget(1.0, path=path)
 
 

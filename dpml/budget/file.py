@@ -260,8 +260,8 @@ def _check_file(connection: sqlite3.Connection, path: str) -> None:
         raise LedgerOutdated(
             path,
             "was started by an earlier version of dpml, whose ledgers have no checksums and cannot be checked: read "
-            f"its charges with sqlite3.connect({path!r}).execute('SELECT * FROM charge').fetchall(), start a ledger under "
-            "another path, and spend the sum of the charges there",
+            f"its charges with sqlite3.connect({path!r}).execute('SELECT * FROM charge').fetchall(), start a ledger "
+            "under another path, and spend the sum of the charges there",
         )
     if sorted(sql or b"" for _, sql in schema) != sorted(table.encode() for table in TABLES):
         raise LedgerDamaged(path, "is a database, but not a complete ledger of dpml")

@@ -357,7 +357,7 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
         # without numpy, which fails at cells that are sequences, or makes a table of them
         first = len(X[0]) if len(X) and isinstance(X[0], (list, tuple, np.ndarray, pd.Series)) else None
         if first is None:
-            raise InvalidData("X is a list whose first entry is not a record: state a schema, or give records in an array")
+            raise InvalidData("X is a list whose first entry is no record: state a schema, or give records in an array")
         shape: tuple[int, ...] = (len(X), first)
     else:
         shape = X.shape if hasattr(X, "shape") else np.shape(X)
