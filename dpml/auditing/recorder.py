@@ -274,7 +274,7 @@ def _by_run(releases: list[Release], runs: list[tuple[tuple[int, int, float], ..
 
 def _epsilon(loss: Loss, delta: float) -> float:
     if math.isnan(loss.pure + loss.gaussian):
-        return math.inf  # no bound holds for a NaN statistic
+        return math.inf  # a NaN statistic has no bound
     if not (loss.gaussian or loss.profiles or loss.sampled):
         return loss.pure
     if delta == 0.0 or math.isinf(loss.pure):
