@@ -19,7 +19,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-# Slow imports, and imports that may fail, stand where they are used: `main` then turns an error into its exit code.
+# Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
 from dpml.exceptions import DpmlError, InvalidParameter
 
@@ -224,7 +224,7 @@ def _search(arguments: argparse.Namespace, rng: Any) -> int:
             confidence=arguments.confidence,
             rng=rng,
         )
-        # a bound below the truth is no surprise: a search that finds nothing proves nothing
+        # only a bound above the truth is surprising: a search that finds nothing proves nothing
         surprising = result.epsilon_lower > true + ROUNDING
         surprises += surprising
         verdict = "was not refuted" if result.passed else "does not hold"

@@ -153,7 +153,7 @@ def recorded_cost(
     """Return the privacy loss of everything that a call releases about two neighbouring data sets.
 
     The recorder knows the exact statistics, so this is not an audit from draws. It does not use the call's claim: it
-    adds up the losses of the mechanisms that really drew noise.
+    adds up the losses from the noise that was really drawn.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def recorded_releases(
 ) -> list[Release]:
     """Return every release of one run of a call with its loss, in order; parameters as for `recorded_cost`.
 
-    If the two runs differ in anything but a release, the last entry says so and has no mechanism.
+    If the two runs differ outside the releases, for example in their results, the last entry has no mechanism.
 
     Examples
     --------
