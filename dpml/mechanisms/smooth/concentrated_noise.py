@@ -186,7 +186,7 @@ class UniformLogNormal(_Concentrated):
     beta : float
         Smoothing parameter of the sensitivity, > 0.
     sigma : float, optional
-        Shape σ; default: the one with the least standard deviation.
+        Shape σ; default: the σ with the smallest standard deviation.
     calibration : {"derived", "bun-steinke"}
 
     Examples
@@ -250,7 +250,7 @@ class ArsinhNormal(_Concentrated):
     beta : float
         Smoothing parameter of the sensitivity, > 0.
     sigma : float, optional
-        Shape σ; default: the one with the least standard deviation.
+        Shape σ; default: the σ with the smallest standard deviation.
     calibration : {"derived", "bun-steinke"}
 
     Examples
