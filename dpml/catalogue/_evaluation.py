@@ -23,7 +23,7 @@ from dpml.evaluation import (
 
 # Few bins make audits from draws quick. The cost of a record does not depend on their number.
 BINS = roc_thresholds(2)
-COMES = "a scored record comes, or changes label and bin"
+COMES = "a scored record is added, or changes label and bin"
 
 
 def _case(release: Any, shown: Any, neighbours: Any, words: str):
@@ -169,7 +169,7 @@ METHODS = (
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
         "ε, for scores of a model that was not trained on these records",
         True,
-        _case(_histogram, _rows, _labelled, "a scored record comes, or moves"),
+        _case(_histogram, _rows, _labelled, "a scored record is added, or moves"),
     ),
     Method(
         "private-roc-curve",
@@ -193,7 +193,7 @@ METHODS = (
     ),
     Method(
         "evaluation-clip",
-        "All figures, what is not allowed is clipped",
+        "All measures, invalid input clipped",
         "evaluation",
         ("dpml.evaluation.release_evaluation",),
         "derived here: scores are moved into their scale, a record whose label is no class is dropped",
@@ -203,12 +203,12 @@ METHODS = (
             _evaluation(on_invalid="clip"),
             lambda found: _rows(found.counts),
             _clipped,
-            "a record whose score is too large comes, or had a label that is no class",
+            "a record whose score is too large is added, or replaces an invalid one",
         ),
     ),
     Method(
         "evaluation-release",
-        "All figures, release",
+        "All measures, release",
         "evaluation",
         ("dpml.evaluation.release_evaluation",),
         "the same with integer noise (OpenDP)",
@@ -219,13 +219,13 @@ METHODS = (
                 _evaluation(release=True),
                 lambda found: _rows(found.counts),
                 _clipped,
-                "a record whose score is too large comes, or had a label that is no class",
+                "a record whose score is too large is added, or replaces an invalid one",
             )
         ),
     ),
     Method(
         "evaluation",
-        "All figures about a classifier from one noisy histogram",
+        "All measures of a classifier from one noisy histogram",
         "evaluation",
         ("dpml.evaluation.release_evaluation",),
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
@@ -245,7 +245,7 @@ METHODS = (
             _weighted,
             lambda found: _rows(found.counts),
             _scored,
-            "a record of the largest weight comes, or changes label and bin",
+            "a record of the largest weight is added, or changes label and bin",
         ),
     ),
     Method(
@@ -260,7 +260,7 @@ METHODS = (
             _several,
             _each_count,
             _several_scores,
-            "a record comes that all three histograms count, or changes its cell in all",
+            "a record is added to all three histograms, or changes its cell in all",
         ),
     ),
     Method(
@@ -271,21 +271,21 @@ METHODS = (
         "derived here",
         "ε, for predictions of a model that was not trained on these records",
         True,
-        _case(_confusion, lambda found: _rows(found.counts), _predicted, "a record comes, or changes"),
+        _case(_confusion, lambda found: _rows(found.counts), _predicted, "a record is added, or replaced"),
     ),
     Method(
         "comparison",
-        "Which of two classifiers is right oftener",
+        "Comparison of the accuracies of two classifiers",
         "evaluation",
         ("dpml.evaluation.compare_classifiers",),
         "derived here",
         "ε, for models that were not trained on these records",
         True,
-        _case(_paired, lambda found: found.counts, _two_scores(0.1, 0.9), "a record that only A gets right comes"),
+        _case(_paired, lambda found: found.counts, _two_scores(0.1, 0.9), "a record is added to A's cell"),
     ),
     Method(
         "comparison-auc",
-        "Which of two classifiers has the larger area",
+        "Comparison of the areas of two classifiers",
         "evaluation",
         ("dpml.evaluation.compare_classifiers",),
         "derived here",
@@ -295,7 +295,7 @@ METHODS = (
             _paired_areas,
             _each_count,
             _two_scores(0.01, 0.99),
-            "a record comes that both histograms count, or changes its cell in both",
+            "a record is added to both histograms, or changes its cell in both",
         ),
     ),
 )

@@ -203,7 +203,7 @@ def _curve(method: str, **options: Any):
         sums = _Sums(call, Privelet(1.0, 2, relation, 2))
         node = _median_node if medians else _quantile_node
         sides = (_for_medians if medians else _for_quantiles)(level, relation)
-        # the record that comes is a positive; the one that moves changes its label too
+        # an added record is a positive; one that moves also changes its label
         labels = np.zeros(len(sides[0]), dtype=int)
         data = sides[0], labels
         neighbour = sides[1], np.append(labels if relation == "add-remove" else labels[1:], 1)
