@@ -1,10 +1,10 @@
-"""Accuracy after naive Bayes of every private selection method: six data sets, four ε, both relations, same seeds.
+"""Accuracy of naive Bayes after every private selection method: six data sets, four ε, both relations, same seeds.
 
     python benchmarks/accuracy_selection.py [--draws 50] [--jobs 2] [--data xwindows ...] [--csv FILE] [--markdown]
 
 Every method spends half of ε on selecting and half on row-bounded naive Bayes with its defaults, at two public numbers
-of features: the T that `dpml.selection.plan` would take if it kept few, and half of all features. Beside them naive
-Bayes with all features, which spends all of ε on training, and `BestSelector`, which is told ε only.
+of features: the T that `dpml.selection.plan` would take if it kept few, and half of all features. Two more rows are
+naive Bayes with all features, which spends all of ε on training, and `BestSelector`, which gets only ε.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0)
 RELATIONS = ("add-remove", "replace-one")
 ALL, BEST = "all features", "BestSelector"
 
-# ε of the selectors is set by the study
+# the study sets the ε of the selectors
 SELECTORS: dict[str, Callable[[int, int], Any]] = {
     "Alg. 2 as published, MI": lambda T, n: NoisyCountSelector(1.0, T, method="published"),
     "Alg. 2 row-bounded, MI": lambda T, n: NoisyCountSelector(1.0, T, row_bound=2),
@@ -63,7 +63,7 @@ SELECTORS: dict[str, Callable[[int, int], Any]] = {
 
 
 def column(name: str, epsilon: float, relation: str, draws: int, seed: int = 0) -> pd.DataFrame:
-    """Return one row a method and draw: its test accuracy."""
+    """Return the test accuracy of each method and draw, one in each row."""
     data = load(name)
     schema = data.schema
     few = plan(schema, epsilon, relation).n_features
@@ -91,7 +91,7 @@ def column(name: str, epsilon: float, relation: str, draws: int, seed: int = 0) 
 
 
 def against_best_row(table: pd.DataFrame) -> pd.DataFrame:
-    """Return for each column its best other row, and how far BestSelector is from it in standard errors."""
+    """Return for each column its best other row, the gap of BestSelector to it, and the standard error of the gap."""
     rows = []
     for key, part in table.groupby(["data", "relation", "epsilon"], sort=False):
         named = part.assign(row=part["method"] + " " + part["size"])

@@ -1,8 +1,8 @@
-"""What private tuning costs beside what it gains: test accuracy of each scheme, mean and standard error over draws.
+"""The cost and the gain of private tuning: test accuracy of each scheme, mean and standard error over draws.
 
 python benchmarks/tuning.py [draws] [--markdown] [--data newsgroup1,mushrooms,adult]   # set DPML_DATA
 
-All schemes have the same ε in all, add/remove-one. "best in hindsight" is not private: it looks at the test records.
+All schemes have the same total ε, under add/remove-one. "best in hindsight" is not private: it uses the test records.
 The standard errors are over draws of the noise, of the search and of three splits into parts.
 """
 
