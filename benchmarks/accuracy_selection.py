@@ -1,6 +1,7 @@
 """Accuracy of naive Bayes after every private selection method: six data sets, four ε, both relations, same seeds.
 
     python benchmarks/accuracy_selection.py [--draws 50] [--jobs 2] [--data xwindows ...] [--csv FILE] [--markdown]
+        [--results]
 
 Every method spends half of ε on selecting and half on row-bounded naive Bayes with its defaults, at two public numbers
 of features: the T that `dpml.selection.plan` would take if it kept few, and half of all features. Two more rows are
@@ -17,6 +18,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from result_files import write_results
 
 from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
@@ -116,6 +118,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=list(DATA), choices=DATA)
     parser.add_argument("--csv", help="write every draw to this file")
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--results", action="store_true", help="replace results/accuracy_selection.csv")
     options = parser.parse_args()
     grid = [(d, e, r) for d in options.data for r in RELATIONS for e in EPSILONS]
     runs = joblib.Parallel(n_jobs=options.jobs, return_as="generator")(
@@ -129,6 +132,11 @@ def main() -> None:
     if options.csv:
         table.to_csv(options.csv, index=False)
     mean = table.groupby(["data", "relation", "method", "size", "epsilon"], sort=False)["accuracy"].agg(["mean", "sem"])
+    if options.results:
+        percent = {"accuracy": (100 * mean["mean"]).map("{:.1f}".format)}
+        percent["standard_error"] = (100 * mean["sem"]).map("{:.1f}".format)
+        columns = ["data", "method", "size", "relation", "epsilon", "accuracy", "standard_error"]
+        write_results("accuracy_selection", pd.DataFrame(percent).reset_index()[columns])
     cells = (100 * mean["mean"]).map("{:.1f}".format) + " (" + (100 * mean["sem"]).map("{:.1f}".format) + ")"
     for data in options.data:
         wide = cells[data].unstack(["relation", "epsilon"]).reset_index()

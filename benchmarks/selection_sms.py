@@ -1,6 +1,6 @@
 """Stoddard et al.'s experiment on SMS: private feature selection, then naive Bayes, at ε = 1 under add/remove-one.
 
-    python benchmarks/selection_sms.py [--draws 50] [--markdown]
+    python benchmarks/selection_sms.py [--draws 50] [--csv FILE] [--markdown] [--results]
 
 Shares of ε as in Stoddard et al. 2014, section 5.1: score perturbation spends half on selecting; clusters, threshold
 testing and their repairs spend a fifth. Every message is cut to ten words for score perturbation and clusters, and for
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from result_files import write_results
 
 from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes import models_from_row_bounded
@@ -279,12 +280,16 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--csv", help="write every draw to this file")
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--results", action="store_true", help="replace results/selection_sms.csv")
     options = parser.parse_args()
     table = run(options.draws)
     if options.csv:
         table.to_csv(options.csv, index=False)
     table["value"] *= np.where(table["measure"].isin([*CLASSIFIERS, "F1"]), 100, 1)
     found = table.groupby(["row", "point", "measure"], sort=False)["value"].agg(["mean", "sem"]).reset_index()
+    if options.results:
+        names = {"row": "method", "sem": "standard_error"}
+        write_results("selection_sms", found.round({"mean": 1, "sem": 1}).rename(columns=names))
     show = _markdown if options.markdown else lambda t: t.to_string(index=False)
     print(f"Best of the grid, not a private choice: percent, mean of {options.draws} draws (standard error)\n")
     print(show(_best(found)))
