@@ -294,7 +294,7 @@ def check_source(rng: Any, release: bool) -> None:
     if not check_flag(release, "release"):
         check_rng(rng)
     elif rng is not None:
-        raise InvalidParameter("rng", rng, "None with release=True: whoever knows the seed can subtract the noise")
+        raise InvalidParameter("rng", rng, "None where release=True: whoever knows the seed can subtract the noise")
     else:
         check_release()
 
