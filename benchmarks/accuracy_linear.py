@@ -1,11 +1,11 @@
-"""Test accuracy of private linear classifiers on the six binary sets of the thesis, beside its Table 4.2.
+"""Test accuracy of private linear classifiers on the six binary sets of the thesis, compared with its Table 4.2.
 
 python benchmarks/accuracy_linear.py [--draws 50] [--epsilons 0.1 1] [--datasets adult ...] [--markdown]
 
-It needs the real files (DPML_DATA). Every row is a mean over draws of the noise on the fixed public split. The rows
-"as published" choose λ as the thesis does, by five-fold cross-validation on the private records, which nobody pays
-for; all other rows follow public rules. A record of the thesis has all features scaled to [-1, 1], and so the length
-√D; here absent features are 0, and a record is as long as its ones are many.
+The real files are needed (DPML_DATA). Every row is a mean over draws of the noise on the fixed public split. The rows
+"as published" choose λ as the thesis does, by five-fold cross-validation on the private records, without paying ε for
+it. All other rows follow public rules. In the thesis all features are scaled to [-1, 1], so that a record of binary
+features has length √D. Here absent features are 0, and its length is the square root of its number of ones.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def dense(X: Any) -> np.ndarray:
 
 
 def as_published(data: Dataset, method: str, epsilon: float, draws: int) -> tuple[np.ndarray, float]:
-    """Return accuracies of the thesis' Algorithm 6 or 7 on records scaled as there, and the λ that it would take."""
+    """Return accuracies of the thesis' Algorithm 6 or 7 on records scaled as in the thesis, and the λ it chooses."""
     scale = 1 / np.sqrt(data.X_train.shape[1])
     train, test = (scale * (2 * dense(X) - 1) for X in (data.X_train, data.X_test))
     options: dict[str, Any] = {"method": method, "calibration": "published", "rng": np.random.default_rng(0)}

@@ -1,7 +1,7 @@
 """Test accuracy of private naive Bayes for mixed tables: mean and standard error over draws, sets × methods × ε.
 
 python benchmarks/accuracy_mixed.py [draws]              # needs the real files: set DPML_DATA
-python benchmarks/accuracy_mixed.py [draws] search       # what the default rules were chosen from
+python benchmarks/accuracy_mixed.py [draws] search       # the search that chose the default rules
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def search(draws: int) -> None:
             for epsilon in epsilons[:: max(len(epsilons) // 3, 1)]:
                 row = []
                 for value in values:
-                    # the rule without its ends
+                    # the rule without its lower and upper limit
                     rule = (
                         2 * (study.schema.n_lower * epsilon / study.schema.n_classes / study.schema.n_features) ** 0.5
                     )

@@ -2,7 +2,7 @@
 
 python benchmarks/accuracy_naive_bayes.py [draws]     # needs the real files: set DPML_DATA
 
-The default is `BernoulliNB(epsilon, schema=...)` and nothing else, fitted once for each seed 0, 1, ...
+"the default" is `BernoulliNB(epsilon, schema=...)` with no other parameter, fitted once for each seed 0, 1, ...
 """
 
 from __future__ import annotations

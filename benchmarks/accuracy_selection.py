@@ -1,10 +1,11 @@
-"""Accuracy after naive Bayes of every private selection method: six data sets, four ε, both relations, same seeds.
+"""Accuracy of naive Bayes after every private selection method: six data sets, four ε, both relations, same seeds.
 
     python benchmarks/accuracy_selection.py [--draws 50] [--jobs 2] [--data xwindows ...] [--csv FILE] [--markdown]
+        [--results]
 
 Every method spends half of ε on selecting and half on row-bounded naive Bayes with its defaults, at two public numbers
-of features: the T that `dpml.selection.plan` would take if it kept few, and half of all features. Beside them naive
-Bayes with all features, which spends all of ε on training, and `BestSelector`, which is told ε only.
+of features: the T that `dpml.selection.plan` would take if it kept few, and half of all features. Two more rows are
+naive Bayes with all features, which spends all of ε on training, and `BestSelector`, which gets only ε.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from result_files import write_results
 
 from dpml.classifiers import BernoulliNB
 from dpml.datasets import load
@@ -37,7 +39,7 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0)
 RELATIONS = ("add-remove", "replace-one")
 ALL, BEST = "all features", "BestSelector"
 
-# ε of the selectors is set by the study
+# the study sets the ε of the selectors
 SELECTORS: dict[str, Callable[[int, int], Any]] = {
     "Alg. 2 as published, MI": lambda T, n: NoisyCountSelector(1.0, T, method="published"),
     "Alg. 2 row-bounded, MI": lambda T, n: NoisyCountSelector(1.0, T, row_bound=2),
@@ -63,7 +65,7 @@ SELECTORS: dict[str, Callable[[int, int], Any]] = {
 
 
 def column(name: str, epsilon: float, relation: str, draws: int, seed: int = 0) -> pd.DataFrame:
-    """Return one row a method and draw: its test accuracy."""
+    """Return the test accuracy of each method and draw, one in each row."""
     data = load(name)
     schema = data.schema
     few = plan(schema, epsilon, relation).n_features
@@ -91,7 +93,7 @@ def column(name: str, epsilon: float, relation: str, draws: int, seed: int = 0) 
 
 
 def against_best_row(table: pd.DataFrame) -> pd.DataFrame:
-    """Return for each column its best other row, and how far BestSelector is from it in standard errors."""
+    """Return for each column its best other row, the gap of BestSelector to it, and the standard error of the gap."""
     rows = []
     for key, part in table.groupby(["data", "relation", "epsilon"], sort=False):
         named = part.assign(row=part["method"] + " " + part["size"])
@@ -116,6 +118,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=list(DATA), choices=DATA)
     parser.add_argument("--csv", help="write every draw to this file")
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--results", action="store_true", help="replace results/accuracy_selection.csv")
     options = parser.parse_args()
     grid = [(d, e, r) for d in options.data for r in RELATIONS for e in EPSILONS]
     runs = joblib.Parallel(n_jobs=options.jobs, return_as="generator")(
@@ -129,6 +132,11 @@ def main() -> None:
     if options.csv:
         table.to_csv(options.csv, index=False)
     mean = table.groupby(["data", "relation", "method", "size", "epsilon"], sort=False)["accuracy"].agg(["mean", "sem"])
+    if options.results:
+        percent = {"accuracy": (100 * mean["mean"]).map("{:.1f}".format)}
+        percent["standard_error"] = (100 * mean["sem"]).map("{:.1f}".format)
+        columns = ["data", "method", "size", "relation", "epsilon", "accuracy", "standard_error"]
+        write_results("accuracy_selection", pd.DataFrame(percent).reset_index()[columns])
     cells = (100 * mean["mean"]).map("{:.1f}".format) + " (" + (100 * mean["sem"]).map("{:.1f}".format) + ")"
     for data in options.data:
         wide = cells[data].unstack(["relation", "epsilon"]).reset_index()

@@ -1,13 +1,13 @@
-"""Search for violations in the literature's algorithms, and print what was found beside what is true.
+"""Search for violations in algorithms from the literature, and print the bounds found beside the true ε.
 
-Run ``OMP_NUM_THREADS=1 python benchmarks/audit_search.py [NAME ...]``: a row for each algorithm of
-`dpml.auditing.literature` at a claim of 1, with the true ε on the stated inputs, the lower bound found, its share of
-the truth (or of five times the claim where the truth is infinite), draws of each data set that were counted, and time.
-``--check`` fails where a share is below 0.9, or below 1 where ε is infinite. ``--processor`` counts processor time
-instead of the clock's, on a machine that does other things too.
+``OMP_NUM_THREADS=1 python benchmarks/audit_search.py [NAME ...]`` prints a row for each algorithm of
+`dpml.auditing.literature` at a claim of 1: the true ε on the stated inputs, the lower bound found, its share of the
+true ε (or of five times the claim if the true ε is infinite), the counted draws of each data set, and the time.
+``--check`` fails if a share is below 0.9, or below 1 for an infinite ε. ``--processor`` measures processor time instead
+of wall time, for a busy machine.
 
-``--honest`` runs 100 short searches with seeds 0 to 99 on each algorithm that holds its claim, and counts accusations;
-it fails beyond the 0.999 quantile of the binomial distribution of what 95 % confidence allows.
+``--honest`` runs 100 short searches with seeds 0 to 99 on each algorithm that holds its claim, and counts false
+accusations. It fails beyond the 0.999 quantile of the binomial distribution that 95 % confidence allows.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """How long the Explore page takes from a key on a slider to the drawn figure, in headless Chromium.
 
 Run from the project's root: ``python benchmarks/bench_app.py [census adult ...]``. It serves the app itself, opens the
-page, waits until all curves are there, and then presses the right or left arrow on a focused slider, one press after
-the other has been answered. The clock of the page starts in the slider's keydown event. It stops when the figure's
+page, and waits until all curves are complete. Then it presses the right or left arrow on a focused slider, each press
+after the answer to the one before. The page's clock starts in the slider's keydown event. It stops when the figure's
 canvas has been painted (Bokeh's ``repainted`` signal) with data that are newer than the press:
 
-- browser: ε slider until the selection figure shows new probabilities; nothing is asked of the server.
-- server: ε slider until the accuracy figure shows the values at the new ε, computed by the server.
-- busy: the same, on the threshold slider, while the worker processes are in the middle of a sweep (the sweep of the
-  press before is outdated and a new one starts each time).
+- browser: from the ε slider until the selection figure shows new probabilities, without the server.
+- server: from the ε slider until the accuracy figure shows the server's values at the new ε.
+- busy: the same, from the threshold slider, while the worker processes are in the middle of a sweep (each press makes
+  the current sweep outdated and starts a new one).
 
 Each page starts from a new seed, so that no answer comes from a cache. Medians and 90th percentiles are printed in
 milliseconds.
@@ -42,7 +42,7 @@ ARGUMENTS = [
 ]
 TARGETS = {"browser": 35, "server": 120, "busy": 150}
 
-# Counts repaints of a figure and remembers when a source of it was last changed before one.
+# Measures the time from a key press to the first repaint of a figure with changed data.
 PROBE = """
 ([plot, source]) => {
   const doc = Bokeh.documents[0]
@@ -64,7 +64,7 @@ PROBE = """
 
 
 def free_port() -> int:
-    """Return a port nobody uses."""
+    """Return an unused port."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
@@ -85,7 +85,7 @@ def serve(port: int) -> subprocess.Popen:
 
 
 def settled(page, state: str = "sweep-state") -> None:
-    """Wait until the page has answered and all curves are there."""
+    """Wait until the page has answered and all curves are complete."""
     page.wait_for_function(
         """(name) => {
           const sweep = globalThis.Bokeh?.documents[0]?.get_model_by_name(name)?.data
@@ -98,7 +98,7 @@ def settled(page, state: str = "sweep-state") -> None:
 
 
 def until_busy(page, state: str = "sweep-state") -> None:
-    """Wait until the worker processes compute."""
+    """Wait until the worker processes are computing."""
     page.wait_for_function("(name) => Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
 
 

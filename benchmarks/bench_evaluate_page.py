@@ -3,9 +3,9 @@
 Run from the project's root: ``python benchmarks/bench_evaluate_page.py [census adult ...]``. The clock is that of
 ``bench_app.py``: it starts in the keydown event and stops when the figure's canvas has been painted with newer data.
 
-- curves: ε slider until the private ROC curves of the bins are drawn, by the browser alone.
-- numbers: the same slider until the intervals of ten releases are drawn, which the server sends.
-- busy: the same while the worker processes compute the curves of another setting.
+- curves: from the ε slider until the browser has drawn the private ROC curves of the bins, without the server.
+- numbers: from the same slider until the intervals of ten releases are drawn, which the server sends.
+- busy: the same, while the worker processes compute the curves of another setting.
 
 Each data set starts from a new seed, so that no answer comes from a cache.
 """

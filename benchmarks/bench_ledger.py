@@ -1,10 +1,10 @@
-"""What a charge to a ledger in a file costs, beside one bare durable commit of SQLite in the same folder.
+"""The time of a charge to a ledger in a file, relative to a bare durable commit of SQLite in the same folder.
 
     python benchmarks/bench_ledger.py [--charges 10000] [--folder FOLDER]
 
-After every charge come two bare commits of one INSERT each, with ``synchronous = FULL`` and SQLite's own journal mode,
-which is the ledger's too: one by a connection that stays open, one by a connection of its own, as a charge has. So a
-slow moment of the disk hits all three. The ledger's own mode is EXTRA, which syncs the folder as well.
+Every charge is followed by two bare commits of one INSERT each, with ``synchronous = FULL`` and SQLite's default
+journal mode, which the ledger uses too. One commit uses a connection that stays open; the other opens its own, as a
+charge does. So a slow moment of the disk affects all three. The ledger itself uses EXTRA, which also syncs the folder.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How fast the library's batched steps are, each as a ratio to a plain operation of the same sizes in the same run.
+"""Times of the library's batched steps, each also as a ratio to a plain operation of the same size in the same run.
 
     python benchmarks/bench_library.py            # needs the adult files: set DPML_DATA
 
-Every line is the median of several runs, the two sides taken in turn, so that a slow moment hits both.
+Every line is the median of several runs. The two sides of a ratio alternate, so that a slow moment affects both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpml.studies.accuracy import RowBoundedNBStudy
 
 
 def medians(*runs: Callable[[], object], repeats: int = 9) -> list[float]:
-    """Return the median seconds of each run, taken in turn after one warm-up."""
+    """Return the median seconds of each function. The functions alternate, after one warm-up."""
     times: list[list[float]] = [[] for _ in runs]
     for run in runs:
         run()
@@ -58,7 +58,7 @@ def naive_bayes_models() -> None:
 
 
 def naive_bayes_fit() -> None:
-    """Time a whole fit on adult beside scikit-learn's, the door and the sharing of records apart."""
+    """Time a whole fit on adult relative to scikit-learn's; the checks and the sharing of records are timed apart."""
     data = load("adult")
     X, y, schema = data.X_train, data.y_train, data.schema
     private = BernoulliNB(0.1, schema=schema, selection="none", random_state=0)
@@ -77,7 +77,7 @@ def naive_bayes_fit() -> None:
 
 
 def selection() -> None:
-    """Each way of choosing T features beside drawing the plain noise of its scores (draws, D)."""
+    """Time each way of choosing T features relative to drawing plain noise for its scores (draws, D)."""
     small, large = (np.random.default_rng(0).normal(size=D) * 3 for D in (600, 33_000))
     for scores, T, draws in ((small, 50, 1000), (large, 100, 10)):
         D = scores.size

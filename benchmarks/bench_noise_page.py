@@ -1,9 +1,9 @@
 """How long the Noise page takes from a moved pointer to the drawn envelope of sensitivities, in headless Chromium.
 
 Run from the project's root: ``python benchmarks/bench_noise_page.py``. It serves the app itself, opens the page with
-200 points and drags one of them, one step after the other has been drawn. The clock of the page starts in the
-pointermove event and stops when the envelope's canvas has been painted with data that are newer. Everything between
-happens in the browser. Medians and 90th percentiles are printed in milliseconds.
+200 points and drags one of them; each step waits until the one before is drawn. The page's clock starts in the
+pointermove event and stops when the envelope's canvas has been painted with newer data. All of this happens in the
+browser. Medians and 90th percentiles are printed in milliseconds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bench_app import app_page, summary
 
 TARGET = 35
 STEPS = 30
-# the point is one whose every step moves the envelope: for the median the middle one, for a trimmed mean an outer one
+# every step of this point moves the envelope: it is the middle point for the median, an outer one for a trimmed mean
 CASES = {
     "median": ("noise_statistic=median", 100),
     "trimmed mean": ("noise_statistic=trimmed_mean&noise_trim=20", 175),
@@ -39,7 +39,7 @@ PROBE = """
   window.probe = probe
 }
 """
-# where on the screen a point is
+# returns the position of a point on the screen
 WHERE = """
 (index) => {
   const doc = Bokeh.documents[0]
@@ -58,7 +58,7 @@ def drag(page, index: int) -> list[float]:
     page.wait_for_timeout(300)
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x + 8, y)  # a drag begins after some pixels
+    page.mouse.move(x + 8, y)  # the browser starts a drag only after some pixels
     page.wait_for_timeout(100)
     page.evaluate(PROBE)
     for step in range(STEPS):

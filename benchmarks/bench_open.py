@@ -1,8 +1,8 @@
 """How long each page of the app takes to open in headless Chromium.
 
-Run from the project's root: ``python benchmarks/bench_open.py [explore audit ...]``. Each page is opened once to warm
-the server's results and the browser's cache, then VISITS times. The first time is until the document has come from
-the server, the second until its first figure has data. Medians are printed in seconds.
+Run from the project's root: ``python benchmarks/bench_open.py [explore audit ...]``. Each page is opened once to fill
+the caches of server and browser, then VISITS times. The first time ends when the document has come from the server,
+the second when its first figure has data. Medians are printed in seconds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 
 from bench_app import app_page
 
-# a source that has data once the first answer is drawn
+# a source that has data when the first answer is drawn
 FIRST = {
     "explore": ("accuracy-published-now", "mean"),
     "audit": ("audit-roc", "fpr"),
@@ -27,7 +27,7 @@ HAS_DATA = """([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.da
 
 
 def visit(page, url: str, name: str) -> tuple[float, float]:
-    """Return the seconds until the document is there, and until its first figure has data."""
+    """Return the seconds until the document has arrived, and until its first figure has data."""
     begun = time.perf_counter()
     page.goto(f"{url}?page={name}&draws=10")
     page.wait_for_function("globalThis.Bokeh?.documents?.length > 0", timeout=60_000)

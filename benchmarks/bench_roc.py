@@ -1,10 +1,10 @@
-"""Private evaluation: its time beside scikit-learn's exact curve, and how often its intervals hold the exact figure.
+"""Private evaluation: its time relative to scikit-learn's exact curve, and the coverage of its intervals.
 
     python benchmarks/bench_roc.py              # time; no files needed
     python benchmarks/bench_roc.py coverage     # coverage of intervals and bands, some minutes; `coverage 100` for less
 
-A time is the median of nine runs, the two sides taken in turn. A coverage is a share of 400 releases, with a standard
-error of 0.011 at 0.95.
+A time is the median of nine runs, where the two sides alternate. A coverage is a share of 400 releases, with a
+standard error of 0.011 at 0.95.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EPSILONS = (0.1, 0.5, 1.0, 5.0)
 
 
 def medians(*runs: Callable[[], object], repeats: int = 9) -> list[float]:
-    """Return the median seconds of each run, taken in turn after one warm-up."""
+    """Return the median seconds of each function. The functions alternate, after one warm-up."""
     times: list[list[float]] = [[] for _ in runs]
     for run in runs:
         run()
@@ -83,7 +83,7 @@ def test_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def exact_figures(counts: np.ndarray) -> PrivateEvaluation:
-    """Return the figures of an exact histogram."""
+    """Return the measures of an exact histogram."""
     return PrivateEvaluation(
         counts.astype(float), roc_thresholds(score_scale="log-odds"), 0.0, 1.0, "add-remove", "log-odds"
     )
@@ -148,7 +148,7 @@ def comparison_coverage(releases: int = 400) -> None:
 
 
 def sampling_coverage(releases: int = 400) -> None:
-    """Intervals for the population: each release has a fresh test set."""
+    """Intervals for the population: each release has a new test set."""
     for n, gap, share in ((100, 2, 0.5), (500, 4, 0.15), (5000, 2, 0.3)):
         rng = np.random.default_rng(3)
 

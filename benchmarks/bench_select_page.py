@@ -3,10 +3,10 @@
 Run from the project's root: ``python benchmarks/bench_select_page.py [census newsgroup1 ...]``. The clock is that of
 ``bench_app.py``: it starts in the keydown event and stops when the figure's canvas has been painted with newer data.
 
-- ranked: ε slider until the ranked probabilities by counts are drawn; T: the same for the number of features. Both by
-  the browser alone.
-- feature: the number of the feature until its counts are drawn, which the server sends.
-- busy: the same while the worker processes compute the curves of another setting.
+- ranked: from the ε slider until the ranked probabilities by counts are drawn. T: the same for the number of features.
+  Both work without the server.
+- feature: from the number of the feature until its counts are drawn, which the server sends.
+- busy: the same, while the worker processes compute the curves of another setting.
 
 Each data set starts from a new seed, so that no answer comes from a cache.
 """

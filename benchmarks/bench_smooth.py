@@ -1,7 +1,7 @@
-"""Time smooth sensitivities against one sort of the same values, and fit how the time grows.
+"""Time smooth sensitivities relative to one sort of the same values, and fit the growth of the time.
 
-Run ``python benchmarks/bench_smooth.py``; with ``--check`` it fails where a statistic takes more than six sorts at
-1,000,000 values or a log-log slope above 1.1.
+Run ``python benchmarks/bench_smooth.py``. With ``--check`` it fails if a statistic takes more than six sorts at
+1,000,000 values, or has a log-log slope above 1.1.
 """
 
 from __future__ import annotations

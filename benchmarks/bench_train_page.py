@@ -1,11 +1,11 @@
-"""How long the Train page takes from a moved ε to the drawn dots, and to all curves, in headless Chromium.
+"""How long the Train page takes from a change of ε to the drawn dots, and to all curves, in headless Chromium.
 
 Run from the project's root: ``python benchmarks/bench_train_page.py [--family naive-bayes|linear] [data set ...]``. It
-serves the app itself, opens the page with the family's default methods and 50 draws, and moves ε one step after the
-other. The page's clock starts at the key. The first time stops when the accuracy plot has been painted with the dot of
-a method that the server answers at the new ε, the second, for linear models, with that of one that a worker trains
-anew, the last when all curves that depend on ε are complete. Each ε is new, so nothing comes from the cache. Medians
-and 90th percentiles are printed in milliseconds.
+serves the app itself, opens the page with the family's default methods and 50 draws, and moves ε step by step. The
+page's clock starts at the key press. The first time ends when the accuracy plot shows the dot of a method that the
+server answers at the new ε. The second, for linear models, ends with the dot of a method that a worker trains again.
+The last ends when all curves that depend on ε are complete. Each ε is new, so that nothing comes from the cache.
+Medians and 90th percentiles are printed in milliseconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import statistics
 from bench_app import app_page
 
 DATASETS = ("census", "adult", "newsgroup1")
-# a method whose dot the server answers, and one whose dot comes from a worker
+# a method whose dot comes from the server, and one whose dot comes from a worker
 WATCHED = {"naive-bayes": ["binned", "binned"], "linear": ["output", "l1"]}
 TARGET = 200
 STEPS = 10
@@ -64,7 +64,7 @@ PROBE = """
 
 
 def measure(page, family: str) -> dict[str, list[float]]:
-    """Return the milliseconds from each key to the painted dots, and to complete curves."""
+    """Return the milliseconds from each key press to the painted dots, and to complete curves."""
     page.get_by_role("slider", name="ε", exact=True).focus()
     page.evaluate(PROBE, WATCHED[family])
     for step in range(STEPS):

@@ -1,9 +1,9 @@
-"""diffprivlib's Gaussian naive Bayes beside `MixedNB` on adult's six numbers: same rows, public bounds, in one run.
+"""diffprivlib's Gaussian naive Bayes and `MixedNB` on adult's six numbers: same rows and public bounds, in one run.
 
     python benchmarks/peer_gaussian_nb.py PEER_PYTHON [draws]
 
-diffprivlib 0.6.6 does not work with this project's scikit-learn, so it needs an environment of its own, whose Python is
-PEER_PYTHON (``pip install diffprivlib==0.6.6 "scikit-learn<1.8"``). Needs the real files: set DPML_DATA.
+diffprivlib 0.6.6 does not work with this project's scikit-learn. It needs an environment of its own, whose Python is
+PEER_PYTHON (``pip install diffprivlib==0.6.6 "scikit-learn<1.8"``). The real files are needed: set DPML_DATA.
 """
 
 from __future__ import annotations

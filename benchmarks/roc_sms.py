@@ -1,18 +1,18 @@
-"""Private ROC curves on 558 SMS, as in Stoddard et al. 2014, section 5.2: every way of theirs beside our default.
+"""Private ROC curves on 558 SMS, as in Stoddard et al. 2014, section 5.2: each of their methods and our default.
 
     python benchmarks/roc_sms.py [--draws 100] [--markdown] [--thresholds] [--csv FILE]
 
-One tenth of the messages (558, 483 of them ham, which is label 1) is held out, with a fixed seed and in proportion;
-Stoddard et al. do not say which tenth they took (481 ham). Bernoulli naive Bayes without privacy is trained on the
-rest and scores them. It is weakened to an AUC near 0.9 and near 0.75 in two plain ways: trained on the words that most
-messages of the training part have, or with Gaussian noise of a stated standard deviation, with a fixed seed, on its
-log-odds. The printed error is Stoddard et al.'s: the median over draws of the area between the private curve and the
-true one (`sklearn.metrics.roc_curve`).
+One tenth of the messages (558, 483 of them ham, which is label 1) is held out, with a fixed seed and stratified by
+label. Stoddard et al. do not say which tenth they took (481 ham). Bernoulli naive Bayes without privacy is trained on
+the rest and scores them. It is weakened to an AUC near 0.9 and near 0.75 in two ways: by training on the most frequent
+words only, or by Gaussian noise of a stated standard deviation, with a fixed seed, on its log-odds. The printed error
+is that of Stoddard et al.: the median over draws of the area between the private curve and the true one
+(`sklearn.metrics.roc_curve`).
 
 Bold ways are Stoddard et al.'s own (Table 1). The others change one part at a time: all of ε2 for each label instead of
 half, the least Cauchy noise, quantiles by the exponential mechanism instead of medians, another strategy for the sums.
-"laplace" and "fixed-space" without a number are not private (`published_roc_is_private`); they count among the others
-all the same, since an equal public number of thresholds would do as well.
+"laplace" and "fixed-space" without a number are not private (`published_roc_is_private`), but are included among the
+others: for "fixed-space", a public number of thresholds of the same size gives the same error.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ Floats = NDArray[np.float64]
 
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 TEST_SHARE, SEED = 0.1, 0
-# Number of words (None: all) and standard deviation of the noise on the log-odds
+# Numbers of words (None: all) and standard deviations of the noise on the log-odds
 WEAKENED = ((None, 0.0), (40, 0.0), (15, 0.0), (None, 18.0), (None, 40.0))
 DEFAULTS = ("default, log-odds", "default, probability")
-# What the default is to reach on the full classifier, ε as above
+# Goals of the default for the full classifier, for each ε above
 GOALS = (0.025, 0.03, 0.03, 0.04)
 TABLE_1 = {
     "laplace": (0.218, 0.343, 0.372, 0.442),
@@ -69,7 +69,7 @@ Curve = Callable[[Scores, float, np.random.Generator, int], tuple[Floats, Floats
 
 
 def classifiers() -> list[Scores]:
-    """Return the three classifiers' scores of the held-out messages."""
+    """Return the scores of the held-out messages by each classifier."""
     data = load("sms")
     X = sparse.vstack([sparse.csr_matrix(data.X_train), sparse.csr_matrix(data.X_test)]).tocsr()
     y = np.concatenate([data.y_train, data.y_test])
@@ -101,7 +101,7 @@ def as_in_002(
 
 
 def ways() -> dict[str, Curve]:
-    """Return every way to a curve: the defaults, Stoddard et al.'s own, and those with one part replaced."""
+    """Return every way to draw a curve: the defaults, Stoddard et al.'s own, and those with one part replaced."""
     found: dict[str, Any] = {name: partial(default, scale=name.split(", ")[1]) for name in DEFAULTS}
     found |= {f"**{method}**": partial(as_in_002, method=method) for method in TABLE_1}
     found["laplace, noise for 11"] = partial(as_in_002, method="laplace", halves=False)
@@ -131,13 +131,13 @@ def ways() -> dict[str, Curve]:
 
 
 def areas(scores: Scores, way: Curve, epsilon: float, draws: int) -> Floats:
-    """Return the area between the true and every private curve."""
+    """Return the area between the true curve and each private curve."""
     fpr, tpr, _ = way(scores, epsilon, np.random.default_rng([SEED, int(1000 * epsilon)]), draws)
     return np.asarray(area_between(scores.fpr, scores.tpr, fpr, tpr))
 
 
 def run(draws: int, chosen: dict[str, Curve]) -> pd.DataFrame:
-    """Return one line a classifier, way, ε and draw."""
+    """Return one row for each classifier, way, ε and draw."""
     parts = []
     for scores in classifiers():
         title = f"{scores.name}, AUC {scores.auc:.3f}"
@@ -170,7 +170,7 @@ def main() -> None:
 
 
 def numbers_of_thresholds() -> dict[str, Curve]:
-    """Return Stoddard et al.'s Figure 8: recursive medians and even thresholds at falling numbers of them."""
+    """Return the ways of Stoddard et al.'s Figure 8: recursive medians and even thresholds at decreasing numbers."""
     found: dict[str, Any] = {}
     for k in (10, 9, 8, 7, 6, 5, 4, 3):
         found[f"recursive-medians, k = {k}"] = partial(as_in_002, method="recursive-medians", k=k)
@@ -202,7 +202,7 @@ def _medians(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def _against_default(table: pd.DataFrame) -> pd.DataFrame:
-    """Return, for each case, the differences of medians to the best of the other ways: chosen after the fact."""
+    """Return, for each case, the difference of medians to the best other way, which is chosen after the fact."""
     rows = []
     for (title, epsilon), part in table.groupby(["classifier", "epsilon"], sort=False):
         by = {name: own["area"].to_numpy() for name, own in part.groupby("way", sort=False)}
@@ -213,7 +213,7 @@ def _against_default(table: pd.DataFrame) -> pd.DataFrame:
         pick = np.random.default_rng(SEED).integers(0, len(by[best]), (500, len(by[best])))
         for name in DEFAULTS:
             gap = np.median(by[name]) - np.median(by[best])
-            # the same draws of both: they share the seed of the noise
+            # both use the same draws, because they share the seed of the noise
             error = np.std(np.median(by[name][pick], axis=1) - np.median(by[best][pick], axis=1))
             row[name] = f"{gap:+.4f} ({error:.4f})" + (" LOSES" if gap > 2 * error else "")
         rows.append(row)

@@ -1,16 +1,16 @@
-"""How many records private logistic regression needs as dimension grows: the thesis' Appendix B beside our own figures.
+"""How many records private logistic regression needs as the dimension grows: the thesis' Appendix B and our figures.
 
     python benchmarks/scaling_study.py [--dimensions 1 2 5 ...] [--epsilon 0.1 0.01] [--methods erm fm ...]
         [--runs 10] [--seed 0] [--workers 2] [--resume FILE] [--figure FILE.html]
 
-Toy Gaussians (the thesis, A.7), ten runs a cell, N over powers of two until the mean accuracy is within 2 points of the
-best fit without privacy (`dpml.studies.scaling`). The default run is D up to 100 at ε = 0.1, D up to 20 at ε = 0.01
-and with the second type of scaling. With --resume every finished cell is appended to FILE, one line of JSON, and a
-later run with the same file goes on where it stopped; a run that is killed loses the cells it was working on, one for
-each worker.
+The data are toy Gaussians (the thesis, A.7), with ten runs for each cell. N goes through powers of two until the mean
+accuracy is within 2 points of the best fit without privacy (`dpml.studies.scaling`). The default run has D up to 100 at
+ε = 0.1, and D up to 20 at ε = 0.01 and with the second type of scaling. With --resume every finished cell is appended
+to FILE as a line of JSON, and a later run with the same file continues there. A run that is killed loses the unfinished
+cells, one for each worker.
 
-Prints Tables B.1 to B.8 with the thesis' figures. The thesis' N is one of the powers of two; "at its N" is our accuracy
-at the N that the thesis reports. Where nothing came close, N is the largest that was tried, marked ">".
+The script prints Tables B.1 to B.8 with the thesis' figures. "at its N" is our accuracy at the N that the thesis
+reports. If no N came close, the largest N that was tried is printed, marked ">".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"  # read when numpy is imported; the workers are what runs in parallel
+    os.environ[name] = "1"  # numpy reads these when it is imported; the workers already run in parallel
 
 import argparse  # noqa: E402
 import json  # noqa: E402
@@ -71,7 +71,7 @@ TITLES = {
 
 
 def plan(dimensions: list[int], epsilons: list[float], methods: list[str]) -> list[Walk]:
-    """Return the walks; those without privacy come first, for they give the target."""
+    """Return the walks; those without privacy come first, because they give the target."""
     walks: list[Walk] = [("map", D, 0.0, scaling) for scaling in ("record", "dataset") for D in dimensions]
     for D in dimensions:
         for method in methods:
@@ -98,20 +98,20 @@ def thesis_cells(walks: list[Walk]) -> dict[Walk, Cell]:
 
 
 class Results:
-    """Finished cells, in memory and, with a path, one line of JSON each."""
+    """Finished cells: in memory and, with a path, also as lines of JSON in a file."""
 
     def __init__(self, path: Path | None, runs: int, seed: int):
         self.path, self.rows = path, []
         if path is not None and path.exists():
             text = path.read_bytes()
-            whole = text[: text.rfind(b"\n") + 1]  # a line that a killed run left half written is dropped
+            whole = text[: text.rfind(b"\n") + 1]  # an incomplete line of a killed run is dropped
             if whole != text:
                 os.truncate(path, len(whole))
             rows = [json.loads(line) for line in whole.decode().splitlines()]
             self.rows = [row for row in rows if row["runs"] == runs and row["seed"] == seed]
 
     def add(self, row: dict[str, Any]) -> None:
-        """Keep a row; on disk when this returns."""
+        """Keep a row. It is on disk when this returns."""
         self.rows.append(row)
         if self.path is not None:
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -129,7 +129,7 @@ class Results:
         return max(r["accuracy"] for r in same) - TOLERANCE
 
     def next(self, walk: Walk, extra: Cell | None) -> Cell | None:
-        """Return the walk's next cell; last of all the one at the thesis' N."""
+        """Return the walk's next cell. The cell at the thesis' N comes last."""
         cell = next_cell(walk, self.rows, self.target(walk), most_of(walk))
         if cell is None and extra is not None:
             seen = {(r["method"], r["dimension"], r["epsilon"], r["scaling"], r["records"]) for r in self.rows}
@@ -138,7 +138,7 @@ class Results:
 
 
 def end_with(parent: int) -> None:
-    """End this worker when its parent is gone: a killed parent cannot tell it to."""
+    """End this worker when its parent has ended, because a killed parent cannot stop it."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -154,7 +154,7 @@ def timed(cell: Cell, runs: int, seed: int) -> dict[str, Any]:
 
 
 def run(walks: list[Walk], results: Results, runs: int, seed: int, workers: int) -> None:
-    """Run what is missing; a walk begins when the one without privacy that it is compared with has ended."""
+    """Run the missing cells. A walk begins when the walk without privacy that gives its target has ended."""
     extra = thesis_cells(walks)
     waiting, working = list(walks), {}
     bar = tqdm(total=len(walks), unit="walk")
@@ -235,7 +235,7 @@ def percent(accuracy: float, error: float) -> str:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Write the figure: needed records against dimension; hollow where nothing came close."""
+    """Write the figure: needed records against dimension. A marker is hollow if no N came close."""
     from bokeh.io import save
     from bokeh.layouts import row as beside
     from bokeh.palettes import Colorblind8

@@ -1,17 +1,16 @@
 """Stoddard et al.'s experiment on SMS: private feature selection, then naive Bayes, at ε = 1 under add/remove-one.
 
-    python benchmarks/selection_sms.py [--draws 50] [--markdown]
+    python benchmarks/selection_sms.py [--draws 50] [--csv FILE] [--markdown] [--results]
 
 Shares of ε as in Stoddard et al. 2014, section 5.1: score perturbation spends half on selecting; clusters, threshold
-testing and what repairs them spend a fifth. Every message is cut to ten words for score perturbation and clusters, and
-their naive Bayes as well. The number of features k and the threshold τ come from grids that are stated here, without
-looking at the messages; the best point of a grid is no private choice and is called so. Beside Stoddard et al.'s
-methods stand the joint mechanism, one shot of noise and masks, k features drawn by lot, and the k best by exact scores,
-which is not private.
+testing and their repairs spend a fifth. Every message is cut to ten words for score perturbation and clusters, and for
+their naive Bayes. The number of features k and the threshold τ come from public grids. The best point of a grid is not
+a private choice, and the output says so. Stoddard et al.'s methods are compared with the joint mechanism, one shot of
+noise, masks, k features drawn at random, and the k best by exact scores, which is not private.
 
-Three classifiers are trained on each selection: naive Bayes as Stoddard et al. have it (records cut to ten ones, or to
-20 where they do not sample), the row-bounded default of the project, and the thesis' Algorithm 1 as
-published. F1 compares a selection with the true set: the k features with the largest exact scores, or all that reach τ.
+Three classifiers are trained on each selection: naive Bayes as in Stoddard et al. (records cut to ten ones, or to 20
+if they do not sample), the row-bounded default of the project, and the thesis' Algorithm 1 as published. F1 compares a
+selection with the true set: the k features with the largest exact scores, or all that reach τ.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from result_files import write_results
 
 from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes import models_from_row_bounded
@@ -59,7 +59,7 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Row:
-    """A method on its grid: `make(point, epsilon)` is the selector, `ones` what their naive Bayes cuts to."""
+    """A method on its grid: `make(point, epsilon)` returns the selector; their naive Bayes cuts records to `ones`."""
 
     method: str
     score: str
@@ -78,7 +78,7 @@ class Row:
 
     @property
     def symbol(self) -> str:
-        """What the grid is of."""
+        """The symbol of the grid's parameter."""
         return "k" if self.grid is SIZES else "τ"
 
 
@@ -156,7 +156,7 @@ ROWS = (
     *(without_selector(EXACT, score) for score in SHORT),
 )
 
-# What Stoddard et al. say is better, and what it is better than; the claims on F1 are for every threshold
+# Pairs (better, worse) according to Stoddard et al.; the claims on F1 are for every threshold
 MERIT = (
     ("all-sampling (Stoddard et al.: r = 10)", "all features (Stoddard et al.: r = 20)"),
     ("score perturbation, TC", "all-sampling (Stoddard et al.: r = 10)"),
@@ -176,7 +176,7 @@ MERIT_F1 = tuple(
 
 
 class Study:
-    """The exact counts, made once for each cut, and what a selection is worth."""
+    """The exact counts, computed once for each cut, and the quality of a selection."""
 
     def __init__(self, data: Dataset, draws: int, seed: int = 0):
         self.data, self.draws, self.seed = data, draws, seed
@@ -184,7 +184,7 @@ class Study:
         self._cut: dict[int, Contingency] = {}
 
     def counts(self, ones: int | None) -> Contingency:
-        """Return exact counts, of ten cuts where records are cut."""
+        """Return exact counts; of ten random cuts if records are cut."""
         if ones is None:
             return self.exact
         if ones not in self._cut:
@@ -205,7 +205,7 @@ class Study:
         return selector.masks(self.counts(selector.row_bound), self.data.schema, draws=self.draws, rng=rng)
 
     def truth(self, row: Row, point: float) -> BoolArray:
-        """Return the set that a selection is compared with."""
+        """Return the true set, with which a selection is compared."""
         values = scores_from_counts(self.exact, row.score)
         if row.symbol == "τ":
             return values >= point
@@ -236,7 +236,7 @@ class Study:
 
 
 def run(draws: int, seed: int = 0) -> pd.DataFrame:
-    """Return one line a method, grid point, measure and draw."""
+    """Return one row for each method, grid point, measure and draw."""
     data = load("sms")
     study = Study(data, draws, seed)
     parts = []
@@ -256,7 +256,7 @@ def run(draws: int, seed: int = 0) -> pd.DataFrame:
     for ones in ROW_BOUNDS:
         bounded = RowBoundedNBStudy(data, row_bound=ones)(EPSILON, draws=draws, rng=np.random.default_rng(seed))
         add("all features, row-bounded", f"r = {ones}", {CLASSIFIERS[1]: bounded["accuracy"]})
-    # the clusters' classifier after threshold testing: what the difference between the two owes to cutting
+    # the classifier of clusters after threshold testing shows how much of their difference comes from cutting
     same = study.select(PTT, SAME)
     add("PTT, TC, and r = 10 (NOT private)", f"τ = {SAME}", study.accuracy(same, EPSILON * (1 - PTT.share), SAMPLED))
     for row in ROWS:
@@ -280,16 +280,20 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--csv", help="write every draw to this file")
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--results", action="store_true", help="replace results/selection_sms.csv")
     options = parser.parse_args()
     table = run(options.draws)
     if options.csv:
         table.to_csv(options.csv, index=False)
     table["value"] *= np.where(table["measure"].isin([*CLASSIFIERS, "F1"]), 100, 1)
     found = table.groupby(["row", "point", "measure"], sort=False)["value"].agg(["mean", "sem"]).reset_index()
+    if options.results:
+        names = {"row": "method", "sem": "standard_error"}
+        write_results("selection_sms", found.round({"mean": 1, "sem": 1}).rename(columns=names))
     show = _markdown if options.markdown else lambda t: t.to_string(index=False)
     print(f"Best of the grid, not a private choice: percent, mean of {options.draws} draws (standard error)\n")
     print(show(_best(found)))
-    print("\n002's order of merit: first less second, each at its best point, or at every threshold\n")
+    print("\nStoddard et al.'s order: first minus second, each at its best point, or at every threshold\n")
     print(show(_merit(found)))
     print("\nEvery point of the grid\n")
     print(show(_all(found)))
@@ -308,7 +312,7 @@ def _best(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _merit(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the differences that Stoddard et al. say are not below 0, with their standard errors."""
+    """Return the differences that are at least 0 according to Stoddard et al., with their standard errors."""
     by = {key: part.set_index("point")[["mean", "sem"]] for key, part in found.groupby(["row", "measure"], sort=False)}
     rows = []
 

@@ -1,8 +1,8 @@
-"""What private tuning costs beside what it gains: test accuracy of each scheme, mean and standard error over draws.
+"""The cost and the gain of private tuning: test accuracy of each scheme, mean and standard error over draws.
 
-python benchmarks/tuning.py [draws] [--markdown] [--data newsgroup1,mushrooms,adult]   # set DPML_DATA
+python benchmarks/tuning.py [draws] [--markdown] [--results] [--data newsgroup1,mushrooms,adult]   # set DPML_DATA
 
-All schemes have the same ε in all, add/remove-one. "best in hindsight" is not private: it looks at the test records.
+All schemes have the same total ε, under add/remove-one. "best in hindsight" is not private: it uses the test records.
 The standard errors are over draws of the noise, of the search and of three splits into parts.
 """
 
@@ -12,6 +12,8 @@ import argparse
 import time
 
 import numpy as np
+import pandas as pd
+from result_files import write_results
 
 from dpml.datasets import load
 from dpml.studies.tuning import TuningStudy
@@ -28,11 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("draws", nargs="?", type=int, default=20)
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--results", action="store_true", help="replace results/tuning.csv")
     parser.add_argument("--data", default=DATA)
     given = parser.parse_args()
     names = given.data.split(",")
+    found = []
     for title, grid in GRIDS.items():
-        [values] = grid.values()
+        [(parameter, values)] = grid.items()
         columns = [(name, epsilon) for name in names for epsilon in EPSILONS]
         rows: dict[str, list[str]] = {}
         began = time.perf_counter()
@@ -43,6 +47,7 @@ def main() -> None:
                 for scheme, accuracy in result.items():
                     se = accuracy.std(ddof=1) / np.sqrt(given.draws)
                     rows.setdefault(scheme, []).append(f"{accuracy.mean():.4f} ({se:.4f})")
+                    found.append((parameter, scheme, name, epsilon, round(accuracy.mean(), 4), round(se, 4)))
         heads = [f"{name}, ε = {epsilon:g}" for name, epsilon in columns]
         print(f"\n{title} in {values}, {given.draws} draws, {time.perf_counter() - began:.0f} s\n")
         if given.markdown:
@@ -54,6 +59,9 @@ def main() -> None:
             print(f"{'':30s}" + "".join(f"{head:>24s}" for head in heads))
             for scheme, cells in rows.items():
                 print(f"{scheme:30s}" + "".join(f"{cell:>24s}" for cell in cells))
+    if given.results:
+        columns = ["parameter", "scheme", "data", "epsilon", "accuracy", "standard_error"]
+        write_results("tuning", pd.DataFrame(found, columns=columns))
 
 
 if __name__ == "__main__":

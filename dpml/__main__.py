@@ -1,7 +1,7 @@
 """The command line: ``python -m dpml catalogue`` and ``python -m dpml audit``.
 
-Exit codes: 0 all is as it should be; 1 an audit surprises, and nothing else; 2 a wrong call; 3 the output could not be
-written; 4 an error that nobody expected, with its traceback; 130 interrupted.
+Exit codes: 0 success; 1 an unexpected audit result (the only reason for 1); 2 a wrong call; 3 the output could
+not be written; 4 an unexpected error, printed with its traceback; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-# All that takes long to import, or may fail to, is imported where it is used: an error then has its exit code.
+# Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
 from dpml.exceptions import DpmlError, InvalidParameter
 
@@ -33,7 +33,7 @@ class _CannotWriteError(Exception):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that proposes near names."""
+    """A parser that suggests similar names for a misspelt one."""
 
     def error(self, message: str) -> NoReturn:
         wrong = re.search(r"invalid choice: '([^']*)'", message) or re.search(r"unrecognized arguments: (\S+)", message)
@@ -44,7 +44,7 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        # argparse would pass over a full disk
+        # argparse ignores an OSError, for instance of a full disk
         if file is sys.stdout:
             _say(message.rstrip("\n"))
         else:
@@ -59,7 +59,7 @@ def _parsers(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParse
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean ..." for the names closest to one that is not known, or nothing."""
+    """Return "; did you mean ..." with the known names closest to an unknown one, or an empty string."""
     names = list(dict.fromkeys(known))
     by_lower = {each.lower(): each for each in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
@@ -67,7 +67,7 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """Spell out what an encoding cannot show: ε as epsilon, é as e, and what has no name as its code."""
+    """Spell out what an encoding cannot show: ε as epsilon, é as e, any other character as its escape code."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(_spelled(character) for character in error.object[error.start : error.end]), error.end
@@ -85,14 +85,14 @@ def _spelled(character: str) -> str:
 
 
 def _prepare(stream: Any) -> None:
-    """Let a stream spell out what it cannot show, unless the caller chose what it should do then."""
+    """Let a stream spell out what it cannot show, unless the caller has chosen another error handler."""
     codecs.register_error("dpml.spell", _spell)
     if getattr(stream, "errors", None) in ("strict", "surrogateescape", "backslashreplace"):
         stream.reconfigure(errors="dpml.spell")
 
 
 def _say(text: str = "", *, flush: bool = False) -> None:
-    """Print a line, or nothing where there is no standard output at all."""
+    """Print a line on standard output, if there is one."""
     if sys.stdout is None:
         return
     try:
@@ -105,7 +105,7 @@ def _say(text: str = "", *, flush: bool = False) -> None:
 
 
 def _complain(text: str) -> None:
-    """Print a line on standard error if that can be."""
+    """Print a line on standard error, if possible."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(text, file=sys.stderr, flush=True)
@@ -123,7 +123,7 @@ def _catalogue(arguments: argparse.Namespace) -> int:
         _say("|---|---|---|---|---|")
         for row in table.itertuples():
             cells = row.title, row.claim, "yes" if row.private else "**no**", row.cost, row.source
-            # a bar of a formula would end the cell
+            # a bar in a formula would end the cell
             _say(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
         return AS_EXPECTED
     width = max(map(len, table.index))
@@ -165,7 +165,7 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
                 rng=rng,
                 confidence=arguments.confidence,
             )
-            # what claims ε must hold its true cost; what is marked not private must be caught on its worst neighbours
+            # a private method must stay within its true cost; the audit must refute one that is marked not private
             honest = result.epsilon_lower <= entry.true_epsilon(arguments.epsilon) + ROUNDING
             expected = honest if entry.private else typed or not result.passed
             surprises += not expected
@@ -187,7 +187,7 @@ def _typed(arguments: argparse.Namespace, relation: str) -> Any:
 
 
 def _check_names(names: Sequence[str], *known: Iterable[str]) -> None:
-    """Look all names up before the first audit begins."""
+    """Check that all names are known before the first audit begins."""
     all_known = [each for some in known for each in some]
     for name in names:
         if name not in all_known and ":" not in name:
@@ -238,7 +238,7 @@ def _search(arguments: argparse.Namespace, rng: Any) -> int:
             confidence=arguments.confidence,
             rng=rng,
         )
-        # a bound below the truth is no surprise: a search that finds nothing proves nothing
+        # only a bound above the truth is surprising: a search that finds nothing proves nothing
         surprising = result.epsilon_lower > true + ROUNDING
         surprises += surprising
         verdict = "was not refuted" if result.passed else "does not hold"
@@ -258,7 +258,7 @@ def _short(data: Any) -> str:
 
 
 def _imported(path: str, parameter: str) -> Any:
-    """Return what ``module:name`` names."""
+    """Import and return the object that ``module:name`` names."""
     module, _, name = path.partition(":")
     allowed = "module:name of something that can be imported from here"
     if not module or not name:
@@ -293,7 +293,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m dpml",
         description="What privacy costs in classification.",
-        epilog="Exit codes: 0 all is as it should be, 1 an audit surprises, 2 a wrong call, 3 the output could not be "
+        epilog="Exit codes: 0 success, 1 an unexpected audit result, 2 a wrong call, 3 the output could not be "
         "written, 4 an unexpected error, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")
@@ -308,11 +308,11 @@ def _parser() -> argparse.ArgumentParser:
         "events on methods of the catalogue, algorithms of the literature (dpml.auditing.literature), or any callable.",
     )
     audits.add_argument(
-        "names", nargs="*", metavar="NAME", help="methods, with --search also module:function; default: all"
+        "names", nargs="*", metavar="NAME", help="methods; with --search also module:function; default: all"
     )
     audits.add_argument("--epsilon", type=float, default=1.0, help="the claim (default 1)")
     audits.add_argument("--relation", choices=RELATIONS, help="default: every relation a method claims")
-    audits.add_argument("--sampled", action="store_true", help="from draws even where the ratio is known")
+    audits.add_argument("--sampled", action="store_true", help="use draws even where the exact ratio is known")
     audits.add_argument("--confidence", type=float, default=0.95, help="of each bound from draws (default 0.95)")
     audits.add_argument("--seed", type=int, default=0)
     typing = audits.add_argument_group("two small tables of your own instead of the worst neighbours")
@@ -329,10 +329,10 @@ def _parser() -> argparse.ArgumentParser:
     own = audits.add_argument_group("search of module:function, called as function(data, draws=..., rng=...)")
     own.add_argument("--delta", type=float, default=0.0, help="the claim's δ (default 0)")
     own.add_argument("--neighbours", metavar="MODULE:NAME", help="pairs, or a domain as in dpml.auditing.search")
-    own.add_argument("--length", type=int, default=5, help="otherwise: query answers, so many (default 5)")
+    own.add_argument("--length", type=int, default=5, help="without --neighbours: number of query answers (default 5)")
     own.add_argument("--lower", type=float, default=0.0, help="least answer (default 0)")
     own.add_argument("--upper", type=float, default=2.0, help="largest answer (default 2)")
-    own.add_argument("--each", action="store_true", help="each answer may change by 1, not one alone")
+    own.add_argument("--each", action="store_true", help="every answer may change by 1 (default: only one answer may)")
     audits.set_defaults(run=_audit)
     return parser
 
@@ -350,7 +350,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code (see the module's first lines)."""
+    """Run one command and return its exit code (listed in the module's docstring)."""
     for stream in (sys.stdout, sys.stderr):
         _prepare(stream)
     try:
@@ -359,7 +359,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(f"error: {error}")
         return WRONG_CALL
     except _CannotWriteError as error:
-        # who closed a pipe knows it
+        # whoever closed the pipe knows it
         if not isinstance(error.__cause__, BrokenPipeError):
             _complain(f"error: the output could not be written: {error.__cause__}")
         return NOT_WRITTEN
@@ -372,7 +372,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process; what could not be written is not tried again."""
+    """End the process without another attempt to write what could not be written."""
     if code == NOT_WRITTEN and sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

@@ -1,7 +1,7 @@
-"""Modules by the names that they had before: ``import dpml.evaluation.tuning`` gives `dpml.tuning.search`.
+"""Former names of modules: an import of `dpml.evaluation.best` gives `dpml.tuning.best_selector`.
 
-The old and the new name stand for one module, so what is imported by either is the same object, and objects that were
-pickled under an old name still load. Nothing is imported before it is asked for.
+Both names give the same module object, so objects that were pickled under a former name still load. A module is
+imported only when it is asked for.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ MOVED = {
 
 
 class _Moved(MetaPathFinder, Loader):
-    """Python asks it last: a module that exists is never looked up here."""
+    """Import finder for the former names. Python asks it last, so it never hides a module that exists."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
         return ModuleSpec(fullname, self) if fullname in MOVED else None
@@ -68,12 +68,12 @@ class _Moved(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # the import has put its own spec there; the module has run already, under its new name
+        # the import system has replaced the spec; the module has already run under its new name
         assert module.__spec__ is not None
         module.__spec__ = module.__spec__.loader_state
 
 
 def install() -> None:
-    """Make the old names importable."""
+    """Make the former names importable."""
     if not any(isinstance(finder, _Moved) for finder in sys.meta_path):
         sys.meta_path.append(_Moved())

@@ -1,4 +1,4 @@
-"""Checks at the public door: every message has the name, the value and what is allowed."""
+"""Checks of public parameters. Every message has the name, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def check_relation(value: Any, name: str = "relation") -> str:
 
 
 def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
-    """Return a numpy Generator; seeds are turned into one only at an estimator's door."""
+    """Return a numpy Generator. A seed is refused: only an estimator turns ``random_state`` into a Generator."""
     if not isinstance(value, np.random.Generator):
         raise InvalidParameter(name, value, "a numpy.random.Generator, for example numpy.random.default_rng(0)")
     return value
@@ -73,7 +73,7 @@ def check_rng(value: Any, name: str = "rng") -> np.random.Generator:
 def as_generator(random_state: Any, name: str = "random_state") -> np.random.Generator:
     """Turn an estimator's ``random_state`` (None, a seed, a Generator or a RandomState) into a Generator.
 
-    A RandomState is drawn from, as scikit-learn does: the same one gives other numbers the next time.
+    A RandomState gives the seed, and this advances it as in scikit-learn: a second call with it gives other numbers.
     """
     if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
@@ -83,7 +83,7 @@ def as_generator(random_state: Any, name: str = "random_state") -> np.random.Gen
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """Return a bool; text such as "no" would count as true."""
+    """Return a bool. Other types are refused, since text such as "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise InvalidParameter(name, value, "True or False")
     return bool(value)

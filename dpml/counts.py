@@ -39,7 +39,7 @@ FACTOR = {"add-remove": 1, "replace-one": 2}
 
 @dataclass(frozen=True)
 class Contingency:
-    """Exact counts: private, never released as they are.
+    """Exact counts. They are private and never released without noise.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class Contingency:
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Released counts of a batch of draws: on (draws, C, D), and off (the same) or n (draws, C).
+    """Released counts of a batch of draws: `on` (draws, C, D), and `off` (the same shape) or `n` (draws, C).
 
-    Securely released ones are whole numbers, held in floats as the exact counts are.
+    Secure noise gives multiples of 1/`grid` (whole numbers for a grid of 1), stored as floats like the exact counts.
     """
 
     on: FloatArray
@@ -71,7 +71,7 @@ class NoisyCounts:
 
 
 def contingency(X: Any, codes: NDArray[np.intp], n_classes: int) -> Contingency:
-    """Count records of each class, and those with each feature on; X is binary, dense or sparse."""
+    """Count the records of each class, and those of them with each feature on. X is binary, dense or sparse."""
     n = np.bincount(codes, minlength=n_classes).astype(float)
     if sparse.issparse(X):
         members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), (n_classes, len(codes)))
@@ -84,7 +84,7 @@ def contingency(X: Any, codes: NDArray[np.intp], n_classes: int) -> Contingency:
 def contingency_of_subsamples(
     X: Any, codes: NDArray[np.intp], n_classes: int, row_bound: int, subsamples: int, *, rng: np.random.Generator
 ) -> Contingency:
-    """Count after cutting every record down to `row_bound` ones, once for each of `subsamples` independent cuts.
+    """Cut every record down to `row_bound` ones and count, once for each of `subsamples` independent cuts.
 
     The result's `on` has shape (S, C, D); S is 1 if no record has to be cut. A fit uses one subsample; a study spreads
     its draws over several, so that its band includes the spread of the cutting.
@@ -102,9 +102,9 @@ def contingency_of_subsamples(
 def perturbed(
     values: FloatArray, noise: Laplace, rng: np.random.Generator | None, secure: bool, grid: int = 1
 ) -> FloatArray:
-    """Add Laplace noise for study, from `rng`, or for a release, which has no seed, integer noise of that ε.
+    """Add Laplace noise from `rng` (for study), or secure integer noise with the same ε (for a release, without `rng`).
 
-    The values are multiples of 1/`grid`, and so are the secure results.
+    Secure noise needs values that are multiples of 1/`grid`; its results are multiples too.
     """
     if secure:
         if rng is not None:
@@ -125,7 +125,7 @@ def _row_bounded_noise(epsilon: float, row_bound: int, relation: str, class_shar
 def row_bounded_scales(
     epsilon: float, row_bound: int, *, relation: str = "add-remove", class_share: float = 0.1
 ) -> tuple[float, float]:
-    """Return the Laplace scales of `release_row_bounded`: of on-counts and of class counts."""
+    """Return the two Laplace scales of `release_row_bounded`, for on-counts and for class counts."""
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     return on_noise.scale, class_noise.scale
 
@@ -156,10 +156,10 @@ def release_row_bounded(
     Parameters
     ----------
     counts : Contingency
-        Of records already cut to `row_bound` ones; `on` may hold S subsamples, which the draws take in turn.
+        Counts of records already cut to `row_bound` ones. `on` may hold S subsamples, which the draws take in turn.
     epsilon : float
     row_bound : int
-        The most r that a record adds, enforced by cutting or sharing (`dpml.encoding`).
+        r, the most that a record adds to the on-counts; cutting or sharing enforces it (`dpml.encoding`).
     relation : {"add-remove", "replace-one"}
     class_share : float
         Share w of ε for the class counts, in (0, 1).
@@ -169,7 +169,7 @@ def release_row_bounded(
     secure : bool
         Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
     grid : int
-        On-counts are multiples of 1/`grid`, for secure noise: `dpml.encoding.SHARE_GRID` for shared ones.
+        Secure noise treats the on-counts as multiples of 1/`grid`: `dpml.encoding.SHARE_GRID` after `share_rows`.
 
     Returns
     -------
@@ -205,8 +205,8 @@ def release_published(
     epsilon : float
     relation : {"add-remove", "replace-one"}
     features : ndarray of int, shape (draws, T), optional
-        Each draw releases the counts of these features only, which were chosen publicly or by a release that has been
-        paid for; D above is then T.
+        Each draw releases the counts of these features only, and D above is then T. The choice must be public, or a
+        release that has already been paid for.
     draws : int
     rng : numpy.random.Generator
         Source of the noise, for study.

@@ -1,7 +1,7 @@
-"""Public transforms of records: one-hot columns, cut points, fewer ones a record, unit length.
+"""Public transforms of records: one-hot columns, cut points, fewer ones in a record, unit length.
 
-Everything here depends on public facts only (a `Schema`, cut points, a row bound) and treats each record by itself, so
-a release that follows keeps its ε per record. Nothing is scaled, binned or clipped by what the data happen to hold.
+Every transform depends on public facts only (a `Schema`, cut points, a row bound) and treats each record by itself, so
+a later release keeps its ε per record. No scale, bin or bound is taken from the data.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from dpml.schema.untrusted import read_frame
 
 __all__ = ["SHARE_GRID", "BinaryEncoding", "columns_of", "cut_rows", "interval_names", "share_rows", "unit_scale"]
 
-# shares are whole multiples of 1/1024, so that their sums are exact and can get integer noise
+# shares are multiples of 1/1024, so their sums are exact and integer noise can be added to them
 SHARE_GRID = 1024
 
-# cells of one block of random keys in `cut_rows`: 32 MB
+# cells in one block of random keys in `cut_rows`: 32 MB
 _CELLS = 1 << 22
 
 
@@ -59,11 +59,11 @@ def interval_names(name: str, cuts: Sequence[float]) -> list[str]:
 
 @dataclass(frozen=True)
 class BinaryEncoding:
-    """A table of categories and numbers as 0/1 columns: one column a category or interval.
+    """One-hot encoding of a table of categories and numbers: one 0/1 column for each category or interval.
 
-    A categorical attribute gets a column for each category of its public domain, present in the data or not; a
-    numeric one a column for each interval between its public cut points (`numpy.digitize`); a binary one stays as it
-    is. So a record has exactly one 1 for each categorical or numeric attribute.
+    A categorical attribute gets a column for each category of its public domain, whether the data contain it or not.
+    A numeric attribute gets a column for each interval between its public cut points (`numpy.digitize`). A binary
+    attribute stays as it is. So a record has exactly one 1 for each categorical or numeric attribute.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class BinaryEncoding:
     Raises
     ------
     InvalidSchema
-        A numeric attribute has no cut points, they do not increase, or they name no numeric attribute.
+        A numeric attribute has no cut points, cut points do not increase, or `cuts` names another attribute.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class BinaryEncoding:
 
     @cached_property
     def binary_schema(self) -> Schema:
-        """The public facts of the encoded table; classes and numbers of rows are those of the raw one."""
+        """The public facts of the encoded table; its classes and numbers of rows are those of the raw table."""
         features: list[Feature] = []
         for f in self.schema.features:
             if f.kind == "binary":
@@ -125,7 +125,7 @@ class BinaryEncoding:
         Parameters
         ----------
         frame : DataFrame, shape (n, number of attributes or more)
-            Columns are looked up by name; others (a label, say) are not used.
+            Columns are looked up by name; other columns (a label, for example) are ignored.
         on_invalid : {"raise", "clip"}
             What to do with a value outside its domain.
 
@@ -137,7 +137,8 @@ class BinaryEncoding:
         Raises
         ------
         InvalidData
-            A column is missing, or (``on_invalid="raise"``) a value is outside its domain; names column and value.
+            A column is missing, or (``on_invalid="raise"``) a value is outside its domain. The message names the
+            column and the value.
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         frame = read_frame(frame)
@@ -162,20 +163,20 @@ class BinaryEncoding:
 
 
 def columns_of(X: Any, mask: np.ndarray) -> Any:
-    """Return the columns of a dense or sparse table where a boolean mask is True; the table itself for all of them."""
+    """Return the columns of a dense or sparse table that a boolean mask selects; the table itself if all are."""
     return X if mask.all() else X[:, np.flatnonzero(mask)]
 
 
 def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
     """Keep at most `row_bound` ones of each record, chosen uniformly at random and independently for each record.
 
-    Privacy: none is spent. Each record is cut by itself, so records and cut records are neighbours together, and
-    what follows may rely on `row_bound` ones at most.
+    Privacy: spends no ε. Each record is cut by itself, so neighbouring data sets stay neighbours after the cut, and a
+    later release may rely on at most `row_bound` ones in a record.
 
     Parameters
     ----------
     X : array or CSR matrix, shape (n, D)
-        Records; what is not zero counts as a one.
+        Records; every value other than 0 counts as a one.
     row_bound : int
         The most ones that a record keeps, at least 1.
     rng : numpy.random.Generator
@@ -184,8 +185,8 @@ def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
     Returns
     -------
     array or CSR matrix, shape (n, D)
-        The same kind as `X`; `X` itself when no record has more than `row_bound` ones. A record with at most that
-        many is never changed.
+        The same kind as `X`; `X` itself when no record has more than `row_bound` ones. A record with `row_bound` ones
+        or fewer is never changed.
 
     Examples
     --------
@@ -228,13 +229,13 @@ def _cut_sparse(X: Any, row_bound: int, rng: np.random.Generator) -> Any:
 
 
 def _keys(counts: np.ndarray, row_bound: int, rng: np.random.Generator) -> np.ndarray:
-    """Return a random key for every one of a record that has too many."""
+    """Return a random key for each one in the records that have too many ones."""
     n_keys = int(counts[counts > row_bound].sum())
     return door.coins(lambda rng: rng.random(n_keys), rng)
 
 
 def _kept(counts: np.ndarray, row_bound: int, keys: np.ndarray) -> np.ndarray:
-    """Return which ones are kept, True or False for each in row order: those of the `row_bound` smallest keys."""
+    """Return a mask over all ones, in row order: each record keeps the ones with its `row_bound` smallest keys."""
     keep = np.ones(int(counts.sum()), dtype=bool)
     long = counts > row_bound
     kept = np.ones(0, dtype=bool)
@@ -257,19 +258,19 @@ def _kept(counts: np.ndarray, row_bound: int, keys: np.ndarray) -> np.ndarray:
 
 
 def share_rows(X: Any, row_bound: int) -> Any:
-    """Share `row_bound` among the ones of each record: with k ones each becomes min(1, row_bound/k).
+    """Share `row_bound` among the ones of each record: in a record with k ones, each becomes min(1, row_bound/k).
 
-    What `cut_rows` keeps on average, without its randomness: the sum of a record is at most `row_bound`, and that is
-    the L1 sensitivity of the column sums.
+    This is the average of `cut_rows`, without its randomness. A record sums to at most `row_bound`, which is the L1
+    sensitivity of the column sums under add/remove.
 
-    Privacy: none is spent. Each record is treated by itself.
+    Privacy: spends no ε. Each record is treated by itself.
 
     Parameters
     ----------
     X : array or CSR matrix, shape (n, D)
         Zeros and ones.
     row_bound : int
-        The most that a record adds up to, at least 1.
+        The largest sum of a record, at least 1.
 
     Returns
     -------
@@ -300,10 +301,10 @@ def share_rows(X: Any, row_bound: int) -> Any:
 
 
 def unit_scale(X: Any, row_bound: int, *, intercept: bool = True) -> Any:
-    """Scale binary records so that each with at most `row_bound` ones lies in the unit ball.
+    """Scale binary records so that each record with at most `row_bound` ones lies in the unit ball.
 
     The divisor is public: sqrt(row_bound + 1) with an intercept, which adds one more 1 to each record, else
-    sqrt(row_bound). A record with more ones than that is not touched here; `cut_rows` is what cuts it.
+    sqrt(row_bound). A record with more ones ends outside the ball: cut it first (`cut_rows`).
 
     Parameters
     ----------

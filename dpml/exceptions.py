@@ -22,12 +22,12 @@ __all__ = [
     "shown",
 ]
 
-# the most characters of a value in a message
+# the largest number of characters that a message shows of a value
 LONGEST = 80
 
 
 def shown(value: object) -> str:
-    """Return a value as text for a message, at most 80 characters of it, whatever its ``repr`` does.
+    """Return a value as text of at most 80 characters for a message, even if its ``repr`` raises.
 
     Examples
     --------
@@ -36,13 +36,13 @@ def shown(value: object) -> str:
     """
     try:
         text = repr(value)
-    except Exception:  # a number of more digits than Python prints, or an object that raises what it likes
+    except Exception:  # an integer with more digits than Python prints, or an object whose repr raises
         text = f"<{type(value).__name__}>"
     return text if len(text) <= LONGEST else f"{text[:51]} ... {text[-24:]}"
 
 
 class DpmlError(Exception):
-    """Base of all errors that dpml raises on purpose."""
+    """Base class of all errors that dpml raises on purpose."""
 
 
 class InvalidParameter(DpmlError, ValueError):
@@ -55,7 +55,7 @@ class InvalidParameter(DpmlError, ValueError):
     value : object
         The value that was given.
     allowed : str
-        What would be accepted, in words.
+        What is allowed, in words.
     """
 
     def __init__(self, name: str, value: object, allowed: str):
@@ -67,15 +67,15 @@ class InvalidParameter(DpmlError, ValueError):
 
 
 class InvalidData(DpmlError, ValueError):
-    """The data do not fit their schema (demonstration only: in release mode they are clipped instead)."""
+    """The data do not fit their schema. Raised in demonstrations only: release mode clips the data instead."""
 
 
 class InvalidSchema(InvalidParameter):
-    """A public fact in a schema is missing or contradicts another."""
+    """A public fact in a schema is missing or contradicts another fact."""
 
 
 class BudgetExceeded(DpmlError):
-    """A charge would spend more than is left; nothing was released and nothing was charged."""
+    """A charge would exceed the budget; nothing was released and nothing was charged."""
 
 
 class LedgerError(DpmlError):
@@ -84,7 +84,7 @@ class LedgerError(DpmlError):
     Parameters
     ----------
     path : str
-        The ledger's file.
+        Path of the ledger's file.
     cause : str
         What is wrong with it, in words.
     """
@@ -98,11 +98,11 @@ class LedgerError(DpmlError):
 
 
 class LedgerDamaged(LedgerError):
-    """The file of a ledger is cut, changed, gone from where it was, or no ledger at all."""
+    """The file of a ledger was cut, changed or removed, or is not a ledger."""
 
 
 class LedgerOutdated(LedgerError):
-    """The file is a ledger of an earlier format, which has no checksums."""
+    """The file is a ledger in an earlier format, which has no checksums."""
 
 
 class LedgerUnavailable(LedgerError):
@@ -114,11 +114,11 @@ class RelationMismatch(DpmlError, ValueError):
 
 
 class NotPrivate(DpmlError):
-    """A method that does not hold its published claim was asked to make a release."""
+    """A method whose published privacy claim is false was asked to make a release."""
 
 
 class NoExactScore(NotPrivate, AttributeError, TypeError):
-    """A release was to be scored exactly: `score` is no attribute of it, and a search over it refuses to begin."""
+    """A released model has no exact `score`: the attribute is missing, and a search over it refuses to start."""
 
 
 class NoSecureSampler(DpmlError, NotImplementedError):
@@ -130,8 +130,8 @@ class MissingExtra(DpmlError, ImportError):
 
 
 class DataNotFound(DpmlError, FileNotFoundError):
-    """A data file is neither on this machine nor can it be downloaded."""
+    """A data file is not on this machine and cannot be downloaded."""
 
 
 class DataDamaged(DpmlError, ValueError):
-    """A data file is there but is not the file that was published."""
+    """A data file differs from the published file."""

@@ -35,30 +35,30 @@ def sweep(
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Call a study at every point of a grid.
+    """Run a study at every point of a grid of settings.
 
-    Every point starts from the same seed (common random numbers): curves over a grid are smooth, and differences
+    Every point starts from the same seed (common random numbers). So curves over the grid are smooth, and differences
     between points or between studies are paired draw by draw.
 
     Parameters
     ----------
     study : callable
         ``study(**point, draws=..., rng=...)`` returns a mapping of names to arrays of shape (draws,), or to one number
-        for all draws. It makes all its draws at once.
+        for all draws. One call makes all draws of a point.
     grid : mapping of str to sequence
-        Values of each setting; the grid is their product.
+        Values of each setting; the grid is their Cartesian product.
     draws : int
         Draws at each point.
     seed : int
     n_jobs : int, optional
-        Worker processes (joblib); the study is then pickled.
+        Number of worker processes (joblib), which need a study that can be pickled.
     progress : callable, optional
         Called with (points done, points in all).
 
     Returns
     -------
     DataFrame
-        One row a point and draw: the settings, ``draw``, and the study's columns.
+        One row for each point and draw, with the settings, ``draw``, and the study's columns.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def sweep(
 
 
 def summarise(table: pd.DataFrame, by: Sequence[str], column: str = "accuracy", level: float = 0.9) -> pd.DataFrame:
-    """Return mean, standard error, and the band that holds `level` of the draws, for each group.
+    """Return, for each group, the mean, its standard error, and the band that holds `level` of the draws.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def summarise(table: pd.DataFrame, by: Sequence[str], column: str = "accuracy", 
     by : sequence of str
         Settings that make a group.
     column : str
-        What is summarised.
+        The column to summarise.
     level : float
         Share of the draws inside [low, high].
 

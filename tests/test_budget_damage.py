@@ -186,7 +186,7 @@ def test_causes_are_told_apart(whole, tmp_path):
     content, spent = whole
     path = tmp_path / "ledger.db"
     write(path, content[:-100])
-    with pytest.raises(LedgerDamaged, match=f"is cut: it has {len(content) - 100:,} of {len(content):,} bytes"):
+    with pytest.raises(LedgerDamaged, match=f"is truncated: it has {len(content) - 100:,} of {len(content):,} bytes"):
         Budget(*TOTALS, path=path)
     # the header counts an unused page where there is none: a charge could be written over another
     write(path, content[:39] + b"\x01" + content[40:])
@@ -196,5 +196,5 @@ def test_causes_are_told_apart(whole, tmp_path):
     budget = Budget(*TOTALS, path=path)
     path.unlink()
     Budget(*TOTALS, path=path)
-    with pytest.raises(LedgerDamaged, match="is another ledger than the one that was there before"):
+    with pytest.raises(LedgerDamaged, match="is a different ledger from the one that was there before"):
         budget.spend(spent / 1000)

@@ -62,7 +62,7 @@ def test_what_is_no_name_is_refused(path):
     ("name", "cause"),
     [
         ("none/ledger.db", "the folder .* does not exist"),
-        ("file/ledger.db", "cannot be looked at: Not a directory"),
+        ("file/ledger.db", "cannot be read: Not a directory"),
         ("folder", "is a folder"),
         ("pipe", "is a device or a pipe"),
     ],
@@ -91,8 +91,8 @@ def database(path, statement):
         (lambda path: path.write_bytes(b""), "is empty"),
         (lambda path: path.write_text("epsilon,delta\n1,0\n" * 500), "another kind of file"),
         (lambda path: path.write_bytes(bytes(range(256)) * 40), "another kind of file"),
-        (lambda path: database(path, "CREATE TABLE mine (x)"), "not a whole ledger"),
-        (lambda path: database(path, "PRAGMA user_version = 1"), "not a whole ledger"),
+        (lambda path: database(path, "CREATE TABLE mine (x)"), "not a complete ledger"),
+        (lambda path: database(path, "PRAGMA user_version = 1"), "not a complete ledger"),
     ],
     ids=["empty", "text", "bytes", "database", "empty database"],
 )
@@ -110,13 +110,13 @@ def test_a_ledger_of_the_earlier_format_is_refused_with_what_to_do(tmp_path):
     database(path, "CREATE TABLE total (epsilon REAL, delta REAL, relation TEXT)")
     database(path, "CREATE TABLE part (id TEXT PRIMARY KEY, parent TEXT, disjoint TEXT)")
     database(path, "CREATE TABLE charge (id INTEGER PRIMARY KEY, label TEXT, epsilon REAL)")
-    with pytest.raises(LedgerOutdated, match=r"read its charges with sqlite3\.connect.* begin a ledger"):
+    with pytest.raises(LedgerOutdated, match=r"read its charges with sqlite3\.connect.* start a ledger"):
         Budget(1.0, path=path)
 
 
 def test_must_exist_begins_nothing(tmp_path):
     path = tmp_path / "ledger.db"
-    with pytest.raises(LedgerUnavailable, match="must_exist=True forbids to begin it"):
+    with pytest.raises(LedgerUnavailable, match="must_exist=True forbids starting it"):
         Budget(1.0, path=path, must_exist=True)
     assert os.listdir(tmp_path) == []
     Budget(1.0, path=path).spend(0.25)
@@ -193,7 +193,7 @@ def test_a_worker_that_is_handed_a_budget_misses_what_the_sender_had_seen(tmp_pa
 def test_a_ledger_that_is_gone_but_for_its_journal_is_not_begun_anew(tmp_path):
     path = tmp_path / "ledger.db"
     (tmp_path / "ledger.db-journal").write_bytes(b"\xd9\xd5\x05\xf9 and so on")
-    with pytest.raises(LedgerDamaged, match="the journal of a charge to it is still there"):
+    with pytest.raises(LedgerDamaged, match="the journal of a charge to it still exists"):
         Budget(1.0, path=path)
 
 

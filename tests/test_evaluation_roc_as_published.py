@@ -255,7 +255,7 @@ def test_a_budget_pays_once_and_not_for_what_is_not_private():
     with pytest.raises(RelationMismatch):
         published_roc_curve(y, s, 0.1, rng=generator, k=2, relation="replace-one", budget=budget)
     for method in ("laplace", "fixed-space"):
-        with pytest.raises(NotPrivate, match="no charge covers it"):
+        with pytest.raises(NotPrivate, match="it takes no budget"):
             published_roc_curve(y, s, 0.1, rng=generator, method=method, budget=budget)
     assert generator.bit_generator.state == state
     published_roc_curve(y, s, 0.1, rng=generator, method="fixed-space", n_thresholds=9, budget=budget)

@@ -207,7 +207,7 @@ def test_file_keeps_its_totals(tmp_path):
     path = tmp_path / "ledger.db"
     Budget(1.0, path=path).spend(0.75)
     assert Budget(1.0, path=path).remaining == 0.25
-    with pytest.raises(InvalidParameter, match=r"ledger\.db was begun with"):
+    with pytest.raises(InvalidParameter, match=r"ledger\.db was started with"):
         Budget(2.0, path=path)
     with pytest.raises(InvalidParameter, match="replace-one"):
         Budget(1.0, relation="replace-one", path=path)

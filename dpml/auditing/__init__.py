@@ -1,4 +1,4 @@
-"""What a mechanism really costs: exact audits, audits from draws, a recorder of whole calls, a search from outside."""
+"""Audits of privacy claims: exact or from draws, a recorder of whole calls, and a black-box search for violations."""
 
 from dpml.auditing.attack import Attack, Box, attack_outputs
 from dpml.auditing.attacker import Event, as_rows, attacker_roc, attackers, best_event, lower_bounds

@@ -1,4 +1,4 @@
-"""The steps of a search from outside: screening pairs, climbing, choosing the event, and counting it."""
+"""The steps of a black-box search: screen pairs, climb to better pairs, choose an event, and count it."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from dpml.auditing.search_events import Encoder, classifiers
 from dpml.auditing.search_neighbours import Neighbours, Pair
 from dpml.exceptions import InvalidParameter
 
-# Outputs drawn and scored at once: some megabytes.
+# Outputs drawn and scored at once: a few megabytes.
 CHUNK = 1 << 17
-# Shares of the time after which screening, climbing and the choice of the event should be over.
+# Shares of the time after which screening, climbing, learning, choosing the event and counting should end.
 SCREENED, CLIMBED, LEARNED, CHOSEN, COUNTED = 0.2, 0.42, 0.56, 0.82, 0.97
-# Pairs that go on from step to step; steps of climbing that the time is planned for.
+# Pairs kept from each step to the next, and the number of climbing steps that the time is planned for.
 KEPT, STEPS = 6, 15
-# Outputs of each side that slow classifiers learn from; more teach little.
+# Outputs of each side for the training of slow classifiers; more would improve them little.
 MOST_SLOW, SLOW_A_SECOND = 200_000, 4_000
-# Levels at which half of the draws propose events, for the other half to judge. A hopeful one, so that rare events are
-# not passed over because the draws that choose are fewer than those that count; and cautious ones, for among a thousand
-# thresholds some look good by chance.
+# Levels at which half of the draws propose events and the other half judges them. The large level keeps rare events,
+# since fewer draws choose an event than count it. The small levels are cautious, since among a thousand thresholds some
+# look good by chance.
 PROPOSING = (0.2, 0.01, 0.0005)
-# Level at which events of different pairs are compared; the last count takes the confidence that was asked for.
+# Level at which events of different pairs are compared; the final count uses the requested confidence.
 JUDGING = 0.3
-# A slower classifier must be better by this share for each time that it doubles the cost of a draw.
+# A slower classifier must be better by this share for each doubling of the cost of a draw.
 WORTH_ITS_TIME = 0.007
 
 
 class Clock:
-    """Time since the start; without a limit it is never late."""
+    """Time since the start. Without a limit, time never runs out."""
 
     def __init__(self, seconds: float | None, now: Callable[[], float]):
         self.seconds, self.now, self.start = seconds, now, now()
@@ -43,17 +43,17 @@ class Clock:
         return self.now() - self.start
 
     def left(self, share: float) -> float:
-        """Return the seconds until that share of the time is over."""
+        """Return the seconds until this share of the time has passed."""
         return math.inf if self.seconds is None else share * self.seconds - self.elapsed()
 
     def since(self, start: float) -> float:
-        """Return the seconds since a reading; none where time does not count, so that a seed decides alone."""
+        """Return the seconds since a reading, or 0 without a time limit, so that the seed alone sets the result."""
         return 0.0 if self.seconds is None else self.now() - start
 
 
 @dataclass
 class _Attack:
-    """A pair, how its outputs are read, a score and its cost in seconds, its event and the bound that chose it."""
+    """A pair, the encoder of its outputs, a score with its cost in seconds, and an event with its bound."""
 
     pair: Pair
     bound: float
@@ -62,12 +62,12 @@ class _Attack:
     score: Score
     event: Event
     cost: float
-    # how far apart the score's means are, in standard deviations: it says less, and says it from fewer draws
+    # distance of the score's two means in standard deviations: less informative than the bound, but from fewer draws
     gap: float
 
 
 class Hunt:
-    """The steps of a search, which share the mechanism, the claim's δ, the clock and the numbers of draws."""
+    """The steps of a search. They share the mechanism, the claim's δ, the clock and the numbers of draws."""
 
     def __init__(self, mechanism, domain: Neighbours, delta: float, alpha: float, rng, clock: Clock):
         self.mechanism, self.domain, self.delta, self.alpha = mechanism, domain, delta, alpha
@@ -75,7 +75,7 @@ class Hunt:
         self.seen: set[tuple[str, ...]] = set()
 
     def draw(self, data: Any, n: int) -> Any:
-        """Return n outputs as the mechanism gives them."""
+        """Return n outputs in the form that the mechanism returns."""
         outputs = self.mechanism(data, draws=n, rng=self.rng)
         if not hasattr(outputs, "__len__") or len(outputs) != n:
             given = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else type(outputs).__name__
@@ -87,7 +87,7 @@ class Hunt:
         return np.concatenate([encoder(self.draw(data, size)) for size in _sizes(n, CHUNK)])
 
     def plan(self, draws: int | None) -> None:
-        """Set the numbers of draws of each step: shares of `draws`, or by the time that some draws take."""
+        """Set the number of draws of each step: shares of `draws`, or what the time allows at the measured speed."""
         patterns = list(self.domain.patterns())
         if not patterns:
             raise InvalidParameter("neighbours", self.domain, "at least one pair (data, neighbour)")
@@ -97,7 +97,7 @@ class Hunt:
             self.screened, self.climbed, self.learned = (max(draws // k, 200) for k in (50, 10, 2))
             self.chosen, self.steps, self.slow = max(draws, 200), STEPS, min(self.learned, MOST_SLOW)
             return
-        # a larger sample until its time can be told; the first call may be slower than the rest
+        # double the sample until its time can be measured; the first call may be slower than the others
         size, took, limit = 100, 0.0, self.clock.seconds / (8 * len(patterns))
         while took < min(0.05, limit / 2) and size < CHUNK:
             size *= 2
@@ -112,7 +112,7 @@ class Hunt:
         self.slow = int(min(self.learned, MOST_SLOW, max(1_000, SLOW_A_SECOND * seconds)))
 
     def attack(self, pair: Pair, n: int, *, slow: int = 0) -> list[_Attack]:
-        """Return one attack for each classifier, learned on n draws and its event chosen on n others."""
+        """Return one attack for each classifier, trained on n draws, with its event chosen on n others."""
         outputs = [self.draw(data, min(n, CHUNK)) for data in pair]
         encoder = Encoder.of(_joined(*outputs))
         read = [encoder(out) for out in outputs]
@@ -134,7 +134,7 @@ class Hunt:
         return found
 
     def event(self, first: FloatArray, second: FloatArray) -> tuple[float, Event]:
-        """Return the best event of a score, proposed by half of the draws and judged by the other half."""
+        """Return the best event of a score: half of the draws propose events, and the other half judges them."""
         half = len(first) // 2
         proposed = [event for _, event in best_events(first[:half], second[:half], self.delta, PROPOSING)]
         rest = len(first) - half
@@ -144,11 +144,11 @@ class Hunt:
         return bounds[best], judged[best][1]
 
     def quick(self, pair: Pair, n: int) -> _Attack:
-        """Return the best attack of the quick classifiers."""
+        """Return the best attack among the quick classifiers."""
         return max(self.attack(pair, n), key=lambda attack: attack.bound)
 
     def screen(self) -> list[_Attack]:
-        """Try every pattern on few draws, half as many at random, and the better half again and again on more."""
+        """Try every pattern, and half as many random pairs, on few draws; then repeatedly the better half on more."""
         found: list[_Attack] = []
         for pair in [*self.patterns, *[None] * max(len(self.patterns) // 2, 1)]:
             if found and self.clock.left(SCREENED / 2) < 0:
@@ -164,7 +164,7 @@ class Hunt:
         return _best(found, KEPT)
 
     def climb(self, begun: list[_Attack]) -> list[_Attack]:
-        """Try the best pairs on more draws, then pairs close to the best, as long as there is time."""
+        """Try the best pairs on more draws, then pairs close to the best while time is left."""
         found: list[_Attack] = []
         for attack in begun:
             if not found or self.clock.left(CLIMBED) > 0:
@@ -181,7 +181,7 @@ class Hunt:
         return _best(found, KEPT)
 
     def _is_new(self, pair: Pair) -> bool:
-        """Note a pair, and say whether it was not tried before, in this order or the other."""
+        """Remember a pair, and return whether it is new in both orders."""
         sides = [np.asarray(side).tobytes() if isinstance(side, np.ndarray) else repr(side) for side in pair]
         key = tuple(sorted(map(str, sides)))
         if key in self.seen:
@@ -190,7 +190,7 @@ class Hunt:
         return True
 
     def choose(self, finalists: list[_Attack]) -> _Attack:
-        """Learn all classifiers on many draws of the best pairs, and choose the event on many more."""
+        """Train all classifiers on many draws of the best pairs, and choose the event on many more."""
         tried: list[_Attack] = []
         for attack in finalists:
             if not tried or self.clock.left(LEARNED) > 0:
@@ -222,7 +222,7 @@ class Hunt:
         return winner
 
     def _drawing(self, attack: _Attack) -> float:
-        """Return the seconds that one draw of both data sets takes, with its encoding."""
+        """Return the seconds for one draw from each of the two data sets, with encoding."""
         n = min(self.learned, 20_000)
         start = self.clock.now()
         for data in attack.pair:
@@ -236,7 +236,7 @@ class Hunt:
         wanted = math.inf if draws is None else draws
         size = CHUNK
         if self.clock.seconds is not None:
-            # a slow mechanism gets smaller chunks, so that the clock is read often enough
+            # smaller chunks for a slow mechanism, so that the clock is read often enough
             cost = self._drawing(attack) + attack.cost
             size = int(np.clip(0.01 * self.clock.seconds / cost, 100, CHUNK))
         sign = 1.0 if attack.event.above == attack.event.for_first else -1.0
@@ -252,25 +252,25 @@ class Hunt:
 
 
 def _gap(first: FloatArray, second: FloatArray) -> float:
-    """Return the distance of two means in standard deviations."""
+    """Return the distance between two means in standard deviations."""
     spread = math.sqrt((first.var() + second.var()) / 2)
     return abs(first.mean() - second.mean()) / spread if spread > 0 else float(first[0] != second[0])
 
 
 def _best(found: list[_Attack], count: int) -> list[_Attack]:
-    """Return the best by bound and the best by gap in turns: rare events show in the bound on many draws alone."""
+    """Return the best by bound and by gap in turns, since a rare event shows in the bound only with many draws."""
     orders = [sorted(found, key=key) for key in (lambda attack: -attack.bound, lambda attack: -attack.gap)]
     mixed = {id(attack): attack for both in zip(*orders, strict=True) for attack in both}
     return list(mixed.values())[:count]
 
 
 def _sizes(n: int, most: int) -> list[int]:
-    """Return sizes of chunks that make up n."""
+    """Return the sizes of chunks that add up to n."""
     return [min(most, n - begun) for begun in range(0, n, most)]
 
 
 def _joined(first: Any, second: Any) -> Any:
-    """Return some outputs of both sides together, for an encoder to learn from."""
+    """Return some outputs of both sides together, to fit an encoder."""
     few = 5_000
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and first.shape[1:] == second.shape[1:]:
         return np.concatenate([first[:few], second[:few]])

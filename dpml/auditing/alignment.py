@@ -1,4 +1,4 @@
-"""Two tables that differ by one record, wherever it stands, put so that it is the last one."""
+"""Reordering of two tables that differ by one record, such that this record comes last."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["difference_last"]
 
 
 def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
-    """Return two data sets with the record that differs at the end, the others in their order.
+    """Return two data sets with the differing record at the end and the other records in their order.
 
-    A table is a set of records, so nothing is lost; but randomness that each record has of its own is then the same for
-    the records that both hold. Only a tuple of a table and of columns that are as long is put in order: of anything
-    else the order may mean something, and it is returned as it is.
+    A table is a set of records, so its order carries no information. With the differing record last, the records that
+    both tables hold receive the same per-record randomness. Only a tuple of a table and columns of the same length is
+    reordered. In anything else the order may have a meaning, so it is returned unchanged.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
         return data, neighbour
     shorter = min(n, m)
     first = next((i for i in range(shorter) if not same(_record(data, i), _record(neighbour, i))), shorter)
-    # with as many records the one at `first` differs, else the longer side has one more there
+    # with equal numbers of records the one at `first` differs; otherwise the longer side has an extra record there
     skip, other_skip = int(n >= m), int(m >= n)
     pairs = zip(range(first + skip, n), range(first + other_skip, m), strict=True)
     if first == shorter or not all(same(_record(data, i), _record(neighbour, j)) for i, j in pairs):

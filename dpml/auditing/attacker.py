@@ -1,4 +1,4 @@
-"""What an attacker tries on the outputs of two data sets, and the bound on ε that an event gives."""
+"""Scores that an attacker tries on the outputs of two data sets, and the lower bound on ε from an event."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["Event", "as_rows", "attacker_roc", "attackers", "best_event", "lower
 FloatArray = NDArray[np.float64]
 
 Score = Callable[[Any], Any]
-# A frequency table of outputs is an attacker only where outputs repeat.
+# A frequency table of outputs is a useful attacker only if outputs repeat.
 MOST_DISTINCT = 4096
-# Coordinates that the linear attacker weighs, and those that are tried one by one.
+# Coordinates that the linear attacker uses, and coordinates that are tried one by one.
 MOST_COORDINATES = 200
 SINGLE_COORDINATES = 8
-# Thresholds whose bound is computed exactly.
+# Number of thresholds whose bound is computed exactly.
 MOST_LIKELY = 100
 
 
 def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
-    """Score an output by how much oftener it came from the first data set; None if outputs hardly repeat."""
+    """Score an output by how much more often it came from the first data set; None if outputs hardly repeat."""
     rows = np.concatenate([first, second])
     # continuous outputs do not repeat, which a few of them show
     if len(np.unique(rows[:: max(len(rows) // 1000, 1)], axis=0)) > 500:
@@ -36,7 +36,7 @@ def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
         return None
     ones = np.bincount(where[: len(first)], minlength=len(distinct))
     twos = np.bincount(where[len(first) :], minlength=len(distinct))
-    # an output that was not seen speaks for neither
+    # an unseen output is evidence for neither data set
     scores = np.append(np.log((ones + 0.5) / (twos + 0.5)), 0.0)
 
     def score(x: Any) -> FloatArray:
@@ -48,25 +48,25 @@ def _frequencies(first: FloatArray, second: FloatArray) -> Score | None:
 
 
 def _codes(rows: FloatArray) -> NDArray[np.uint64]:
-    """Return a hash of each row. Rows that collide share a score, which costs an attacker power and nothing else."""
+    """Return a hash of each row. Rows that collide share a score, which only makes the attacker weaker."""
     bits = np.ascontiguousarray(rows + 0.0).view(np.uint64)
     odd = np.asarray(np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64)) | np.uint64(1)
     codes = np.zeros(len(rows), dtype=np.uint64)
     for k in range(rows.shape[1]):
-        # floats of few digits differ in their high bits alone, which a product would push out
+        # floats with few digits differ in their high bits only, which the product would shift out
         codes += (bits[:, k] ^ (bits[:, k] >> np.uint64(32))) * odd[k]
     return codes
 
 
 def direction(first: FloatArray, second: FloatArray) -> Score:
     """Score an output by Fisher's linear discriminant, on coordinates clipped against heavy tails."""
-    # some of the draws show where the middle is and how wide it is
+    # a part of the draws is enough to estimate centre and spread
     step = max(len(first) // 20_000, 1)
     both = np.concatenate([first[::step], second[::step]])
     centre = np.median(both, axis=0)
     spread = np.median(np.abs(both - centre), axis=0)
     spread[spread == 0] = 1.0
-    # the coordinates that differ most; more would make the covariance costly
+    # the coordinates that differ most; with more, the covariance would take long
     gap = np.abs(first.mean(axis=0) - second.mean(axis=0)) / spread
     chosen = np.sort(np.argsort(-gap, kind="stable")[:MOST_COORDINATES])
 
@@ -106,9 +106,12 @@ def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Scor
 
 
 def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
-    """Return bounds on ε of confidence 1 - `alpha` from `hits` of n draws of one data set, `misses` of the other."""
+    """Return lower bounds on ε of confidence 1 - `alpha`, from the event's counts in n draws of each data set.
+
+    `hits` are the counts of the data set that the event is evidence for, `misses` those of the other.
+    """
     hits, misses = np.asarray(hits, float), np.asarray(misses, float)
-    # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are set apart
+    # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are special cases
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha / 2), 0.0)
     high = np.where(misses < n, betaincinv(misses + 1, np.maximum(n - misses, 1), 1 - alpha / 2), 1.0)
     with np.errstate(divide="ignore"):
@@ -117,14 +120,14 @@ def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> 
 
 @dataclass(frozen=True)
 class Event:
-    """Scores above or not above a threshold, and which data set that speaks for."""
+    """The event that a score is at or above a threshold, or below it, and which data set it is evidence for."""
 
     threshold: float
     above: bool
     for_first: bool
 
     def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
-        """Return how many scores of the data set it speaks for are in the event, and how many of the other."""
+        """Return how many scores are in the event: of the data set that it is evidence for, and of the other one."""
         hits = [int((side >= self.threshold).sum()) for side in (first, second)]
         if not self.above:
             hits = [len(first) - hits[0], len(second) - hits[1]]
@@ -142,7 +145,7 @@ def best_events(
     """Return the largest lower bound on ε and its event at each of several levels."""
     n = len(first)
     first, second = np.sort(first), np.sort(second)
-    # thresholds lie closer together in the tails, where rare events are
+    # thresholds are denser in the tails, for rare events
     tail = np.geomspace(1.0 / n, 0.01, 100)
     places = np.unique(np.concatenate([np.linspace(0, 1, 801), tail, 1 - tail]) * (n - 1)).astype(int)
     values = np.unique(np.concatenate([first[places], second[places]]))
@@ -151,7 +154,7 @@ def best_events(
     kinds = [(True, True), (True, False), (False, True), (False, False)]
     sides = [(one, two), (two, one), (n - one, n - two), (n - two, n - one)]
     hits, misses = (np.concatenate(side) for side in zip(*sides, strict=True))
-    # exact limits take long: only where an approximation of the bound is largest
+    # exact limits take long: compute them only where an approximate bound is largest
     rough = np.log(np.maximum(hits - delta * n, 0.5) / (misses + 1))
     rough -= 1.5 * np.sqrt(1 / np.maximum(hits, 0.5) + 1 / (misses + 1))
     likely = np.argsort(-rough, kind="stable")[:MOST_LIKELY]
@@ -165,7 +168,7 @@ def best_events(
 
 
 def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:
-    """Return (fpr, tpr) of telling `first` from `second` by a score, thinned to at most `points` thresholds."""
+    """Return the ROC curve (fpr, tpr) of telling `first` from `second` by a score, at no more than `points` points."""
     first, second = np.asarray(first, float), np.asarray(second, float)
     values = np.unique(np.concatenate([first, second]))
     if len(values) > points:

@@ -1,10 +1,10 @@
-"""Audits: what a mechanism really costs on two neighbours, exactly where that is known and from draws elsewhere.
+"""Audits: the true privacy cost of a mechanism on two neighbours, exact where it is known and otherwise from draws.
 
-For neighbours D and D', an ε-differentially private mechanism gives every event E at most
-P(E | D) <= e^ε P(E | D') + δ, both ways (the thesis, eq. 2.1 and 2.5). An exact audit takes the largest ratio over
-outputs. A sampled one plays the attacker: it chooses an event on one half of the draws, counts it on the other half,
-and turns the two counts into a lower bound on ε by Clopper-Pearson intervals, so that an honest mechanism is accused
-with probability at most 1 - confidence.
+For neighbours D and D', an (ε, δ)-differentially private mechanism satisfies P(E | D) <= e^ε P(E | D') + δ for every
+event E, in both directions (the thesis, eq. 2.1 and 2.5). An exact audit computes the largest ratio over outputs. A
+sampled audit plays the attacker. It chooses an event on one half of the draws, counts it on the other half, and turns
+the two counts into a lower bound on ε by Clopper-Pearson intervals. It therefore refutes a true claim with probability
+at most 1 - confidence.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 Sampler = Callable[..., Any]
 
-# An exact audit forgives rounding of this size.
+# An exact audit tolerates rounding errors of this size.
 TOLERANCE = 1e-9
 
 
@@ -69,13 +69,13 @@ class HasPrivacyProfile(Protocol):
     """A mechanism that knows its δ at every ε."""
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        """Return the smallest δ for which the two data sets are (ε, δ)-indistinguishable, both ways."""
+        """Return the smallest δ for which the two data sets are (ε, δ)-indistinguishable, in both directions."""
         ...
 
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What an audit found.
+    """The result of an audit.
 
     Attributes
     ----------
@@ -86,18 +86,19 @@ class AuditResult:
     epsilon_lower : float
         The true ε of these neighbours if `exact`, else a lower bound on it.
     exact : bool
-        Whether it was computed by ratio and not from draws.
+        Whether `epsilon_lower` was computed from the distributions and not from draws.
     passed : bool
-        Whether the claim stands: `epsilon_lower` does not pass `epsilon`.
+        Whether the claim stands: `epsilon_lower` does not exceed `epsilon`.
     confidence : float
         Probability with which a sampled bound is a true lower bound; 1 if exact.
     draws : int
         Draws of each of the two data sets; 0 if exact.
     event : str
-        The event that separates the two best, in words.
+        The event that separates the two data sets best, in words.
     fpr, tpr : ndarray or None
-        The attacker's ROC curve on the held-out draws: probability of saying "data" when it was the neighbour, and
-        when it was the data. A claim of ε bounds it by tpr <= e^ε fpr + δ and 1 - fpr <= e^ε (1 - tpr) + δ.
+        The attacker's ROC curve on the held-out draws: the probability of the verdict "data" if the output came from
+        the neighbour (fpr) and from the data (tpr). A claim of ε bounds it by tpr <= e^ε fpr + δ and
+        1 - fpr <= e^ε (1 - tpr) + δ.
     """
 
     epsilon: float
@@ -129,7 +130,7 @@ def audit(
     rng: np.random.Generator | None = None,
     score: Score | None = None,
 ) -> AuditResult:
-    """Measure what a mechanism costs on two neighbouring data sets, and compare it with its claim.
+    """Measure the privacy cost of a mechanism on two neighbouring data sets, and compare it with the claim.
 
     Parameters
     ----------
@@ -138,18 +139,18 @@ def audit(
         ``log_probabilities(data)`` the true ε is computed. Otherwise ``mechanism(data, draws=..., rng=...)`` returns
         that many outputs, and ε is bounded from them.
     data, neighbour : object
-        Two data sets that differ by one record, in the form the mechanism takes.
+        Two data sets that differ by one record, in the form that the mechanism takes.
     epsilon, delta : float
         The claim.
     draws : int
-        Draws of each data set; half choose the event, half test it. Unused if exact.
+        Draws of each data set. Half of them choose the event and half test it. Unused if exact.
     confidence : float
-        Of the lower bound, in (0, 1).
+        Confidence of the lower bound, in (0, 1).
     rng : numpy.random.Generator, optional
         Needed for a sampled audit.
     score : callable, optional
-        The attacker's score of an array of outputs, larger where `data` is likelier. Default: several are tried on
-        the first half of the draws.
+        The attacker's score of an array of outputs, larger where `data` is more likely. Default: several scores are
+        tried on the first half of the draws.
 
     Returns
     -------
@@ -158,12 +159,12 @@ def audit(
     Raises
     ------
     InvalidParameter
-        For a bad claim, or a sampled audit without `rng`.
+        If the claim is not valid, or a sampled audit has no `rng`.
 
     Notes
     -----
-    The thesis, section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute a
-    claim; it cannot prove one.
+    See the thesis, section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute
+    a claim, but cannot prove one.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def log_probability_pairs(first: Any, second: Any) -> tuple[FloatArray, FloatArr
 
 
 def hockey_stick(first: Any, second: Any, epsilon: float) -> float:
-    """Return the smallest δ for which two output distributions are (ε, δ)-indistinguishable, both ways.
+    """Return the smallest δ for which two output distributions are (ε, δ)-indistinguishable, in both directions.
 
     The arguments are log probabilities, as mappings or arrays over the same outputs.
     """
@@ -220,14 +221,14 @@ def hockey_stick(first: Any, second: Any, epsilon: float) -> float:
 
 
 def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float, str]:
-    """Return the smallest ε of two known output distributions, and the output that decides it.
+    """Return the smallest ε of two known output distributions, and the output that attains it.
 
     Parameters
     ----------
     first, second : mapping of output to log probability, or array
         An output that is missing, or has log probability -inf, cannot occur.
     delta : float
-        0: the largest log ratio, infinite where an output is possible on one side only.
+        With 0 the result is the largest log ratio, infinite if an output is possible on one side only.
 
     Returns
     -------
@@ -250,7 +251,7 @@ def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float
 
 
 def smallest_epsilon(profile: Callable[[float], float], delta: float) -> float:
-    """Return the smallest ε >= 0 at which a falling privacy profile is at most δ; infinity if it is not by 700."""
+    """Return the smallest ε >= 0 at which a falling privacy profile is at most δ; infinity if it exceeds 700."""
     if profile(0.0) <= delta:
         return 0.0
     if profile(700.0) > delta:
@@ -271,10 +272,10 @@ def audit_outputs(
     confidence: float = 0.95,
     score: Score | None = None,
 ) -> AuditResult:
-    """Bound ε from outputs already drawn: as many from the data as from the neighbour.
+    """Bound ε from given outputs, the same number from the data and from the neighbour.
 
-    Parameters are those of `audit`. The first half of each chooses the attacker's score and event, the second half
-    counts it once, so that the bound needs no correction for the search.
+    Parameters are those of `audit`. The first half of each set of outputs chooses the attacker's score and event. The
+    second half counts the event once, so the bound needs no correction for the search.
     """
     epsilon = check_epsilon(epsilon)
     found = attack_outputs(outputs, neighbour_outputs, delta=delta, confidence=confidence, score=score)

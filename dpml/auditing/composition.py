@@ -1,4 +1,4 @@
-"""The δ of several releases together, for noise that has no largest log ratio."""
+"""The joint (ε, δ) of several releases whose noise has no largest log ratio."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dpml.mechanisms.door import Loss
 from dpml.mechanisms.gaussian import gaussian_delta
 
 Profile = Callable[[float], float]
-# The part of δ that Gaussian noise has; whatever the division, what is found is an upper bound.
+# Shares of δ tried for the Gaussian noise; every division gives an upper bound on ε.
 DIVISIONS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
 def epsilon_without_pure(loss: Loss, delta: float) -> float:
-    """Return an ε for which all of a loss but its pure part is (ε, δ): exact for Gaussian noise alone.
+    """Return an ε for which a loss without its pure part is (ε, δ)-private: exact for Gaussian noise alone.
 
-    Gaussian releases are together one with μ² added up. It has one part of δ, by the best of several divisions, and the
-    releases that have profiles of their own share the other part evenly.
+    All Gaussian releases together equal one with the sum of their μ². It gets one part of δ, and the releases with
+    their own profiles share the other part evenly. The best of several divisions counts.
     """
     gaussian: Profile | None = None
     if loss.sampled:
@@ -41,7 +41,7 @@ def _evenly(profiles: Sequence[Profile], delta: float) -> float:
 
 
 def _sampled_profile(loss: Loss) -> Profile:
-    """Return the δ of Gaussian noise on Poisson samples, and of what Gaussian noise there is besides."""
+    """Return the joint δ of Gaussian noise on Poisson samples and other Gaussian noise, as a function of ε."""
     try:
         import dp_accounting as accounting
         from dp_accounting.pld import PLDAccountant
@@ -50,7 +50,7 @@ def _sampled_profile(loss: Loss) -> Profile:
     rates = {rate for rate, _ in loss.sampled}
     accountant = PLDAccountant(value_discretization_interval=1e-3)
     for rate in rates:
-        # all steps as if they were the dearest one
+        # charge every step as the most expensive one: an upper bound
         steps = [mu for its, mu in loss.sampled if its == rate]
         event = accounting.PoissonSampledDpEvent(rate, accounting.GaussianDpEvent(1 / max(steps)))
         accountant.compose(accounting.SelfComposedDpEvent(event, len(steps)))

@@ -1,9 +1,9 @@
-"""The recorder: what a whole call released about two neighbours, and what that costs, whatever it claims.
+"""The recorder: the releases of a whole call about two neighbours, and their true privacy cost, whatever it claims.
 
-Every draw of noise and every private choice of the library passes one door (`dpml.mechanisms.door`). While the call
-runs on the data the recorder notes each mechanism, its exact statistic and what it gave. While it runs on the neighbour
-each release is answered with what was given before, so that everything that comes after, which may depend on it, is
-what it would have been. The two statistics of each release then tell what that release costs, given the past.
+Every draw of noise and every private choice of the library goes through one door (`dpml.mechanisms.door`). While the
+call runs on the data, the recorder stores each mechanism, its exact statistic and its output. While the call runs on
+the neighbour, the recorder answers each release with the stored output, so that later steps, which may depend on it,
+see the same past. The two statistics of each release then give the cost of that release, given the past.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["Release", "recorded_cost", "recorded_releases"]
 
 @dataclass(frozen=True)
 class Release:
-    """One release of a call: the mechanism, its exact statistic on each of the two data sets, and what it costs.
+    """One release of a call: the mechanism, its exact statistic on each of the two data sets, and its loss.
 
     Attributes
     ----------
     mechanism : object
-        With its scale, as it was used for the draw.
+        The mechanism, with the scale of its draw.
     statistic, neighbour_statistic : object
         Private: for an audit, not for publication.
     loss : dpml.mechanisms.door.Loss
@@ -57,7 +57,7 @@ class _Noted:
 
 @dataclass
 class _Recording:
-    """Notes a first call."""
+    """Listener that records the first call."""
 
     rng: np.random.Generator
     releases: list[_Noted] = field(default_factory=list)
@@ -67,7 +67,7 @@ class _Recording:
 
     def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
         noted = copy.deepcopy(statistic)
-        # a source of its own, so that several pasts are looked at whatever seed the call has
+        # the recorder's own generator, so that several pasts are tried whatever seed the call uses
         output = mechanism._sample(statistic, None if rng is None else self.rng)
         self.releases.append(_Noted(mechanism, noted, copy.deepcopy(output), self._run))
         return output
@@ -95,12 +95,12 @@ class _Recording:
 
 
 class _Diverged(BaseException):
-    """The neighbour's call went another way; not an Exception, so that nothing on the way out takes it for its own."""
+    """The neighbour's call took a different path. Not an Exception, so that no handler inside the call catches it."""
 
 
 @dataclass
 class _Replay(_Recording):
-    """Answers a second call with what a first one released, and compares."""
+    """Listener that answers a second call with the outputs of the first, and compares the statistics."""
 
     first: _Recording = None  # type: ignore[assignment]
     compared: list[Release] = field(default_factory=list)
@@ -117,7 +117,7 @@ class _Replay(_Recording):
         return copy.deepcopy(noted.output)
 
     def _diverge(self, mechanism: Any, statistic: Any, neighbour: Any) -> None:
-        """Another mechanism, scale, shape or number of releases: the data can be told apart from that alone."""
+        """Stop: a different mechanism, scale, shape or number of releases alone distinguishes the data sets."""
         self.compared.append(Release(mechanism, statistic, neighbour, EVERYTHING))
         raise _Diverged
 
@@ -128,7 +128,7 @@ class _Replay(_Recording):
         self.coins_drawn.append(before)
         if np.shape(before) == np.shape(drawn):
             return copy.deepcopy(before)
-        # a record more or less, the last: the other records' coins are those that they had
+        # the last record was added or removed: the other records keep their coins
         common = min(len(before), len(drawn))
         drawn[:common] = before[:common]
         return drawn
@@ -136,7 +136,7 @@ class _Replay(_Recording):
 
 def _shape(statistic: Any) -> Any:
     if isinstance(statistic, tuple):
-        # tables of records differ in length between neighbours: only what has the shape of an output is compared
+        # tables of records differ in length between neighbours, so their shapes are not compared
         return len(statistic)
     return np.shape(statistic)
 
@@ -152,47 +152,48 @@ def recorded_cost(
 ) -> float:
     """Return the privacy loss of everything that a call releases about two neighbouring data sets.
 
-    The recorder is no audit from draws: it knows the exact statistics. Nor does it ask the call what it claims: it
-    adds up what the noise that was really drawn lets through.
+    The recorder knows the exact statistics, so this is not an audit from draws. It does not use the call's claim: it
+    adds up the losses from the noise that was really drawn.
 
     Parameters
     ----------
     call : callable
-        ``call(data)`` may fit, predict, transform, draw a curve, or all of it, with this library's estimators and
-        functions, alone, nested or in a scikit-learn Pipeline. What it returns is compared as well: it must be the
-        same for both data sets once all releases are. Make the estimators inside it, with any `random_state`.
+        ``call(data)`` may fit, predict, transform or draw a curve, with this library's estimators and functions,
+        alone, nested or in a scikit-learn Pipeline. Its results are compared too: with equal releases they must be
+        equal for both data sets. Create the estimators inside the call, with any `random_state`.
     data, neighbour : object
-        Two data sets that differ by one record. Of tables with their labels, tuples (X, y), it may be any record: it is
-        put last, so that randomness that each record has of its own is the same for the records that both hold. In
-        other data sets it should be the last one; elsewhere the bound may be too large.
+        Two data sets that differ by one record. In tables with labels, tuples (X, y), it may be any record: it is moved
+        to the end, so that the records that both hold receive the same per-record randomness. In other data sets it
+        should be the last record; otherwise the bound may be too large.
     delta : float
         δ for which the loss is returned, in [0, 1). 0 for pure differential privacy.
     pasts : int
-        How many outcomes of the releases are looked at; the largest loss counts.
+        Number of outcomes of the releases that are tried; the largest loss counts.
     seed : int
-        Of the noise, which is drawn here and not by the call's own generators. In release mode the noise is the
-        system's and a seed does not reach it.
+        Seed of the noise, which the recorder draws instead of the call's own generators. In release mode the noise
+        comes from the operating system, and the seed does not affect it.
 
     Returns
     -------
     float
-        For δ = 0 the sum of each release's largest log ratio given what was released before it. For δ > 0 an ε for
-        which all releases together are (ε, δ)-indistinguishable on this pair: exact for Gaussian noise, by a division
-        of δ among the releases otherwise. Infinity where the two can be told apart for certain: releases of another
-        number, kind, scale or shape, an exception on one side, or a result that depends on more than the releases.
+        For δ = 0, the sum of each release's largest log ratio, given the earlier releases. For δ > 0, an ε for which
+        all releases together are (ε, δ)-indistinguishable on this pair: exact for Gaussian noise, and otherwise from a
+        division of δ among the releases. Infinity if the two data sets can be told apart with certainty: the releases
+        differ in number, kind, scale or shape, only one side raises an exception, or a result depends on more than
+        the releases.
 
     Raises
     ------
     InvalidParameter
-        For a bad δ or number of pasts.
+        If δ or the number of pasts is not allowed.
     Exception
-        Whatever ``call(data)`` itself raises.
+        Any exception that ``call(data)`` itself raises.
 
     Notes
     -----
     The loss of an adaptive composition is at most the sum of the worst losses of its steps (Dwork and Roth 2014,
-    Theorem 3.16). One pair of neighbours can refute a claim; it cannot prove one. What the call runs in other processes
-    or threads (`n_jobs`) is not seen.
+    Theorem 3.16). One pair of neighbours can refute a claim, but cannot prove one. The recorder does not see releases
+    in other processes or threads (`n_jobs`).
 
     Examples
     --------
@@ -215,9 +216,9 @@ def recorded_cost(
 def recorded_releases(
     call: Callable[[Any], Any], data: Any, neighbour: Any, *, seed: int = 0, past: int = 0
 ) -> list[Release]:
-    """Return every release of one run of a call with its cost, in order; parameters as for `recorded_cost`.
+    """Return every release of one run of a call with its loss, in order; parameters as for `recorded_cost`.
 
-    The last one has no mechanism where the two runs differ in what is no release.
+    If the two runs differ outside the releases, for example in their results, the last entry has no mechanism.
 
     Examples
     --------
@@ -246,7 +247,7 @@ def _compared(
             neighbour_result = call(neighbour)
     except _Diverged:
         return replay.compared, [*runs, ()][: len(replay.compared)]
-    except Exception:  # an exception is a release too
+    except Exception:  # an exception on one side reveals the data
         return [*replay.compared, Release(None, "no exception", "an exception", EVERYTHING)], [*runs, ()]
     alike = len(replay.compared) == len(first.releases) and same(result, neighbour_result)
     if not alike:
@@ -255,7 +256,7 @@ def _compared(
 
 
 def _by_run(releases: list[Release], runs: list[tuple[tuple[int, int, float], ...]]) -> Loss:
-    """Add up losses; of the alternative runs of a group the dearest counts, times the group's factor."""
+    """Add up losses. Of the alternative runs of a group, the most expensive counts, times the group's factor."""
     total = NOTHING
     groups: dict[Any, dict[int, list]] = {}
     for release, run in zip(releases, runs, strict=False):
@@ -266,14 +267,14 @@ def _by_run(releases: list[Release], runs: list[tuple[tuple[int, int, float], ..
     for (_, factor), alternatives in groups.items():
         losses = [_by_run([r for r, _ in mine], [rest for _, rest in mine]) for mine in alternatives.values()]
         if any(loss.gaussian or loss.profiles or loss.sampled for loss in losses):
-            raise DpmlError("random stopping is accounted for pure differential privacy: a run released more than that")
+            raise DpmlError("random stopping is accounted for pure ε only: a run made a release without a pure ε")
         total += Loss(pure=factor * max(loss.pure for loss in losses))
     return total
 
 
 def _epsilon(loss: Loss, delta: float) -> float:
     if math.isnan(loss.pure + loss.gaussian):
-        return math.inf  # a statistic that is no number has no bound
+        return math.inf  # a NaN statistic has no bound
     if not (loss.gaussian or loss.profiles or loss.sampled):
         return loss.pure
     if delta == 0.0 or math.isinf(loss.pure):

@@ -1,4 +1,4 @@
-"""Whether two results are the same, all that they hold included."""
+"""Bitwise comparison of two results with everything that they contain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["same"]
 
 
 def same(first: Any, second: Any) -> bool:
-    """Return whether two results are the same to the bit; of objects, everything that pickling would write."""
+    """Return whether two results are equal to the bit; objects are compared by what pickling would write."""
     return _same(first, second, set())
 
 
@@ -48,20 +48,20 @@ def _same(first: Any, second: Any, seen: set[tuple[int, int]]) -> bool:
     if isinstance(first, (set, frozenset)):
         return first == second
     if isinstance(first, (np.random.Generator, np.random.RandomState)):
-        return True  # the noise of a replay is not drawn, so its source stands elsewhere
+        return True  # a replay draws no noise, so its generator has another state
     if isinstance(first, Budget):
         return _same(first.ledger, second.ledger, seen)
     if callable(first) and not hasattr(first, "get_params"):
-        return True  # a function holds no records of its own
+        return True  # a function holds no records
     return _same(_state(first), _state(second), seen)
 
 
 def _state(value: Any) -> Any:
-    """Return what pickling would write of an object; what a user sees of one that is not pickled."""
-    if is_dataclass(value) and not hasattr(value, "get_params"):  # an estimator learns more than its parameters
+    """Return what pickling would write of an object, or its public fitted attributes if it refuses pickling."""
+    if is_dataclass(value) and not hasattr(value, "get_params"):  # an estimator has more state than its parameters
         return {f.name: getattr(value, f.name) for f in fields(value)}
     try:
         state = value.__getstate__()
-    except Exception:  # an object that holds private statistics and says so
+    except Exception:  # an object that holds private statistics refuses pickling
         return {k: v for k, v in vars(value).items() if k.endswith("_") and not k.startswith("_")}
     return state if state is not None else {}

@@ -1,9 +1,9 @@
-"""A search from outside: neighbours and an event that refute a claim, for any callable.
+"""A black-box search for neighbours and an event that refute a privacy claim of any callable.
 
-Three steps, on draws of their own. Neighbours: patterns are tried on few draws, the best on more, and pairs close to
-the best as long as time is left (dp-auditorium optimises them so). Event: classifiers learn to tell the outputs apart,
-and the threshold with the largest bound on fresh draws makes a score an event (as DP-Sniper does). Bound: that one
-event is counted on fresh draws of that one pair, so that Clopper-Pearson limits need no correction for the search.
+It has three steps, each on its own draws. Neighbours: try patterns on few draws, the best of them on more, and then
+pairs close to the best while time is left (as DP-Auditorium optimises them). Event: train classifiers to tell the
+outputs apart, and take the threshold of a score with the largest bound on fresh draws (as in DP-Sniper). Bound: count
+this one event on fresh draws of this one pair, so that Clopper-Pearson limits need no correction for the search.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ __all__ = ["SearchResult", "search"]
 
 @dataclass(frozen=True, repr=False)
 class SearchResult(AuditResult):
-    """What a search found; beside what an audit says, the neighbours and how they were reached.
+    """The result of a search: that of an audit, and also the neighbours and the effort of the search.
 
     Attributes
     ----------
     data, neighbour : object
-        The pair that was counted.
+        The pair of the final count.
     hits, misses : int
-        Draws inside the event, of the data set that it speaks for and of the other; `draws` of each were counted.
+        Draws inside the event, of the data set that it is evidence for and of the other one, out of `draws` each.
     pairs : int
-        Pairs that were tried.
+        Number of pairs tried.
     seconds : float
-        Time of the whole search.
+        Duration of the whole search.
     """
 
     data: Any = None
@@ -67,42 +67,41 @@ def search(
     ----------
     mechanism : callable
         ``mechanism(data, draws=..., rng=...)`` returns that many outputs: an array with one row a draw, or a list.
-        Numbers, words, None, NaN and sequences of unequal length are all read (see `search_events.Encoder`).
+        Outputs may contain numbers, text, None, NaN and sequences of unequal length (see `search_events.Encoder`).
     neighbours : Neighbours or sequence of (data, neighbour)
-        `Answers`, `Values`, or pairs of your own. All that they return must be neighbours, or the search accuses what
-        is honest.
+        `Answers`, `Values`, or your own pairs. Every pair must be neighbours; otherwise the search may refute a true
+        claim.
     epsilon, delta : float
         The claim.
     seconds : float or None
-        Time for all of it, about. None: no clock is read, and the same seed gives the same result.
+        Approximate time for the whole search. None: no clock is read, and the same seed gives the same result.
     draws : int, optional
-        Draws of each data set in the last count; default: as many as time allows. Needed where `seconds` is None.
+        Draws of each data set in the final count. Default: as many as time allows. Required if `seconds` is None.
     confidence : float
-        Of the lower bound, in (0, 1): an honest mechanism is accused with probability at most 1 - confidence.
+        Confidence of the lower bound, in (0, 1): a true claim is refuted with probability at most 1 - confidence.
     rng : numpy.random.Generator
     clock : callable
-        Tells the time in seconds; ``time.process_time`` counts this process alone, on a machine that is busy.
+        Returns the time in seconds. On a busy machine, ``time.process_time`` counts the time of this process only.
 
     Returns
     -------
     SearchResult
-        `passed` says that nothing was found, not that the claim is true.
+        `passed` means that no violation was found, not that the claim is true.
 
     Raises
     ------
     InvalidParameter
-        For a bad claim, no neighbours, or a mechanism that returns another number of outputs than it was asked for.
+        If the claim is not valid, there are no neighbours, or the mechanism returns a wrong number of outputs.
 
     Notes
     -----
     Bichsel, Steffen, Bogunovic and Vechev (2021), "DP-Sniper"; Kong, Muñoz Medina, Ribero and Syed (2024),
     "DP-Auditorium". An event of probability p on one side alone, in n draws, gives a bound of about log(n p / 3.7): a
-    bound of 5 needs n p of about 550. The clock stops the last count between chunks, which does not depend on what was
-    counted.
+    bound of 5 needs n p of about 550. The clock stops the final count between chunks, independently of the counts.
 
     Examples
     --------
-    Half the noise that ε = 1 needs:
+    A mechanism with half the noise that ε = 1 requires:
 
     >>> from dpml.auditing import Answers
     >>> def halved(data, *, draws, rng):
@@ -120,7 +119,7 @@ def search(
     if seconds is not None:
         seconds = check_number(seconds, "seconds", 0.0, open_lower=True)
     elif draws is None:
-        raise InvalidParameter("draws", draws, "a number of draws where seconds is None")
+        raise InvalidParameter("draws", draws, "a number of draws if seconds is None")
     if not callable(mechanism):
         raise InvalidParameter("mechanism", mechanism, "callable as mechanism(data, draws=..., rng=...)")
     domain = neighbours if isinstance(neighbours, Neighbours) else Pairs(neighbours)

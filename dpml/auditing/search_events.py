@@ -1,10 +1,10 @@
-"""Events that tell two neighbours apart: a classifier learns a score of the output, a threshold makes it an event.
+"""Events that tell two neighbours apart: a classifier learns a score of the output, and a threshold gives the event.
 
-Bichsel et al. (2021, DP-Sniper) train a classifier to tell outputs on D from outputs on D' and take as event the
-outputs of highest score, for by Neyman and Pearson no event of the same probability on D' is likelier on D. They fix
-that probability, and where many outputs tie at the threshold they take each with a probability. Here the threshold is
-the one whose lower bound on ε is largest, over all of them. A tie is then taken whole or left whole: an event between
-two nested ones has a ratio between theirs, so that a coin could not raise it.
+Bichsel et al. (2021, DP-Sniper) train a classifier to tell outputs on D from outputs on D'. Their event is the outputs
+of highest score: by the Neyman-Pearson lemma, no event of the same probability on D' is more likely on D. They fix that
+probability, and randomise outputs that tie at the threshold. Here the threshold is the one with the largest lower bound
+on ε. Ties are either all in the event or all outside: an event between two nested events has a ratio between theirs, so
+randomisation could not raise it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from dpml.auditing.attacker import Score, attackers, direction
 __all__ = ["Encoder", "classifiers"]
 
 FloatArray = NDArray[np.float64]
-# More columns than this are not bent or subtracted, and not boosted: it would take too long.
+# With more columns than this, piecewise linear maps, differences and boosting would take too long.
 MOST_COLUMNS = 40
-# Codes of what is a number by type and not by value.
+# Codes of floats that are not finite numbers.
 ODD_NUMBERS = {"nan": 1, "inf": 2, "-inf": 3}
-# Outputs that show where the knots are.
+# Number of outputs that determine the knots.
 MOST_KNOTS = 4_000
 
 
@@ -37,9 +37,9 @@ MOST_KNOTS = 4_000
 class Encoder:
     """Outputs of any kind as rows of finite floats.
 
-    Numbers stay themselves. Where some outputs have no number at a place (NaN, infinity, a word, None, or a sequence
-    that has ended), the place gets a second column that says so: 0 for a number, else a code of what stands there.
-    What stands at a place is learned from the outputs given to `of`; what comes up later and was not seen reads as -1.
+    Numbers stay unchanged. If some outputs have no finite number at a position (NaN, infinity, text, None, or a
+    sequence that has ended), the position gets a second column: 0 for a number, otherwise a code of the value there.
+    The codes are learned from the outputs given to `of`; values that were not seen then get the code -1.
 
     Examples
     --------
@@ -50,12 +50,12 @@ class Encoder:
 
     width: int = 0
     words: list[dict[str, int]] = field(default_factory=list)
-    # whether outputs came as an array of numbers, which is read at once; else each cell is looked at
+    # whether outputs came as an array of numbers, which is read at once; otherwise each cell is read by itself
     numeric: bool = True
 
     @classmethod
     def of(cls, outputs: Any) -> Encoder:
-        """Learn the form of some outputs."""
+        """Fit an encoder to some outputs."""
         array = _numbers(outputs)
         if array is not None:
             odd = np.isfinite(array).min(axis=0, initial=True) == 0
@@ -66,7 +66,7 @@ class Encoder:
         return cls(width, [{word: i + 1 for i, word in enumerate(at)} for at in found], numeric=False)
 
     def __call__(self, outputs: Any) -> FloatArray:
-        """Return one row of numbers an output."""
+        """Return one row of numbers for each output."""
         array = _numbers(outputs) if self.numeric else None
         if array is not None and array.shape[1] == self.width:
             if not any(self.words) and np.isfinite(array.sum()):
@@ -115,7 +115,7 @@ def _cells(output: Any) -> list[Any]:
 
 
 def _word(row: list[Any], k: int) -> str:
-    """Return what stands at a place that is no number, and "" for a number."""
+    """Return a text for a value that is not a finite number, and "" for a number."""
     if k >= len(row):
         return "ended"
     cell = row[k]
@@ -131,9 +131,9 @@ def _word(row: list[Any], k: int) -> str:
 def classifiers(first: FloatArray, second: FloatArray, *, slow: int = 0) -> Iterable[tuple[str, Score]]:
     """Yield scores by name, learned from encoded outputs of both data sets.
 
-    Where outputs are few, a table of frequencies leaves little to learn; a linear score is tried beside it, for it
-    tells more of outputs that are rare. `slow` is how many outputs of each side teach what takes long to learn,
-    logistic regression and gradient boosting; 0 for neither.
+    If there are few distinct outputs, a frequency table is nearly optimal. Linear scores are tried too, because they
+    are more precise for rare outputs. `slow` is the number of outputs of each side that train the slow classifiers,
+    logistic regression and gradient boosting; 0 leaves them out.
     """
     some = slow // 2
     simple = iter(attackers(first, second))
@@ -165,9 +165,9 @@ def _standard(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], F
 
 
 def _bends(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return a map to pieces of each column, and of the differences of neighbouring ones, between knots.
+    """Return a map to piecewise linear functions of each column, and of differences of adjacent columns, with knots.
 
-    The log ratio of two noisy answers is often flat outside the two answers: the two medians are knots.
+    The log ratio of two noisy answers is often flat outside the two answers, so the two medians are knots.
     """
     widen = _widening(first, second)
     one, two = widen(first[:MOST_KNOTS]), widen(second[:MOST_KNOTS])
@@ -192,7 +192,7 @@ def _bends(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], Floa
 
 
 def _widening(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return a map that adds the differences of neighbouring columns, where all are numbers that do not repeat."""
+    """Return a map that adds the differences of adjacent columns, if all columns are numbers that do not repeat."""
     few = np.concatenate([first[:500], second[:500]])
     if few.shape[1] == 1 or any(len(np.unique(column)) < len(few) // 2 for column in few.T):
         return lambda x: x
@@ -206,7 +206,7 @@ def _labelled(first: FloatArray, second: FloatArray) -> tuple[FloatArray, NDArra
 def _logistic(first: FloatArray, second: FloatArray, bend: Callable[[FloatArray], FloatArray]) -> Score:
     x, y = _labelled(first, second)
     with warnings.catch_warnings():
-        # weights that are not quite the best are a score all the same
+        # a score needs no converged weights, so the warning does not matter
         warnings.simplefilter("ignore")
         model = LogisticRegression(C=10.0, max_iter=60).fit(bend(x), y)
     weights = model.coef_[0]

@@ -1,8 +1,7 @@
-"""Neighbours that a search may try: where it begins, and how it moves on from the best found.
+"""Domains of neighbours that a search may try: the first pairs, random pairs, and pairs close to the best.
 
-A search takes any object with `patterns` (pairs to begin with), `fresh` (a pair at random) and `near` (a pair close to
-one that did well). Each of them must return neighbours and nothing else: a search that is handed data sets that are
-no neighbours will accuse an honest mechanism.
+A search takes any object with `patterns` (pairs to start with), `fresh` (a random pair) and `near` (a pair close to a
+good one). Each must return neighbours only: with data sets that are not neighbours, a search may refute a true claim.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ __all__ = ["Answers", "Neighbours", "Pairs", "SharedRecords", "Values", "of_case
 
 Pair = tuple[Any, Any]
 FloatArray = NDArray[np.float64]
-# Places at which a pattern turns from above to below, at most.
+# Most positions at which a pattern may switch from above to below.
 MOST_SPLITS = 12
 
 
 @runtime_checkable
 class Neighbours(Protocol):
-    """What a search asks of its domain; each pair is (data, neighbour)."""
+    """The interface of a search domain; each pair is (data, neighbour)."""
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the pairs to begin with, in both orders where that may matter."""
+        """Return the pairs to start with, in both orders where the order may matter."""
         ...
 
     def fresh(self, rng: np.random.Generator) -> Pair | None:
-        """Return a pair at random, or None where `patterns` are all there are."""
+        """Return a random pair, or None if there are no pairs beyond `patterns`."""
         ...
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        """Return a pair close to another, or None where `patterns` are all there are."""
+        """Return a pair close to the given one, or None if there are no pairs beyond `patterns`."""
         ...
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs that are listed, and no others.
+    """A fixed list of pairs.
 
     Parameters
     ----------
@@ -69,15 +68,15 @@ class Pairs:
         return self.pairs
 
     def fresh(self, rng: np.random.Generator) -> None:
-        """Return None: the list is all there is."""
+        """Return None: there are no other pairs."""
 
     def near(self, pair: Pair, rng: np.random.Generator) -> None:
-        """Return None: the list is all there is."""
+        """Return None: there are no other pairs."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """Any two of a set of values are neighbours, as in the local model, where a data set is one person's value.
+    """A set of values, any two of which are neighbours, as in the local model: a data set is one person's value.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ class Values:
             raise InvalidParameter("values", self.values, "at least two values")
 
     def patterns(self) -> Sequence[Pair]:
-        """Return all pairs of at most the first twelve values; an event may speak for either side of a pair."""
+        """Return all pairs of the first twelve values, each in one order, as an event may favour either side."""
         few = list(self.values)[:12]
         return [(few[i], few[j]) for i in range(len(few)) for j in range(i + 1, len(few))]
 
@@ -107,7 +106,7 @@ class Values:
         return self.values[int(i)], self.values[int(j)]
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        """Return the pair with one of its values exchanged."""
+        """Return the pair with one of its values replaced."""
         side = int(rng.integers(2))
         others = [value for value in self.values if value != pair[0] and value != pair[1]]
         if not others:
@@ -118,7 +117,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Answers:
-    """Vectors of query answers; a record changes one of them, or each of them, by at most `change`.
+    """Vectors of query answers. A record changes one answer, or every answer, by at most `change`.
 
     Parameters
     ----------
@@ -127,17 +126,18 @@ class Answers:
     lower, upper : float
         Range of an answer.
     change : float
-        The most that one answer changes by.
+        Largest change of one answer.
     each : bool
-        Whether every answer may change, each in a direction of its own; else a single one changes.
+        Whether every answer may change, each in its own direction; otherwise only one answer changes.
     whole : bool
         Whether answers are whole numbers.
 
     Notes
     -----
     The patterns are those of Ding et al. (2018, Table 1): one above, one below, one above and the rest below, one
-    below and the rest above, half and half, all above, all below and the cross; here around several levels of the
-    range, and with the rest beginning at any coordinate, for some algorithms treat their first query unlike the last.
+    below and the rest above, half and half, all above, all below and the cross. Here they stand at several levels of
+    the range, and the rest may begin at any coordinate, since some algorithms treat the first query and the last one
+    differently.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Answers:
         return sorted({float(x) for x in (np.round(inner) if self.whole else inner)} | {self.lower, self.upper})
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the patterns at each level, without those that the range cuts down to nothing."""
+        """Return the patterns at each level, without those in which clipping to the range leaves no change."""
         k, half = self.length, self.length // 2
         moves = []
         for end in {0, k - 1}:
@@ -192,20 +192,20 @@ class Answers:
 
     @staticmethod
     def _add(found: dict[bytes, Pair], first: FloatArray, second: FloatArray) -> None:
-        # the event may speak for either side, so that the other order is the same pair
+        # an event may favour either side, so the reversed pair is the same pair
         key = b"".join(sorted([first.tobytes(), second.tobytes()]))
         if (first != second).any():
             found.setdefault(key, (first, second))
 
     def fresh(self, rng: np.random.Generator) -> Pair:
-        """Return a pair at random: answers anywhere in the range, changes of full size."""
+        """Return a random pair: answers anywhere in the range, with changes of full size."""
         first = self._draw(rng, self.length)
         return first, self._moved(first, rng)
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        """Return the pair with some answers drawn anew, or shifted together, or their changes turned."""
+        """Return the pair with some answers redrawn or shifted together, or with some changes reversed."""
         first, second = (np.array(side, dtype=float) for side in pair)
-        # one answer, or a stretch of them, or a quarter
+        # choose one answer, a run of adjacent answers, or a random quarter
         begin, end = np.sort(rng.integers(self.length, size=2))
         chosen = [np.zeros(self.length, dtype=bool), rng.random(self.length) < 0.25][int(rng.integers(2))]
         chosen[begin : end + 1 if rng.random() < 0.3 else begin + 1] = True
@@ -223,7 +223,7 @@ class Answers:
             second[chosen] = self._moved(first, rng)[chosen]
             return (first, second) if (first != second).any() else self.fresh(rng)
         if kind == 1:
-            # the answers that stay alike are drawn anew, or the one that changes goes elsewhere
+            # redraw the answers that are equal on both sides, or move the change to another answer
             same = chosen & (first == second)
             first[same] = second[same] = self._draw(rng, int(same.sum()))
             return first, second
@@ -237,7 +237,7 @@ class Answers:
     def _moved(self, first: FloatArray, rng: np.random.Generator) -> FloatArray:
         up, down = first + self.change <= self.upper, first - self.change >= self.lower
         sign = np.where(up & (~down | (rng.random(self.length) < 0.5)), 1.0, np.where(down, -1.0, 0.0))
-        # one that can go nowhere by the full change goes to the farther end of the range
+        # an answer that cannot move by the full change moves to the farther end of the range
         ends = np.where(first - self.lower > self.upper - first, self.lower, self.upper)
         second = np.where(sign == 0, ends, first + sign * self.change)
         if not self.each:
@@ -248,18 +248,18 @@ class Answers:
 
 @dataclass(frozen=True)
 class SharedRecords:
-    """Two tables that differ by a record; the records that they share are exchanged for copies of each other.
+    """Two tables that differ by one record. Their shared records are replaced by copies of each other.
 
     Parameters
     ----------
     data, neighbour : tuple of ndarray
-        Tables as arrays with one row a record, equal in their first `shared` rows.
+        Tables as arrays with one row for each record, equal in their first `shared` rows.
     shared : int
 
     Notes
     -----
-    The number of records stays, and each record is one that the table had: what holds for every table of this domain
-    holds for these.
+    The number of records stays the same, and every record was in the original table, so the new tables satisfy the same
+    public facts.
     """
 
     data: tuple[Any, ...]
@@ -271,11 +271,11 @@ class SharedRecords:
         return [(self.data, self.neighbour)]
 
     def fresh(self, rng: np.random.Generator) -> Pair:
-        """Return the tables with the shared records drawn anew, with replacement."""
+        """Return the tables with the shared records resampled with replacement."""
         return self._with(rng.integers(self.shared, size=self.shared), (self.data, self.neighbour))
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        """Return the tables with some of the shared records exchanged."""
+        """Return the tables with some of the shared records replaced by others."""
         chosen = rng.random(self.shared) < 0.25
         kept = np.where(chosen, rng.integers(self.shared, size=self.shared), np.arange(self.shared))
         return self._with(kept, pair)
@@ -288,7 +288,7 @@ class SharedRecords:
 
 
 def of_case(data: Any, neighbour: Any) -> Neighbours:
-    """Return what may be searched around a known pair: its shared records if it is a pair of tables, else itself."""
+    """Return the search domain around a known pair: `SharedRecords` for a pair of tables, otherwise the pair only."""
     tables = [side for side in (data, neighbour) if _is_table(side)]
     if len(tables) == 2 and len(data) == len(neighbour):
         most = min(len(data[0]), len(neighbour[0]))

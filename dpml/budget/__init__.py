@@ -1,4 +1,4 @@
-"""What may be spent, what has been spent, and under which neighbouring relation."""
+"""Privacy budgets: the total that may be spent, the charges so far, and the neighbouring relation."""
 
 from dpml.budget.budget import Budget, charge
 from dpml.budget.conversion import zcdp_epsilon

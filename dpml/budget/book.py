@@ -1,6 +1,6 @@
-"""The running totals of a ledger: exact, and bound to its entries by a chain of checksums.
+"""The running totals of a ledger: exact, and tied to its entries by a chain of checksums.
 
-A double is an integer times 2^-1074, so sums of charges are kept as integers of that unit: nothing is ever rounded.
+Every double is an integer times 2^-1074, so sums of charges are stored as integers in that unit and are never rounded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNIT = 1 << PLACES
 
 # (ε, δ, ρ), each in units of 2^-1074
 Cost = tuple[int, int, int]
-# (total, part) of the parts that count, the largest first; one list for each of ε, δ, ρ
+# (total, part) of the largest disjoint parts, in falling order; one list for each of ε, δ, ρ
 Largest = tuple[list[tuple[int, str]], ...]
 
 
@@ -51,13 +51,13 @@ def down(total: int) -> float:
 
 
 def link(chain: bytes, text: bytes) -> bytes:
-    """Return the checksum of everything up to and with this text."""
+    """Return the checksum of all entries so far and this text."""
     return hashlib.blake2b(chain + text, digest_size=32).digest()
 
 
 @dataclass
 class Part:
-    """A part of a budget: which part holds it, in which set of disjoint parts it stands, and what it has cost."""
+    """A part of a budget: its parent, the set of disjoint parts that it belongs to, and its cost so far."""
 
     parent: str | None = None
     group: str | None = None
@@ -65,10 +65,10 @@ class Part:
 
 
 class Book:
-    """What the entries of a ledger add up to; each entry is read once.
+    """The totals of a ledger's entries. Each entry is read once.
 
-    An entry is the JSON text of a charge or of a new part. Adding one costs a few additions of integers for each
-    budget above the one that is charged, however many entries there are.
+    An entry is the JSON text of a charge or of a new part. Adding an entry takes a few integer additions for the
+    charged part and each of its ancestors, however many entries there are.
     """
 
     def __init__(self, begun: bytes, relation: str):
@@ -77,16 +77,16 @@ class Book:
         self.charges: list[dict[str, Any]] = []
         self.parts: dict[str, Part] = {"": Part()}
         self.groups: dict[str, Largest] = {}
-        # adding or removing a record touches one of disjoint parts, moving it from one to another two
+        # adding or removing a record changes one of the disjoint parts; replacing a record can change two
         self.touched = 1 if relation == "add-remove" else 2
 
     @staticmethod
     def text(entry: dict[str, Any]) -> bytes:
-        """Return an entry as it is written and summed."""
+        """Return an entry as the text that is stored and enters the checksum."""
         return json.dumps(entry, separators=(",", ":")).encode()
 
     def add(self, text: bytes) -> None:
-        """Take in the next entry."""
+        """Add the next entry to the totals."""
         entry = json.loads(text)
         if "parent" in entry:
             self._add_part(entry)
@@ -103,13 +103,13 @@ class Book:
     def _add_part(self, entry: dict[str, Any]) -> None:
         part, parent, group = entry["part"], entry["parent"], entry["disjoint"]
         if part in self.parts or parent not in self.parts:
-            raise ValueError(f"part {part!r} comes twice, or without what it is a part of")
+            raise ValueError(f"part {part!r} comes twice, or before its parent")
         self.parts[part] = Part(parent, group)
         if group is not None:
             self.groups.setdefault(group, ([], [], []))
 
     def after(self, part: str, cost: Cost) -> tuple[dict[str, Cost], dict[str, Largest]]:
-        """Return the totals, and the largest of disjoint parts, that a charge to a part would change."""
+        """Return the new totals, and the new largest disjoint parts, after a charge to a part."""
         totals: dict[str, Cost] = {}
         groups: dict[str, Largest] = {}
         holder: str | None = part
@@ -120,20 +120,20 @@ class Book:
                 old = self.groups[here.group]
                 new = self._largest(old, holder, totals[holder])
                 groups[here.group] = new
-                # coordinate by coordinate: never less than any one pair of parts costs
+                # each of ε, δ, ρ separately: never less than the cost of any one pair of parts
                 cost = _minus(_sums(new), _sums(old))
             holder = here.parent
         return totals, groups
 
     def _largest(self, old: Largest, part: str, total: Cost) -> Largest:
-        """Keep the parts that count; totals only grow, so one that was dropped stays dropped until it is charged."""
+        """Keep the parts with the largest totals. Totals only grow, so a dropped part matters again only if charged."""
         return tuple(
             sorted([pair for pair in column if pair[1] != part] + [(value, part)], reverse=True)[: self.touched]
             for column, value in zip(old, total, strict=True)
         )
 
     def below(self, part: str) -> Iterable[dict[str, Any]]:
-        """Return the charges to a part and to its parts, oldest first."""
+        """Return the charges to a part and to its descendants, oldest first."""
         inside = {part: True}
 
         def is_inside(holder: str) -> bool:

@@ -1,8 +1,8 @@
 """A total of ε and δ that releases are charged to.
 
 Charges add up (sequential composition, Dwork and Roth 2014, Theorem 3.16; the thesis, Theorem 2.3.2), except between
-parts of the data that no record shares (parallel composition). A charge is recorded before any noise is drawn: a
-release that fails afterwards has still been paid for, so the ledger never shows less than was spent.
+disjoint parts of the data (parallel composition). A charge is recorded before any noise is drawn. A release that fails
+afterwards stays charged, so the ledger never shows less than was spent.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
 __all__ = ["Budget", "charge"]
 
-# Sums such as 0.1 + 0.2 may pass the total by rounding alone: one part in so many is forgiven.
+# Sums such as 0.1 + 0.2 may exceed the total by rounding alone: a relative excess of 1/ROUNDING is allowed.
 ROUNDING = 10**12
-# more than any double
+# larger than any double
 INFINITE = exact(math.ldexp(1.0, 1023)) * 4
 
 
 class Budget:
-    """A total of ε and δ under one neighbouring relation, and the ledger of what was charged to it.
+    """A total of ε and δ under one neighbouring relation, and the ledger of the charges to it.
 
     Parameters
     ----------
@@ -42,35 +42,35 @@ class Budget:
     delta : float
         The total δ in [0, 1); 0 is pure differential privacy.
     relation : {"add-remove", "replace-one"}
-        Data sets that differ by one record more or less, or by one record's content.
+        Neighbouring data sets differ by one added or removed record, or by the content of one record.
     path : path-like, optional
-        A file that keeps the ledger, so that processes can share it and a crash loses nothing; ``~`` is the home
-        folder. A budget without a path belongs to this process: unpickled here it is the same budget, and another
-        process, such as a worker of ``n_jobs=2``, is refused.
+        A file for the ledger, so that processes can share it and a crash loses nothing; ``~`` is the home folder. A
+        budget without a path belongs to this process: unpickling it here gives the same budget, and another process,
+        such as a worker of ``n_jobs=2``, cannot use it.
     must_exist : bool
-        Whether to refuse to begin a new ledger where the file is not there.
+        Whether to raise an error, instead of starting a new ledger, if the file does not exist.
 
     Raises
     ------
     LedgerDamaged
-        The file is cut, changed, gone from where this budget had it, or no ledger. Every use of the budget can raise
-        it and the other errors of a `LedgerError`; nothing is charged then, and nothing released.
+        The file was truncated, changed or removed, or is not a ledger. Every use of the budget can raise this or
+        another `LedgerError`; nothing is then charged and nothing released.
     LedgerUnavailable
         The file cannot be found, opened, locked or written, for example on a full disk.
     LedgerOutdated
-        The ledger was begun by an earlier version, whose format cannot be checked.
+        An earlier version, whose format cannot be checked, started the ledger.
     InvalidParameter
-        The ledger was begun with other totals.
+        The ledger was started with other totals or another relation.
 
     Notes
     -----
     scikit-learn's ``clone``, ``copy`` and ``deepcopy`` return the same budget, so every fit of a search is charged.
 
-    A ledger is never read below what was spent. Its file is checked whole when it is opened, and its new charges
-    before each use; a charge is on the disk before `spend` returns. Charges are added without rounding; `spent` is the
-    double nearest to their sum. Outside this promise: that somebody puts an older copy of the whole file back, or
-    removes it before a new budget is begun under its path, cannot be seen (``must_exist=True`` sees the latter), and
-    the checksums find damage, not forgery.
+    A ledger never shows less than was spent. The whole file is checked when it is opened, and its new charges are
+    checked before each use. A charge is on disk before `spend` returns. Charges are added without rounding; `spent` is
+    the double nearest to their sum. There are limits. If somebody restores an older copy of the whole file, or removes
+    the file before a new budget is made with its path, this is not detected (``must_exist=True`` detects the latter).
+    The checksums detect damage, not forgery.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Budget:
         return self._ledger.key, self._path or "", self._id
 
     def _cost(self, total: Cost) -> tuple[int, int]:
-        """Return the exact (ε, δ) of a total; ρ is converted at the δ that is left, and never to less than it is."""
+        """Return the exact (ε, δ) of a total. ρ is converted at the δ that is left, and rounded up."""
         epsilon, delta, rho = total
         if rho:
             left = down(exact(self._delta) - delta)
@@ -145,19 +145,19 @@ class Budget:
         Parameters
         ----------
         epsilon, delta : float
-            What the release costs.
+            The cost of the release.
         rho : float
-            What it costs in zero-concentrated privacy instead; all such charges are converted together, at the δ that
-            the budget's other charges leave (needs the extra ``accounting``).
+            Its cost in zero-concentrated differential privacy instead. All such charges are converted together, at the
+            δ that the budget's other charges leave (needs the extra ``accounting``).
         label : str
-            What is released, for the ledger.
+            A name of the release, for the ledger.
         relation : str, optional
-            The relation for which the cost holds; it must be the budget's.
+            The relation under which the cost holds. It must be the budget's.
 
         Raises
         ------
         BudgetExceeded
-            If the charge is more than what is left, of this budget or of one it is a part of. Nothing is charged.
+            If the charge exceeds what is left of this budget or of a budget that it is a part of. Nothing is charged.
         RelationMismatch
             If the cost is stated for the other relation.
         """
@@ -197,7 +197,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """ε charged so far, to this budget and its parts."""
+        """ε charged so far to this budget and its parts."""
         return nearest(self._spent()[0])
 
     def _spent(self) -> tuple[int, int]:
@@ -212,7 +212,7 @@ class Budget:
 
     @property
     def ledger(self) -> pd.DataFrame:
-        """One row a charge, oldest first: label, part, epsilon, delta, rho, relation."""
+        """One row for each charge, oldest first: label, part, epsilon, delta, rho, relation."""
         with self._ledger.look() as book:
             charges = list(book.below(self._id))
         names = {"label": "label", "part": "name", "epsilon": "epsilon", "delta": "delta", "rho": "rho"}
@@ -221,7 +221,7 @@ class Budget:
         return table.astype(dict.fromkeys(["epsilon", "delta", "rho"], float))
 
     def to_json(self) -> str:
-        """Return the totals, what is spent and the ledger as JSON text."""
+        """Return the totals, the ε and δ spent, and the ledger as JSON text."""
         facts = {"epsilon": self._epsilon, "delta": self._delta, "relation": self._relation, "spent": self.spent}
         return json.dumps({**facts, "charges": self.ledger.to_dict(orient="records")}, ensure_ascii=False, indent=2)
 
@@ -230,16 +230,16 @@ class Budget:
     def split(self, *weights: float, locked: dict[str, float] | None = None, **named: float) -> Any:
         """Divide what is left into parts that cannot spend more than their share.
 
-        A part charges the whole budget too, so parts and direct charges together never pass the total.
+        A charge to a part is also a charge to the whole budget, so parts and direct charges never exceed the total.
 
         Parameters
         ----------
         *weights : float
-            Positive weights; parts come back as a list.
+            Positive weights; the result is a list.
         locked : dict of str to float, optional
-            Parts with a fixed ε of their own, taken first; the weights share the rest. They come back by name.
+            Named parts with a fixed ε, which are taken first. The named weights divide the rest.
         **named : float
-            Weights with names; parts come back as a dict.
+            Named positive weights; the result is a dict.
 
         Returns
         -------
@@ -273,11 +273,11 @@ class Budget:
         return list(parts.values()) if weights else parts
 
     def disjoint(self, *names: str) -> dict[str, Budget]:
-        """Return one part for each of several disjoint sets of records: together they cost what the dearest costs.
+        """Return one part for each of several disjoint sets of records, with parallel composition between them.
 
-        Parallel composition: which set a record belongs to must be a public rule of the record itself. Adding or
-        removing a record touches one set, so the largest total counts; replacing it may move it from one set to
-        another, so the two largest do.
+        A public rule must say, from a record alone, which set it belongs to. Adding or removing a record changes one
+        set, so under add/remove the cost is the largest total of a set. Replacing a record may move it from one set to
+        another, so under replace-one the cost is the sum of the two largest totals.
 
         Examples
         --------
@@ -306,9 +306,9 @@ class Budget:
         return parts
 
     def for_group(self, size: int) -> tuple[float, float]:
-        """Return the (ε, δ) that this budget guarantees to a group of records that are present or absent together.
+        """Return the (ε, δ) that this budget guarantees to a group of `size` records that change together.
 
-        kε, and δ·(e^(kε) - 1)/(e^ε - 1) (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2).
+        For k records it is kε and δ·(e^(kε) - 1)/(e^ε - 1) (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2).
         """
         k = check_integer(size, "size", 1)
         epsilon = k * self._epsilon
@@ -318,7 +318,7 @@ class Budget:
     # ---- copies -----------------------------------------------------------------------------------------------
 
     def __sklearn_clone__(self) -> Budget:
-        """Return the same budget: a cloned estimator spends from the same purse."""
+        """Return the same budget: a cloned estimator spends from it too."""
         return self
 
     def __deepcopy__(self, memo: dict) -> Budget:
@@ -335,12 +335,12 @@ class Budget:
         return f"Budget(epsilon={self._epsilon:g}, delta={self._delta:g}, relation={self._relation!r}{part})"
 
 
-# the budgets of this process, by their ledger and their part
+# the budgets of this process by ledger and part
 _living: weakref.WeakValueDictionary[tuple[str, str, str], Budget] = weakref.WeakValueDictionary()
 
 
 def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget:
-    """Return the budget of this process that was pickled, or one on the same ledger."""
+    """Return the pickled budget if it lives in this process, otherwise a new one on the same ledger."""
     found = _living.get(address)
     if found is None:
         found = object.__new__(Budget)
@@ -350,7 +350,7 @@ def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget
 
 
 def _check_path(path: str | os.PathLike | None) -> str | None:
-    """Return the whole name of a file, or None."""
+    """Return the absolute path of a file, or None."""
     if path is None:
         return None
     allowed = "a file's name, or None"

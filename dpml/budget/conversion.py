@@ -13,7 +13,7 @@ __all__ = ["zcdp_epsilon"]
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Return the ε for which ρ-zero-concentrated differential privacy gives (ε, δ), by the `dp-accounting` package.
+    """Return the ε for which ρ-zCDP implies (ε, δ)-differential privacy, computed by the `dp-accounting` package.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     Raises
     ------
     MissingExtra
-        Without the extra ``accounting``.
+        If the extra ``accounting`` is not installed.
 
     Notes
     -----
-    Never above ρ + 2·sqrt(ρ·log(1/δ)) (Bun and Steinke 2016, Proposition 1.3).
+    The result never exceeds ρ + 2·sqrt(ρ·log(1/δ)) (Bun and Steinke 2016, Proposition 1.3).
     """
     rho = check_number(rho, "rho", 0.0)
     delta = check_number(delta, "delta", 0.0, 1.0, open_lower=True, open_upper=True)
@@ -41,6 +41,6 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     except ImportError as error:
         raise MissingExtra('zCDP needs the package dp-accounting: pip install "dpml[accounting]"') from error
     simple = rho + 2 * math.sqrt(rho * math.log(1 / delta))
-    # an order at which the divergence is more than the largest double says nothing
+    # an order at which the divergence exceeds the largest double gives no bound
     with np.errstate(over="ignore"):
         return min(simple, float(RdpAccountant().compose(ZCDpEvent(rho)).get_epsilon(delta)))

@@ -1,7 +1,7 @@
-"""The entries of a budget in a file that processes share, and that is checked whole before it is believed.
+"""The ledger of a budget in a file that processes can share. The whole file is checked before it is used.
 
-The file is an SQLite database of two tables: one row an entry, and a head with the terms, the number of entries and
-the checksum of all of them. A change of any of these that is not a charge no longer fits the head.
+The file is an SQLite database of two tables: `entry` has one row for each entry, and `head` holds the terms, the number
+of entries and the checksum of all of them. Any change other than a charge makes the entries and the head disagree.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["FileLedger"]
 
 # seconds that a charge waits for other processes
 LOCK_TIMEOUT = 60.0
-# ledgers that a worker process keeps between its tasks, each of which brings the budget anew
+# ledgers that a worker process keeps open between tasks; every task unpickles the budget again
 KEPT = 8
 
 TABLES = (
@@ -37,7 +37,7 @@ OLD_TABLES = {b"total", b"part", b"charge"}
 
 
 class FileLedger(Ledger):
-    """Entries in a file; every charge is on the disk before `record` returns."""
+    """Entries in a file. Every charge is on disk before `record` returns."""
 
     path: str
 
@@ -45,31 +45,31 @@ class FileLedger(Ledger):
         super().__init__(terms, key)
         self.path = path
         self._uri = Path(path).as_uri()
-        # the number of entries and their checksum, here or in the process that handed the ledger over
+        # the number of entries and their checksum when last seen, here or in the process that pickled the ledger
         self._seen = seen
-        # of the file at the last look, with its head: any change but new entries makes the next look check all of it
+        # the file's stamp and head at the last look: after any change other than new entries, all of it is checked
         self._stamp: tuple[int, int, int] | None = None
         self._row: tuple[bytes, bytes] | None = None
 
     @classmethod
     def open(cls, terms: Terms, path: str, must_exist: bool = False) -> FileLedger:
-        """Open a ledger and check all of it, or begin one."""
+        """Open a ledger and check all of it, or start a new one."""
         ledger = cls(terms, path)
         if not ledger._stands():
             if must_exist:
-                raise LedgerUnavailable(path, "does not exist, and must_exist=True forbids to begin it")
+                raise LedgerUnavailable(path, "does not exist, and must_exist=True forbids starting it")
             ledger._create()
         with ledger.look():
             return ledger
 
     @contextmanager
     def look(self) -> Iterator[Book]:
-        """Hold the entries as they are now."""
+        """Return a context that holds the current entries still."""
         with self._transaction("BEGIN"):
             yield self._book
 
     def record(self, entries: list[dict[str, Any]], check: Check | None = None) -> None:
-        """Write new entries, all or none, unless the check raises; they count from when they are on the disk."""
+        """Write all new entries to disk, or none if the check raises or the write fails."""
         texts = [Book.text(entry) for entry in entries]
         with self._lock:
             with self._transaction("BEGIN IMMEDIATE") as connection:
@@ -90,12 +90,12 @@ class FileLedger(Ledger):
     # ---- the file ---------------------------------------------------------------------------------------------
 
     def _stands(self) -> bool:
-        """Return whether the file is there, before SQLite may touch it."""
+        """Return whether the file exists, before SQLite opens it."""
         if self._is_file():
             return True
-        # another process may begin the ledger at this moment, so the file is looked for once more
+        # another process may start the ledger at this moment, so look for the file once more
         if os.path.lexists(self.path + "-journal") and not self._is_file():
-            raise LedgerDamaged(self.path, "is gone, but the journal of a charge to it is still there")
+            raise LedgerDamaged(self.path, "is missing, but the journal of a charge to it still exists")
         return self._is_file()
 
     def _is_file(self) -> bool:
@@ -104,19 +104,19 @@ class FileLedger(Ledger):
         except FileNotFoundError:
             folder = os.path.dirname(self.path)
             if not os.path.isdir(folder):
-                raise LedgerUnavailable(self.path, f"cannot be there: the folder {folder!r} does not exist") from None
+                raise LedgerUnavailable(self.path, f"cannot exist: the folder {folder!r} does not exist") from None
             return False
         except OSError as error:
-            raise LedgerUnavailable(self.path, f"cannot be looked at: {error.strerror}") from error
+            raise LedgerUnavailable(self.path, f"cannot be read: {error.strerror}") from error
         if not stat.S_ISREG(found.st_mode):
             kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
             raise LedgerUnavailable(self.path, f"is {kind}; it must be a file")
         if found.st_size == 0:
-            raise LedgerDamaged(self.path, "is empty: it has lost its charges, or never was a ledger")
+            raise LedgerDamaged(self.path, "is empty: it has lost its charges, or was never a ledger")
         return True
 
     def _create(self) -> None:
-        """Begin a ledger: it is written under another name, and gets its own only when it is whole on the disk."""
+        """Start a ledger. It is written under a temporary name, and gets its own name once it is complete on disk."""
         folder = os.path.dirname(self.path)
         draft = os.path.join(folder, f".ledger-{uuid.uuid4().hex}.new")
         key = uuid.uuid4().hex
@@ -128,14 +128,14 @@ class FileLedger(Ledger):
                 head = _head(self.terms, key, 0, Book(key.encode(), self.terms.relation).chain)
                 connection.execute("INSERT INTO head VALUES (1, ?, ?)", head)
                 connection.execute("COMMIT")
-            # another process may be first: its ledger is the one
+            # if another process was first, use its ledger
             with suppress(FileExistsError):
                 _give_name(draft, self.path)
             _sync_folder(folder)
         except OSError as error:
-            cause = f"cannot be begun: {error.strerror}"
+            cause = f"cannot be started: {error.strerror}"
             if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
-                cause += "; the file system of its folder must have hard links"
+                cause += "; the file system of its folder must support hard links"
             raise LedgerUnavailable(self.path, cause) from error
         finally:
             for name in (draft, draft + "-journal"):
@@ -144,17 +144,17 @@ class FileLedger(Ledger):
 
     @contextmanager
     def _connection(self, uri: str) -> Iterator[sqlite3.Connection]:
-        """Connect anew each time: a connection outlives neither a fork nor a file that is put in the file's place."""
+        """Open a new connection for each use, since a fork or a replaced file would make an old one invalid."""
         try:
             connection = sqlite3.connect(uri, uri=True, timeout=LOCK_TIMEOUT, isolation_level=None)
             try:
                 connection.text_factory = bytes
-                # FULL, and the folder is synced too: else the journal of a charge could return after a power cut
+                # FULL plus a sync of the folder: otherwise a power cut could bring back the journal of a charge
                 connection.execute("PRAGMA synchronous = EXTRA")
                 connection.execute("PRAGMA cell_size_check = ON")
                 yield connection
             finally:
-                # what is not committed is undone
+                # closing rolls back what was not committed
                 connection.close()
         except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
             raise _named(self.path, error) from error
@@ -172,9 +172,9 @@ class FileLedger(Ledger):
     # ---- reading ----------------------------------------------------------------------------------------------
 
     def _read(self, connection: sqlite3.Connection) -> None:
-        """Bring the book up to date: by the new entries alone, or by all of them where anything else changed."""
+        """Update the book: read only the new entries, or all entries if anything else has changed."""
         try:
-            # the first query takes the lock, so nobody else writes between this and the rest
+            # the first query takes the lock, so no other process writes while the rest is read
             row = None if self._row is None else _head_row(connection, self.path)
             stamp = _stamp(self.path)
             if row is not None and row == self._row and stamp == self._stamp:
@@ -183,7 +183,7 @@ class FileLedger(Ledger):
                 raise _gone(self.path)
             pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
             if stamp[1] < pages * size:
-                raise LedgerDamaged(self.path, f"is cut: it has {stamp[1]:,} of {pages * size:,} bytes")
+                raise LedgerDamaged(self.path, f"is truncated: it has {stamp[1]:,} of {pages * size:,} bytes")
             if row is None or row == self._row:
                 _check_file(connection, self.path)
                 row = _head_row(connection, self.path)
@@ -192,7 +192,7 @@ class FileLedger(Ledger):
             else:
                 facts = self._facts(row)
                 if facts["entries"] <= self._book.count:
-                    raise LedgerDamaged(self.path, "is not what it was: charges that were there before are missing")
+                    raise LedgerDamaged(self.path, "has changed: charges that were there before are missing")
                 self._take(connection, facts, self._book)
             self._row = row
             self._stamp = stamp
@@ -202,18 +202,18 @@ class FileLedger(Ledger):
             raise LedgerDamaged(self.path, f"is damaged: {error!r}") from error
 
     def _facts(self, row: tuple[bytes, bytes]) -> dict[str, Any]:
-        """Return what the head says, if it is of this ledger."""
+        """Return the facts in the head, or raise if they belong to another ledger."""
         facts = json.loads(row[0])
         if self.key and facts["ledger"] != self.key:
-            raise LedgerDamaged(self.path, "is another ledger than the one that was there before")
+            raise LedgerDamaged(self.path, "is a different ledger from the one that was there before")
         terms = Terms(facts["epsilon"], facts["delta"], facts["relation"])
         if terms != self.terms:
-            allowed = f"{tuple(terms)}, as the ledger {self.path} was begun with"
+            allowed = f"{tuple(terms)}, the values that the ledger {self.path} was started with"
             raise InvalidParameter("(epsilon, delta, relation)", tuple(self.terms), allowed)
         return facts
 
     def _take(self, connection: sqlite3.Connection, facts: dict[str, Any], book: Book) -> None:
-        """Add to a book the entries that it has not got, once they are known to fit the head."""
+        """Read the entries that a book does not have yet, and check that they fit the head."""
         rows = connection.execute("SELECT id, facts FROM entry WHERE id > ? ORDER BY id", (book.count,)).fetchall()
         count, chain = book.count, book.chain
         is_seen = self._seen in (None, (count, chain))
@@ -225,7 +225,7 @@ class FileLedger(Ledger):
         if (count, chain.hex()) != (facts["entries"], facts["chain"]):
             raise LedgerDamaged(self.path, "is damaged: its entries do not fit its checksum")
         if not is_seen:
-            raise LedgerDamaged(self.path, "is not what it was: charges that were there before are missing")
+            raise LedgerDamaged(self.path, "has changed: charges that were there before are missing")
         for _, text in rows:
             book.add(text)
         self.key, self._book, self._seen = facts["ledger"], book, (count, chain)
@@ -244,7 +244,7 @@ def _head(terms: Terms, key: str, count: int, chain: bytes) -> tuple[str, bytes]
 
 
 def _head_row(connection: sqlite3.Connection, path: str) -> tuple[bytes, bytes]:
-    """Return the head as it is stored, if it is whole."""
+    """Return the stored head, or raise if it is damaged."""
     rows = connection.execute("SELECT id, facts, checksum FROM head").fetchall()
     if len(rows) != 1 or rows[0][0] != 1 or link(b"head", rows[0][1]) != rows[0][2]:
         raise LedgerDamaged(path, "is damaged: its head does not fit its checksum")
@@ -252,30 +252,30 @@ def _head_row(connection: sqlite3.Connection, path: str) -> tuple[bytes, bytes]:
 
 
 def _check_file(connection: sqlite3.Connection, path: str) -> None:
-    """Raise unless SQLite finds no fault in the file, and nothing in it but the tables of a ledger."""
+    """Raise if SQLite finds a fault in the file, or if it holds anything but the tables of a ledger."""
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != b"delete":
         raise LedgerDamaged(path, "is damaged: its journal mode is not a ledger's")
     schema = connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
     if {name for name, _ in schema} >= OLD_TABLES:
         raise LedgerOutdated(
             path,
-            "was begun by an earlier version of dpml, whose ledgers have no checksums and cannot be checked: read its "
-            f"charges with sqlite3.connect({path!r}).execute('SELECT * FROM charge').fetchall(), begin a ledger under "
-            "another path, and spend there what they add up to",
+            "was started by an earlier version of dpml, whose ledgers have no checksums and cannot be checked: read "
+            f"its charges with sqlite3.connect({path!r}).execute('SELECT * FROM charge').fetchall(), start a ledger "
+            "under another path, and spend the sum of the charges there",
         )
     if sorted(sql or b"" for _, sql in schema) != sorted(table.encode() for table in TABLES):
-        raise LedgerDamaged(path, "is a database, but not a whole ledger of dpml")
+        raise LedgerDamaged(path, "is a database, but not a complete ledger of dpml")
     found = connection.execute("PRAGMA integrity_check").fetchall()
     if found != [(b"ok",)]:
         raise LedgerDamaged(path, f"is damaged: {found[0][0].decode(errors='replace')}")
 
 
 def _gone(path: str) -> LedgerDamaged:
-    return LedgerDamaged(path, "is gone from where it was; its charges are not known any more")
+    return LedgerDamaged(path, "is no longer there, and its charges are no longer known")
 
 
 def _named(path: str, error: Exception) -> DpmlError:
-    """Return a named error for one of SQLite's."""
+    """Return the named error for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     if code == sqlite3.SQLITE_READONLY_DBMOVED:
         return _gone(path)
@@ -302,7 +302,7 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 
 def _give_name(draft: str, path: str) -> None:
-    """Give a file its name, unless that is taken: of several processes at once, one succeeds."""
+    """Give a file its name unless the name is taken. If several processes try at once, one succeeds."""
     if os.name == "nt":
         os.rename(draft, path)
     else:
@@ -310,7 +310,7 @@ def _give_name(draft: str, path: str) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Put a folder's names on the disk, where the system can."""
+    """Write a folder's file names to disk, where the system supports it."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -324,10 +324,10 @@ _recent: OrderedDict[tuple[str, str], FileLedger] = OrderedDict()
 
 
 def _same_file(terms: Terms, path: str, key: str, seen: tuple[int, bytes]) -> FileLedger:
-    """Return this process's ledger for a file, or one that checks the whole file when it is first used."""
+    """Return this process's ledger for a file, or a new one that checks the whole file at its first use."""
     with FORKING:
         found = _recent.pop((path, key), None)
-        # one that knows less than the sender did would not miss what the sender saw
+        # a ledger that has seen fewer entries than the sender could not tell if later ones went missing
         if found is None or found._book.count < seen[0]:
             found = FileLedger(terms, path, key, seen)
         _recent[path, key] = found

@@ -1,4 +1,4 @@
-"""The entries of a budget that live in one process; what happens to them when it is copied or forks."""
+"""The ledger of a budget that lives in one process, and its behaviour under copying and forking."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Check = Callable[[Book], None]
 
 
 class Terms(NamedTuple):
-    """What a ledger is begun with."""
+    """The facts that a ledger is started with."""
 
     epsilon: float
     delta: float
@@ -42,7 +42,7 @@ class Ledger:
 
     @classmethod
     def begin(cls, terms: Terms) -> Ledger:
-        """Begin a ledger that this process finds again when it is unpickled here."""
+        """Start a ledger. Unpickling it in this process gives the same object."""
         ledger = cls(terms, uuid.uuid4().hex)
         _living[ledger.key] = ledger
         return ledger
@@ -52,19 +52,19 @@ class Ledger:
         if self._process != os.getpid():
             raise DpmlError(
                 "a Budget without a path belongs to the process that made it, and cannot be read or spent from in "
-                "another one (as with n_jobs=2): give Budget(..., path=...) a file that the processes share"
+                "another process (as with n_jobs=2): give Budget(..., path=...) a file that the processes share"
             )
         with self._lock:
             yield
 
     @contextmanager
     def look(self) -> Iterator[Book]:
-        """Hold the entries as they are now."""
+        """Return a context that holds the current entries still."""
         with self._mine():
             yield self._book
 
     def record(self, entries: list[dict[str, Any]], check: Check | None = None) -> None:
-        """Take in new entries, all or none, unless the check raises."""
+        """Add all new entries, or none if the check raises."""
         with self._mine():
             if check is not None:
                 check(self._book)
@@ -77,13 +77,13 @@ class Ledger:
 
 _living: weakref.WeakValueDictionary[str, Ledger] = weakref.WeakValueDictionary()
 _forked: weakref.WeakSet[Ledger] = weakref.WeakSet()
-# held while the process forks, and while a ledger comes into being
+# held while the process forks and while a ledger is made
 FORKING = threading.RLock()
 _held: list[Ledger] = []
 
 
 def _same_ledger(terms: Terms, key: str) -> Ledger:
-    """Return the ledger of this process with that key; in another process, one that refuses all."""
+    """Return this process's ledger with that key; in another process, a ledger that refuses every use."""
     found = _living.get(key)
     if found is None:
         found = Ledger(terms, key)
@@ -93,7 +93,7 @@ def _same_ledger(terms: Terms, key: str) -> Ledger:
 
 
 def _before_fork() -> None:
-    """Let no charge be half done while the process forks: SQLite and the books would be copied in the middle of it."""
+    """Let running charges finish before a fork, which would copy SQLite and the books half changed."""
     FORKING.acquire()
     _held[:] = list(_forked)
     for ledger in _held:

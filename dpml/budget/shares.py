@@ -1,4 +1,4 @@
-"""Parts of an ε that add up to at most it: exactly, as rationals, and not only up to rounding."""
+"""Division of ε into parts whose exact sum, as rationals and not only up to rounding, is at most ε."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["divide_epsilon", "equal_share", "rest_of", "split_epsilon"]
 
 
 def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:
-    """Return (about ε·share, the rest), two floats whose exact sum is at most ε.
+    """Return two floats, about ε·share and the rest, whose exact sum is at most ε.
 
     Examples
     --------
@@ -27,13 +27,13 @@ def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:
 
 
 def rest_of(epsilon: float, spent: float) -> float:
-    """Return ε less what is spent, rounded so that both add up to at most ε."""
+    """Return `epsilon` - `spent`, rounded so that the exact sum with `spent` is at most ε."""
     rest = epsilon - spent
     return math.nextafter(rest, 0.0) if Fraction(spent) + Fraction(rest) > Fraction(epsilon) else rest
 
 
 def equal_share(epsilon: float, parts: float) -> float:
-    """Return about ε/parts, a float of which `parts` add up to at most ε.
+    """Return about ε/parts, a float that times `parts` is exactly at most ε.
 
     Examples
     --------
@@ -47,18 +47,18 @@ def equal_share(epsilon: float, parts: float) -> float:
 
 
 def divide_epsilon(epsilon: float, shares: Sequence[float], counts: Sequence[int], *, power: int = 1) -> list[float]:
-    """Return about ε·share of each kind of part, such that all parts together cost at most ε.
+    """Return the ε of one part of each kind, about ε·share, such that all parts together cost at most ε.
 
     Parameters
     ----------
     epsilon : float
     shares : sequence of float
-        Of one part of each kind.
+        Share of one part of each kind.
     counts : sequence of int
-        How many parts of each kind there are; they times `shares` add up to about 1.
+        Number of parts of each kind. The sum of `counts` times `shares` is about 1.
     power : {1, 2}
-        2: the squares of the parts add up to at most ε², as concentrated privacy composes; each share is then a
-        share of ε too, and the squares of all of them add up to about 1.
+        With 2 the squares of all parts add up to at most ε², the composition of concentrated differential privacy.
+        Shares are then still shares of ε, and the squares of all of them add up to about 1.
 
     Examples
     --------

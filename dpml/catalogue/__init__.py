@@ -1,7 +1,7 @@
 """Every method with its claim, and the neighbours on which the claim is checked.
 
-The audit tests, the app's Audit page, the README's table and ``python -m dpml`` read it. A method that is published
-with a wrong claim stands here under its own name, marked ``private = False`` or with its true cost.
+The audit tests, the app's Audit page, the table in docs/claims.md and ``python -m dpml`` read it. A method that was
+published with a wrong claim keeps its own name here. It is marked ``private = False``, or has its true cost.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def claims() -> list[tuple[str, str]]:
 
 
 def as_table() -> pd.DataFrame:
-    """Return the catalogue as a table: one row a method, its papers by name.
+    """Return the catalogue as a table with one row for each method. Papers are cited by authors and year.
 
     Examples
     --------

@@ -31,14 +31,14 @@ def _tables(relation: str) -> tuple[Any, Any]:
 
 
 def _many_ones(relation: str) -> tuple[Any, Any]:
-    """Return tables with a record of more ones than are kept; it comes, or it was one whose label is no class."""
+    """Return tables where a record of too many ones is added, or replaces one whose label is no class."""
     X, codes = table_from_rows([*BASE, ([0, 1, 2], 1)], D)
     if relation == "add-remove":
         return (X[:-1], codes[:-1]), (X, codes)
     return (X, np.append(codes[:-1], 7)), (X, codes)
 
 
-def _row_bounded(neighbours: Any = _tables, words: str = "a record of r ones comes, or moves", **options: Any):
+def _row_bounded(neighbours: Any = _tables, words: str = "a record of r ones is added, or replaced", **options: Any):
     def case(epsilon: float, relation: str) -> Case:
         more: dict[str, Any] = {"row_bound": R, "relation": relation, "class_share": CLASS_SHARE, "selection": "none"}
         if not options.get("release"):
@@ -72,16 +72,16 @@ def _published(epsilon: float, relation: str) -> Case:
         noisy = release_published(contingency(*data, 2), epsilon, relation=relation, draws=draws, rng=rng)
         return np.concatenate([noisy.on.reshape(draws, -1), noisy.off.reshape(draws, -1)], axis=1)
 
-    return Case(*_tables(relation), call, sample, recorded(call), words="a record comes, or moves")
+    return Case(*_tables(relation), call, sample, recorded(call), words="a record is added, or replaced")
 
 
 WIDE, SIGNAL = 400, list(range(20))
 
 
 def few_of_many(relation: str) -> tuple[Any, Any]:
-    """Return tables so wide that a few features are chosen first: 20 that class 1 has; a record of class 0 has them.
+    """Return tables so wide that a few features are chosen first. Class 1 has 20 features, and so has one of class 0.
 
-    Whichever of the 20 is chosen, the record is counted in it.
+    Whichever of the 20 features is chosen, this record is counted in it.
     """
     rows = [(SIGNAL, 1), ([], 0)] * 50
     before = rows if relation == "add-remove" else [*rows, (SIGNAL, 1)]
@@ -89,7 +89,7 @@ def few_of_many(relation: str) -> tuple[Any, Any]:
 
 
 def _selecting(make: Any, shown: Any):
-    """Return a case of an estimator that chooses features first; ``make(epsilon, relation, seed)`` makes it."""
+    """Return a case of an estimator that chooses features first. ``make(epsilon, relation, seed)`` returns it."""
 
     def case(epsilon: float, relation: str) -> Case:
         def call(data):
@@ -99,7 +99,7 @@ def _selecting(make: Any, shown: Any):
             fits = [make(epsilon, relation, np.random.default_rng(rng.integers(2**63))) for _ in range(draws)]
             return np.array([shown(fit.fit(*data)) for fit in fits])
 
-        words = "a record comes, or turns, against the features that are chosen first"
+        words = "a record that contradicts the chosen features is added, or replaces one that agrees"
         return Case(*few_of_many(relation), call, sample, recorded(call), draws=100, words=words)
 
     return case
@@ -132,7 +132,7 @@ def _resampled(epsilon: float, relation: str) -> Case:
         Exact(),
         score=lambda outputs: -outputs,
         draws=400_000,
-        words="a count of 0, and of 1 with one record more",
+        words="a count of 0; one record is added",
     )
 
 
@@ -148,7 +148,7 @@ def _width(epsilon: float, relation: str) -> Case:
     def call(data):
         return sample(data, 1, np.random.default_rng(0))
 
-    words = "100 records in [100, 101], one label moves"
+    words = "100 records in [100, 101]; one label changes"
     return Case((values, codes), (values, moved), call, sample, recorded(call), words=words)
 
 
@@ -166,13 +166,13 @@ METHODS = (
     ),
     Method(
         "nb-row-bounded-clip",
-        "Row-bounded naive Bayes, what is not allowed is clipped",
+        "Row-bounded naive Bayes, invalid input clipped",
         "classifier",
         ("dpml.classifiers.BernoulliNB[row-bounded]",),
         "derived here (docs/errata.md): more ones share the bound, a record whose label is no class is dropped",
         "ε",
         True,
-        _row_bounded(_many_ones, "a record of too many ones comes, or had a label that is no class", on_invalid="clip"),
+        _row_bounded(_many_ones, "a record of too many ones is added, or replaces an invalid one", on_invalid="clip"),
     ),
     Method(
         "nb-row-bounded-release",
@@ -182,14 +182,14 @@ METHODS = (
         "the same with integer noise (OpenDP)",
         "ε",
         True,
-        _row_bounded(_many_ones, "a record of too many ones comes, or had a label that is no class", release=True),
+        _row_bounded(_many_ones, "a record of too many ones is added, or replaces an invalid one", release=True),
     ),
     Method(
         "nb-selecting",
         "Row-bounded naive Bayes that chooses features first",
         "classifier",
         ("dpml.classifiers.BernoulliNB[row-bounded]", "dpml.selection.choose_features"),
-        "derived here: choice and counts share ε",
+        "derived here: the choice and the counts share ε",
         "ε",
         True,
         _selecting(_nb, shown=counts_of),
@@ -211,10 +211,10 @@ METHODS = (
         "classifier",
         ("dpml.classifiers.naive_bayes.as_published.resampled_count",),
         "[vaidya2013], as described in [thesis], section 3.3.5",
-        "ε a count",
+        "ε for each count",
         True,
         _resampled,
-        cost="ε + log(2 - e^-ε) a count: 1.490 at ε = 1",
+        cost="ε + log(2 - e^-ε) for each count: 1.490 at ε = 1",
         true_epsilon=lambda epsilon: float(epsilon + np.log(2 - np.exp(-epsilon))),
         relations=("add-remove",),
     ),
@@ -227,7 +227,7 @@ METHODS = (
         "ε",
         False,
         _width,
-        cost="201 times the claim for bounds (100, 101) when a label moves",
+        cost="201 times the claim for bounds (100, 101) when a label changes",
         true_epsilon=lambda epsilon: 201.0 * epsilon,
         relations=("replace-one",),
     ),

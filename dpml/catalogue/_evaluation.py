@@ -21,13 +21,13 @@ from dpml.evaluation import (
     roc_thresholds,
 )
 
-# Few bins, so that audits from draws are quick; what a record costs does not depend on their number.
+# Few bins make audits from draws quick. The cost of a record does not depend on their number.
 BINS = roc_thresholds(2)
-COMES = "a scored record comes, or changes label and bin"
+COMES = "a scored record is added, or changes label and bin"
 
 
 def _case(release: Any, shown: Any, neighbours: Any, words: str):
-    """Return a case of an evaluation: ``release(data, epsilon, relation, draws, rng)``, and its outputs as an array."""
+    """Return a case of ``release(data, epsilon, relation, draws, rng)``. `shown` turns its result into an array."""
 
     def case(epsilon: float, relation: str) -> Case:
         def call(data):
@@ -43,7 +43,7 @@ def _case(release: Any, shown: Any, neighbours: Any, words: str):
 
 
 def _secure(case: Any):
-    """Return the same case where draws take long."""
+    """Return the same case with fewer draws, as secure draws take long."""
     return lambda epsilon, relation: replace(case(epsilon, relation), draws=2_000)
 
 
@@ -59,12 +59,12 @@ def _rows(counts: Any) -> Any:
 
 
 def _labelled(relation: str) -> tuple[tuple, tuple]:
-    """Return neighbours with labels and scores: a record comes, or changes cell."""
+    """Return neighbours with labels and scores: a record is added, or changes its cell."""
     return tuple(side[:2] for side in _scored(relation))  # type: ignore[return-value]
 
 
 def _scored(relation: str) -> tuple[tuple, tuple]:
-    """Return neighbours with labels, scores and weights: a record of the largest weight comes, or changes cell."""
+    """Return neighbours with labels, scores and weights: a record of the largest weight is added, or changes cell."""
     labels, scores, weights = np.array([0, 1, 1, 0]), np.array([0.2, 0.9, 0.6, 0.4]), np.array([1.0, 0.5, 0.25, 2.0])
     if relation == "add-remove":
         return (labels, scores, weights), (np.append(labels, 1), np.append(scores, 0.05), np.append(weights, 2.0))
@@ -73,7 +73,7 @@ def _scored(relation: str) -> tuple[tuple, tuple]:
 
 
 def _clipped(relation: str) -> tuple[tuple, tuple]:
-    """Return neighbours with labels and scores where a score is too large, and a label no class before."""
+    """Return neighbours with a score that is too large and, under replace-one, with a label that is no class."""
     labels, scores = np.array([0, 1, 1, 0]), np.array([0.2, 0.9, 0.6, 7.0])
     if relation == "add-remove":
         return (labels[:3], scores[:3]), (labels, scores)
@@ -141,7 +141,7 @@ def _confusion(data, epsilon, relation, draws, rng):
 
 
 def _two_scores(worst: float, best: float):
-    """Return neighbours that score the same records twice: one comes, or its two scores move to these."""
+    """Return neighbours with two scores for each record: a record is added, or both of its scores change."""
 
     def neighbours(relation: str) -> tuple[tuple, tuple]:
         labels, a, b = np.array([0, 1, 1]), np.array([0.2, 0.9, 0.4]), np.array([0.6, 0.8, 0.7])
@@ -169,7 +169,7 @@ METHODS = (
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
         "ε, for scores of a model that was not trained on these records",
         True,
-        _case(_histogram, _rows, _labelled, "a scored record comes, or moves"),
+        _case(_histogram, _rows, _labelled, "a scored record is added, or moves"),
     ),
     Method(
         "private-roc-curve",
@@ -193,7 +193,7 @@ METHODS = (
     ),
     Method(
         "evaluation-clip",
-        "All figures, what is not allowed is clipped",
+        "All measures, invalid input clipped",
         "evaluation",
         ("dpml.evaluation.release_evaluation",),
         "derived here: scores are moved into their scale, a record whose label is no class is dropped",
@@ -203,12 +203,12 @@ METHODS = (
             _evaluation(on_invalid="clip"),
             lambda found: _rows(found.counts),
             _clipped,
-            "a record whose score is too large comes, or had a label that is no class",
+            "a record whose score is too large is added, or replaces an invalid one",
         ),
     ),
     Method(
         "evaluation-release",
-        "All figures, release",
+        "All measures, release",
         "evaluation",
         ("dpml.evaluation.release_evaluation",),
         "the same with integer noise (OpenDP)",
@@ -219,13 +219,13 @@ METHODS = (
                 _evaluation(release=True),
                 lambda found: _rows(found.counts),
                 _clipped,
-                "a record whose score is too large comes, or had a label that is no class",
+                "a record whose score is too large is added, or replaces an invalid one",
             )
         ),
     ),
     Method(
         "evaluation",
-        "All figures about a classifier from one noisy histogram",
+        "All measures of a classifier from one noisy histogram",
         "evaluation",
         ("dpml.evaluation.release_evaluation",),
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
@@ -245,7 +245,7 @@ METHODS = (
             _weighted,
             lambda found: _rows(found.counts),
             _scored,
-            "a record of the largest weight comes, or changes label and bin",
+            "a record of the largest weight is added, or changes label and bin",
         ),
     ),
     Method(
@@ -260,7 +260,7 @@ METHODS = (
             _several,
             _each_count,
             _several_scores,
-            "a record comes that all three histograms count, or changes its cell in all",
+            "a record is added to all three histograms, or changes its cell in all",
         ),
     ),
     Method(
@@ -271,21 +271,21 @@ METHODS = (
         "derived here",
         "ε, for predictions of a model that was not trained on these records",
         True,
-        _case(_confusion, lambda found: _rows(found.counts), _predicted, "a record comes, or changes"),
+        _case(_confusion, lambda found: _rows(found.counts), _predicted, "a record is added, or replaced"),
     ),
     Method(
         "comparison",
-        "Which of two classifiers is right oftener",
+        "Comparison of the accuracies of two classifiers",
         "evaluation",
         ("dpml.evaluation.compare_classifiers",),
         "derived here",
         "ε, for models that were not trained on these records",
         True,
-        _case(_paired, lambda found: found.counts, _two_scores(0.1, 0.9), "a record that only A gets right comes"),
+        _case(_paired, lambda found: found.counts, _two_scores(0.1, 0.9), "a record is added to A's cell"),
     ),
     Method(
         "comparison-auc",
-        "Which of two classifiers has the larger area",
+        "Comparison of the areas of two classifiers",
         "evaluation",
         ("dpml.evaluation.compare_classifiers",),
         "derived here",
@@ -295,7 +295,7 @@ METHODS = (
             _paired_areas,
             _each_count,
             _two_scores(0.01, 0.99),
-            "a record comes that both histograms count, or changes its cell in both",
+            "a record is added to both histograms, or changes its cell in both",
         ),
     ),
 )

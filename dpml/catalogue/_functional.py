@@ -23,7 +23,7 @@ def _functional(sensitivity: str):
         if relation == "add-remove":
             pair = (X, codes), (np.vstack([X, FLAT]), np.append(codes, 1))
         else:
-            # nearly orthogonal, with all products of coordinates far apart: the best pair of a numerical search
+            # the worst pair that a numerical search found: nearly orthogonal, all products of coordinates far apart
             a = np.array([[0.653, 0.653, -0.271, -0.271]])
             b = np.array([[0.271, 0.271, 0.653, 0.653]])
             pair = (np.vstack([X, a]), np.append(codes, 1)), (np.vstack([X, b]), np.append(codes, 1))
@@ -35,14 +35,14 @@ def _functional(sensitivity: str):
         def call(data):
             return sample(data, 1, np.random.default_rng(0))
 
-        words = "a record of equal coordinates comes, or one that is orthogonal takes its place"
+        words = "a record of equal coordinates is added, or replaces one that is orthogonal to it"
         return Case(*pair, call, sample, recorded(call, pasts=1), words=words)
 
     return case
 
 
 def _functional_fit(epsilon: float, relation: str) -> Case:
-    # columns in [-1, 1], which a fit divides by 2, so that records are in the unit ball
+    # columns in [-1, 1]; the fit divides them by 2, so that records are in the unit ball
     X, signs = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.array([-1.0, 1.0])
     end, other = np.ones((1, 4)), np.array([[1.0, 1.0, -1.0, -1.0]])
     before = (X, signs) if relation == "add-remove" else (np.vstack([X, other]), np.append(signs, 1.0))
@@ -53,7 +53,7 @@ def _functional_fit(epsilon: float, relation: str) -> Case:
         return release_coefficients(exact, epsilon, relation=relation, n_nonzero=4, draws=draws, rng=rng).packed()
 
     call = fit("logistic", epsilon, relation, columns=4, method="functional")
-    words = "a record of equal coordinates comes, or one that is orthogonal takes its place"
+    words = "a record of equal coordinates is added, or replaces one that is orthogonal to it"
     pair = before, (np.vstack([X, end]), np.append(signs, 1.0))
     return Case(*pair, call, sample, recorded(call, pasts=1), words=words)
 
@@ -77,7 +77,7 @@ def _leader(method: str):
             fits = [make(int(seed)).fit(*data) for seed in rng.integers(2**31, size=draws)]
             return np.array([fit.decision_function(np.eye(3)) for fit in fits])
 
-        return Case(data, neighbour, call, sample, recorded(call), draws=200, words="a record of all ones comes")
+        return Case(data, neighbour, call, sample, recorded(call), draws=200, words="a record of all ones is added")
 
     return case
 
@@ -128,13 +128,13 @@ METHODS = (
             f"Linear classifier by public rules, {title}",
             "classifier",
             (OURS, f"{OURS}[{method}]"),
-            "derived here: which method is a function of public facts",
+            "derived here: public facts alone choose the method",
             "ε",
             True,
             _leader(method),
         )
         for method, title in (
-            ("auto", "the method too"),
+            ("auto", "which also choose the method"),
             ("naive-bayes", "naive Bayes"),
             ("objective", "objective perturbation"),
         )

@@ -23,7 +23,7 @@ from dpml.mechanisms.gaussian import gaussian_delta
 from dpml.schema import Feature, Schema
 
 LAMBDA = 0.5
-STRONG = 50.0  # so strong that the curvature of the losses does not hold the minimiser back
+STRONG = 50.0  # λ so large that the curvature of the losses hardly matters
 DELTA = 1e-5
 STEPS = 5
 LOSSES = {"logistic": LOGISTIC, "svc": HuberHinge(0.5)}
@@ -41,13 +41,13 @@ def _records(relation: str) -> tuple[Any, Any]:
 
 
 def fit(kind: str, epsilon: float, relation: str, columns: int = 1, **options: Any) -> Any:
-    """Return a call that fits to (X, signs) with X in [-1, 1]; one column is its own unit ball."""
+    """Return a call that fits to (X, signs) with X in [-1, 1]. A single column is in the unit ball as it is."""
     schema = Schema(tuple(Feature(f"x{i}", "numeric", lower=-1, upper=1) for i in range(columns)))
     facts: dict[str, Any] = {"relation": relation, "schema": schema, "fit_intercept": False, "random_state": 0}
 
     def call(data):
         X, signs = data
-        codes = np.where(np.isnan(signs), 7, signs > 0).astype(int)  # without a sign: a label that is no class
+        codes = np.where(np.isnan(signs), 7, signs > 0).astype(int)  # a NaN sign stands for a label that is no class
         return ESTIMATORS[kind](epsilon, **{"reg_lambda": LAMBDA, **facts, **options}).fit(X, codes)
 
     return call
@@ -62,18 +62,18 @@ def _output(calibration: str, kind: str):
             return release_output(theta, epsilon, STRONG, draws=draws, rng=rng, **options)
 
         call = fit(kind, epsilon, relation, method="output", calibration=calibration, reg_lambda=STRONG)
-        return Case(*_records(relation), call, sample, recorded(call, pasts=1), words="one record against two")
+        return Case(*_records(relation), call, sample, recorded(call, pasts=1), words="one record against both others")
 
     return case
 
 
-# ---- perturbed objectives: densities of the exact minimiser, for the noise and the records at the door --------------
+# ---- perturbed objectives: densities of the exact minimiser, from the noise and the records at the door -------------
 
 
 class _PerturbedMinimum:
-    """The density of the minimiser of a perturbed objective; the fit says with which noise and λ.
+    """The density of the minimiser of a perturbed objective, with the noise and λ of the fit.
 
-    The recorder has a bound here, which pays for the solver too; this is what the exact minimiser costs.
+    The recorder knows only a bound here, which also covers the solver. This is the cost of the exact minimiser.
     """
 
     def __init__(self, call: Any):
@@ -92,7 +92,7 @@ class _PerturbedMinimum:
 
     @staticmethod
     def _log_noise(noise: Any, b: np.ndarray) -> np.ndarray:
-        # of one weight NormGamma noise is Laplace noise
+        # for one weight, NormGamma noise is Laplace noise
         return -np.abs(b).sum(axis=0) / noise.scale
 
 
@@ -121,7 +121,7 @@ def _objective(calibration: str, kind: str):
 
         call = fit(kind, epsilon, relation, method="objective", calibration=calibration)
         exact = _LargestRatio(call, LINE)
-        return Case(*_records(relation), call, sample, exact, draws=4_000, words="one record against two")
+        return Case(*_records(relation), call, sample, exact, draws=4_000, words="one record against both others")
 
     return case
 
@@ -144,7 +144,7 @@ def _laplace_objective(kind: str):
 
         call = fit(kind, epsilon, relation, columns=2, method="objective", norm="l1")
         exact = _LargestRatio(call, PLANE)
-        return Case(data, neighbour, call, sample, exact, draws=4_000, words="a record comes, or its label turns")
+        return Case(data, neighbour, call, sample, exact, draws=4_000, words="a record is added, or changes its label")
 
     return case
 
@@ -161,7 +161,7 @@ class _GaussianMinimum(_PerturbedMinimum):
         return -0.5 * (b[0] / noise.scale) ** 2 - math.log(noise.scale * math.sqrt(2 * math.pi))
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        if not self._known:  # the densities are computed once, not at every ε of a search
+        if not self._known:  # densities are computed once, not at every ε of a search
             mechanism, _ = first_drawn(self.call, data)
             end = (10 * mechanism.noise.scale + 5) / mechanism.reg_lambda
             theta = np.linspace(-end, end, 100_001)
@@ -181,7 +181,7 @@ def _approximate_minima(kind: str):
 
         call = fit(kind, epsilon, relation, method="approximate-minima", delta=DELTA)
         exact = _GaussianMinimum(call)
-        return Case(*_records(relation), call, sample, exact, draws=4_000, words="one record against two")
+        return Case(*_records(relation), call, sample, exact, draws=4_000, words="one record against both others")
 
     return case
 
@@ -190,10 +190,10 @@ def _approximate_minima(kind: str):
 
 
 class _StepsOfDescent:
-    """The δ of all noisy releases of a fit, each gradient charged what a record can add at most, or more if it did.
+    """The δ of all noisy releases of a fit. Each gradient is charged for the largest change that a record can cause.
 
-    How many there are and with what noise is what passed the door. On one path gradients differ by less than they can,
-    so this is larger than what the recorder finds.
+    The number of releases and their noise come from the door. If a recorded change is larger, it is charged instead.
+    On one path, gradients differ by less than this maximum, so that the result is larger than the recorder's.
     """
 
     def __init__(self, call: Any, relation: str):
@@ -205,14 +205,14 @@ class _StepsOfDescent:
             found = recorded_releases(self.call, data, neighbour)
             if any(math.isinf(release.loss.pure) for release in found):
                 return 1.0
-            # a count, where there is one, changes by 1, as a gradient does at most under add/remove
+            # a released count changes by 1, which is also the most that a gradient changes under add/remove
             each = [max(r.loss.gaussian, (self.reach / r.mechanism.scale) ** 2) for r in found]
             self._mu = math.sqrt(math.fsum(each))
         return gaussian_delta(epsilon, 1 / self._mu)
 
 
 def _no_class(relation: str) -> tuple[Any, Any]:
-    """Return tables of which the last record of one has a label that is no class."""
+    """Return two tables. In the first, the label of the last record is no class."""
     X, signs = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     return (X, np.array([1.0, np.nan])), (X, signs)
 
@@ -225,12 +225,12 @@ def _descent(kind: str, neighbours: Any = _records, **fitted: Any):
             X, signs = data
             known = ~np.isnan(signs)
             codes = (signs[known] > 0).astype(int)
-            # a record whose label is no class is dropped, and still counts where their number is public
+            # a record whose label is no class is dropped, but is counted where the number of records is public
             more = {**options, "n_records": len(signs) if relation == "replace-one" else None, "draws": draws}
             return release_descent(X[known], codes, 2, epsilon, DELTA, LAMBDA, rng=rng, **more)[:, 0]
 
         call = fit(kind, epsilon, relation, method="noisy-descent", delta=DELTA, n_iterations=STEPS, **fitted)
-        words = "one record against two; the ratio is that of all steps together"
+        words = "one record against both others; the loss is that of all steps together"
         data, neighbour = neighbours(relation)
         return Case(data, neighbour, call, sample, _StepsOfDescent(call, relation), draws=4_000, words=words)
 
@@ -298,10 +298,10 @@ METHODS = (
     ),
     Method(
         "svc-noisy-descent-clip",
-        "Linear support vector machine by noisy gradient descent, what is not allowed is clipped",
+        "Linear support vector machine by noisy gradient descent, invalid input clipped",
         "classifier",
         (f"{CLASSES['svc']}[noisy-descent]",),
-        "derived here: a record whose label is no class adds nothing, and counts where their number is public",
+        "derived here: a record whose label is no class adds nothing to a gradient, but counts in a public n",
         "(ε, δ); audited at δ = 1e-5",
         True,
         _descent("svc", _no_class, on_invalid="clip"),

@@ -31,9 +31,10 @@ GENE: dict[str, Any] = {"n_iterations": 2, "n_candidates": 3, "n_selected": 2, "
 
 
 def _records(epsilon: float, relation: str) -> tuple[Records, Records]:
-    """Return so many records of one kind that any other choice than theirs is rare, and one more against them, or for.
+    """Return neighbouring tables of many equal records, so that every choice against them is rare.
 
-    A record that is lost, and comes with the other sign under replace-one, moves two candidates apart by all it can.
+    Under add/remove the second table has one more of them. Under replace-one the first has one of the other sign. This
+    record moves the scores of two candidates apart as far as a record can.
     """
     many = int(np.ceil(60 / epsilon)) + 4
     before, after = [1.0] * many, [1.0] * many + ([1.0] if relation == "add-remove" else [])
@@ -44,7 +45,7 @@ def _records(epsilon: float, relation: str) -> tuple[Records, Records]:
 
 
 def _fit(estimator: Any, **options: Any) -> Any:
-    """Return a call that fits to `Records` of one column that is always 1."""
+    """Return a call that fits to `Records` with one column, which is always 1."""
 
     def call(data):
         facts: dict[str, Any] = {"schema": Schema.binary(1), "fit_intercept": False, "random_state": SEED}
@@ -54,15 +55,16 @@ def _fit(estimator: Any, **options: Any) -> Any:
 
 
 class _AsDrawn:
-    """The cost of a fit: of its dearest path, with the ε that choices had at the door, or what was recorded if more.
+    """The cost of a fit: that of its worst path of choices, or the recorder's cost if that is larger.
 
-    The recorder takes the dearest outcome of each choice on the paths that it draws. The dearest path is rare, so that
-    only an enumeration finds it; that one trusts the range of the scores, which the recorder does not.
+    The recorder takes the worst outcome of each choice, but only on the paths that it draws. The worst path is rare,
+    and only an enumeration finds it. The enumeration takes the ε of the choices from the door, but trusts the range of
+    the scores. The recorder does not trust this range.
     """
 
     def __init__(self, call: Any, paths: Any):
         self.call, self.paths = call, paths
-        self.log_probabilities = paths.log_probabilities  # the outputs one by one, for those who draw them
+        self.log_probabilities = paths.log_probabilities  # for callers that compare the outputs one by one
 
     def privacy_loss(self, data: Records, neighbour: Records) -> float:
         self.paths.epsilon = first_drawn(self.call, data)[0].epsilon
@@ -108,17 +110,17 @@ def _local(calibration: str):
         call = _fit(PrivLocal, epsilon=epsilon, **options)
 
         exact = _AsDrawn(call, _LocalPaths(epsilon, relation, calibration))
-        words = "many records of one kind, and one more, or one that changes its label"
+        words = "many equal records; one more is added, or one changes its label"
         return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case
 
 
-SEED = 1  # of coins with which the first candidates are -1, -1 and 1, and their children differ
+SEED = 1  # with these coins the first candidates are -1, -1 and 1, and their children differ
 
 
 class _GenePaths:
-    """The exact log probability of every sequence of choices of `release_genetic_search`, the coins being given."""
+    """The exact log probability of every sequence of choices of `release_genetic_search`, given its coins."""
 
     def __init__(self, epsilon: float, relation: str, calibration: str):
         choices = (GENE["n_iterations"] - 1) * GENE["n_selected"] + 1
@@ -126,7 +128,7 @@ class _GenePaths:
         self.factor = 2 if relation == "replace-one" else 1
 
     def _selections(self, data: Records, parents: np.ndarray, t: int, kept: int) -> Iterator[Any]:
-        """Yield (chosen, log probability, what is kept) of all ordered choices of `kept` among one iteration's."""
+        """Yield (chosen, log probability, chosen candidates) for all ordered choices of `kept` candidates."""
         steps = GENE["step"] * GENE["decay"] ** np.arange(GENE["n_iterations"])
         candidates = offspring(parents, GENE["n_candidates"], steps[t], np.random.default_rng(SEED))
         scores = -data.objective(candidates, LOSS)[0]
@@ -161,7 +163,7 @@ def _gene(calibration: str):
         call = _fit(PrivGene, epsilon=epsilon, **options)
 
         exact = _AsDrawn(call, _GenePaths(epsilon, relation, calibration))
-        words = "many records of one kind, and one more, or one that changes its label"
+        words = "many equal records; one more is added, or one changes its label"
         return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case

@@ -26,16 +26,16 @@ from dpml.mechanisms import (
 )
 
 ADDITIVE = (0.0, 0.0, 5.0)
-RNG = np.random.default_rng(0)  # of calls that are recorded: the recorder draws from a source of its own
+RNG = np.random.default_rng(0)  # unused in recorded calls, where the recorder draws from its own generator
 
 
 def _moved(relation: str) -> np.ndarray:
-    """Return a histogram of three cells after one record came, or moved from the last cell to the first."""
+    """Return the histogram after one record was added to the first cell, or moved there from the last one."""
     return np.array([1.0, 0.0, 5.0] if relation == "add-remove" else [1.0, 0.0, 4.0])
 
 
 def _case(mechanism: Any, data: Any, neighbour: Any, words: str, delta: float = 0.0, choice: bool = False) -> Case:
-    """Return a case of a mechanism's own `release`: densities from the recorder, the outputs of a choice one by one."""
+    """Return a case of a mechanism's own `release`. The recorder audits noise; outputs of a choice are enumerated."""
 
     def call(data):
         return mechanism.release(data, rng=RNG)
@@ -53,7 +53,7 @@ def _case(mechanism: Any, data: Any, neighbour: Any, words: str, delta: float = 
 def _histogram(make: Any):
     def case(epsilon: float, relation: str) -> Case:
         mechanism = make(epsilon, 1 if relation == "add-remove" else 2)
-        return _case(mechanism, np.array(ADDITIVE), _moved(relation), "a histogram, one record more or moved")
+        return _case(mechanism, np.array(ADDITIVE), _moved(relation), "a histogram; a record is added, or moves")
 
     return case
 
@@ -66,7 +66,7 @@ def _points(make: Any, delta: float = 0.0):
 
 
 def _staircase(epsilon: float, relation: str) -> Case:
-    return _case(Staircase(epsilon), 0.0, 1.0, "a count, one record more")
+    return _case(Staircase(epsilon), 0.0, 1.0, "a count; one record is added")
 
 
 DELTA = 1e-5
@@ -75,14 +75,14 @@ DELTA = 1e-5
 def _choice(make: Any, lead: float):
     def case(epsilon: float, relation: str) -> Case:
         high = lead / epsilon
-        words = "two candidates, the poor one gains 1 while the good one keeps its score"
+        words = "two candidates; the score of the poor one rises by 1, that of the good one stays"
         return _case(make(epsilon), np.array([0.0, high]), np.array([1.0, high]), words, choice=True)
 
     return case
 
 
 def of_answers(technique: SparseVector, excess: Any) -> dict[tuple[int, ...], float]:
-    """Return the log probability of each row of answers, by integrals over the noisy threshold."""
+    """Return the log probability of each sequence of answers, by integration over the noisy threshold."""
     values = np.asarray(excess, dtype=float).reshape(-1)
     answers = {}
     for pattern in itertools.product((0, 1), repeat=len(values)):
@@ -96,7 +96,7 @@ def of_answers(technique: SparseVector, excess: Any) -> dict[tuple[int, ...], fl
 QUERIES = (
     np.array([0.0, 0.0, 0.0, -8.0]),
     np.array([1.0, 1.0, 1.0, -9.0]),
-    "three queries rise by 1, the one that passes the threshold falls by 1",
+    "three queries rise by 1; the fourth falls by 1",
 )
 
 
@@ -128,11 +128,11 @@ def _above_threshold(epsilon: float, relation: str) -> Case:
 
 def _clamped_likelihood(epsilon: float, relation: str) -> Case:
     many = int(np.ceil(60 / epsilon))
-    # one parameter explains all records and not the one that comes; the other the reverse
+    # one parameter explains all records but the new one; the other explains the new one alone
     base, odd = [[1.0, -1.0]] * many, [-9.0, 9.0]
     before = base if relation == "add-remove" else [*base, [9.0, -9.0]]
     mechanism = ClampedLikelihood(epsilon, -1.0, 1.0, relation)
-    words = "a record that only the unlikely parameter explains"
+    words = "a record is added that only the unlikely parameter explains, or replaces the opposite one"
     return _case(mechanism, np.array(before), np.array([*base, odd]), words, choice=True)
 
 
@@ -146,7 +146,7 @@ def _sample_and_aggregate(epsilon: float, relation: str) -> Case:
         return mechanism.release(data, np.max, draws=draws, rng=rng)
 
     data, neighbour = np.array([0.0, 0.0]), np.array([0.0, 0.0, 1.0] if relation == "add-remove" else [0.0, 1.0])
-    return Case(data, neighbour, call, sample, recorded(call), words="one block of zeros, and a one comes")
+    return Case(data, neighbour, call, sample, recorded(call), words="a block of zeros; a 1 is added, or replaces a 0")
 
 
 METHODS = (
@@ -166,7 +166,7 @@ METHODS = (
         "Exponential mechanism, by the range of the change",
         "mechanism",
         ("dpml.mechanisms.ExponentialMechanism",),
-        "[thesis], eq. 2.30; the range instead of 2Δ: docs/errata.md",
+        "[thesis], eq. 2.30; range instead of 2Δ (docs/errata.md)",
         "ε for scores whose changes span at most the stated range",
         True,
         _choice(lambda e: ExponentialMechanism(e, change_range=1.0), 60.0),
@@ -227,7 +227,7 @@ METHODS = (
         for noise, title, source in (
             ("exponential", "exponential", "[ding2021]"),
             ("laplace", "Laplace", "[dwork-roth2014], Claim 3.9"),
-            ("gumbel", "Gumbel", "the exponential mechanism"),
+            ("gumbel", "Gumbel", "the exponential mechanism, drawn by Gumbel noise"),
         )
     ),
     Method(
@@ -246,7 +246,7 @@ METHODS = (
         "mechanism",
         ("dpml.mechanisms.SparseVector",),
         "[lyu2017], Algorithm 1",
-        "ε for any number of queries, up to the cut-off of them above",
+        "ε for any number of queries, of which at most a stated number are above the threshold",
         True,
         _sparse_vector,
     ),

@@ -1,4 +1,4 @@
-"""What the catalogue says of one method, and how its claim is audited."""
+"""What the catalogue says about one method, and how its claim is audited."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Case:
     Attributes
     ----------
     data, neighbour : object
-        Two data sets that differ by one record, the last one where the method has coins for each record.
+        Two data sets that differ by one record. It is the last record where the method flips coins for each record.
     call : callable
-        ``call(data)``: one run of the public object, with all that it does to records before it releases.
+        ``call(data)``: one run of the public object, with everything that it does to records before it releases.
     sample : callable
-        ``sample(data, draws=..., rng=...)``: outputs of many runs, by the batch path of the same release where one has
-        such a path. One draw of it releases what `call` releases (a test compares the two at the door).
+        ``sample(data, draws=..., rng=...)``: outputs of many runs. It draws them as one batch where the release can.
+        One draw of it releases what `call` releases. A test compares the two at the door, where noise is drawn.
     exact : object, optional
-        Knows what `call` costs, from what it handed to the door: see `dpml.catalogue._recorded`.
+        Computes the cost of `call` from what the call handed to the door: see `dpml.catalogue._recorded`.
     score : callable, optional
         The attacker's score for these neighbours.
     draws : int
-        Enough for a sampled audit to show what it has to show.
+        Enough draws for a sampled audit to reach its verdict.
     words : str
         The neighbours in words.
     seen : str
@@ -63,19 +63,19 @@ class Method:
     name : str
         Key in the catalogue.
     title : str
-        For people.
+        The name that people read.
     family : {"mechanism", "selection", "classifier", "evaluation", "publishing"}
     covers : tuple of str
         The public objects that this claim is about, as ``module.name`` or ``module.name[option]``.
     source : str
-        Paper and place, or what it was derived from. A paper is a key in brackets: "[stoddard2014], Algorithm 2".
-        `citation` has the name for the key.
+        The paper and the place in it, or what the method was derived from. A paper is a key in brackets:
+        "[stoddard2014], Algorithm 2". `citation` replaces the key by the paper's name.
     claim : str
-        What its source claims, in words.
+        The claim of the source, in words.
     private : bool
-        Whether it holds ε for every data set, at the cost that `true_epsilon` states.
+        Whether the cost that `true_epsilon` states holds for every data set.
     relations : tuple of str
-        Neighbouring relations the claim is made for.
+        Neighbouring relations for which the claim is made.
     delta : float
         The δ at which `case` sets the method up; 0 for pure differential privacy.
     case : callable
@@ -106,7 +106,7 @@ class Method:
 
     @property
     def citation(self) -> str:
-        """The source as people read it: with the names of the papers for their keys."""
+        """The source with the name of each paper instead of its key."""
         return named(self.source)
 
     def holds(self, epsilon: float = 1.0) -> bool:
@@ -160,7 +160,7 @@ class Method:
         rng: np.random.Generator | None = None,
         confidence: float = 0.95,
     ) -> AuditResult:
-        """Audit the claim of ε on two neighbours, by ratio where that can be, else from draws.
+        """Audit the claim of ε on two neighbours: exactly where that is possible, else from draws.
 
         Parameters
         ----------
@@ -171,11 +171,11 @@ class Method:
         tables : tuple of two (X, codes), optional
             The neighbours, as `case_on` takes them; default: the worst that are known.
         sampled : bool
-            Draw even where the ratio is known.
+            Audit from draws even where an exact audit is possible.
         draws : int, optional
-            Default: the case's own.
+            Default: the number that the case states.
         rng : numpy.random.Generator, optional
-            Needed from draws.
+            Needed for an audit from draws.
         confidence : float
 
         Returns
@@ -211,7 +211,7 @@ class Method:
 
 
 def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return (X, codes) of a list of (ones' positions, class)."""
+    """Return (X, codes) from a list of records, each given as (positions of its ones, class)."""
     X = np.zeros((len(rows), D))
     for i, (ones, _) in enumerate(rows):
         X[i, ones] = 1.0
@@ -219,15 +219,15 @@ def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[
 
 
 def neighbouring_tables(kind: str, relation: str, weight: float) -> tuple[Any, Any]:
-    """Return tables of four features, 2 and 3 so good that the set {2, 3} holds all but e^-40 of the probability.
+    """Return neighbouring tables of four features where the set {2, 3} has all but e^-40 of the probability.
 
-    One record then changes the probability of the set {0, 1} by all that it can, while the sum over sets stands still;
-    `weight` is the log weight of one unit of score.
+    One record then changes the probability of the set {0, 1} as much as it can, while the normalising sum hardly
+    changes. `weight` is the log weight of one unit of score.
     """
     many = int(np.ceil(60.0 / weight)) if kind != "mutual_information" else 200
     base = [([2, 3], 1)] * many + ([([], 0)] * many if kind != "total_count" else [])
     if kind == "difference_count":
-        # features 0 and 1 stand at a difference that the record moves up while it moves that of 2 and 3 down
+        # the record raises the difference counts of features 0 and 1, and lowers those of 2 and 3
         base += [([0, 1], 0)] * 4
         before, after = [], [([0, 1, 2, 3], 0)]
         if relation == "replace-one":
@@ -237,7 +237,7 @@ def neighbouring_tables(kind: str, relation: str, weight: float) -> tuple[Any, A
         if relation == "replace-one":
             before, after = [([2, 3], 1)], [([0, 1], 1)]
     else:
-        # a record against the trend of 2 and 3, with the trend of 0 and 1
+        # the record follows the trend of features 0 and 1, and contradicts that of 2 and 3
         base += [([0, 1], 0)] * 4 + [([2, 3], 1)] * 4
         before, after = [], [([0, 1, 2, 3], 0)]
         if relation == "replace-one":

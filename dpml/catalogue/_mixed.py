@@ -28,14 +28,14 @@ SCHEMA = Schema(
 )
 DISCRETE = SCHEMA.subset(["c", "b"])
 BINNED, NUMBERS, CELLS = Design(SCHEMA, 4), Design(SCHEMA, binary_cells=True), Design(DISCRETE, binary_cells=True)
-ALL = (2, 1)  # attributes and ones that a record keeps: all
+ALL = (2, 1)  # a record keeps all of its attributes and ones
 BASE = [([100.0, 0, 1], 0), ([100.2, 1, 0], 0), ([100.4, 2, 1], 1), ([100.9, 1, 1], 1)]
-WORDS = "a record at the end of [100, 101] comes, or moves to the other class"
+WORDS = "a record at the end of [100, 101] is added, or changes its class"
 DELTA = 1e-5
 
 
 def _tables(relation: str) -> tuple[Any, Any]:
-    """Return two tables (X, codes): a record more, or one whose label moves."""
+    """Return two tables (X, codes): a record is added, or changes its label."""
 
     def table(rows: list) -> Any:
         return np.array([x for x, _ in rows]), np.array([c for _, c in rows])
@@ -79,7 +79,7 @@ def _moments(kind: str, noise: str, trim: int = 0):
     def case(epsilon: float, relation: str) -> Case:
         delta, claim = DELTA if noise in APPROXIMATE else 0.0, epsilon
         if noise in CONCENTRATED:
-            # ½ε²-CDP is (½ε² + ε·sqrt(2·log(1/δ)), δ): solved for the ε that makes it the claim
+            # ½ε²-CDP is (½ε² + ε·sqrt(2·log(1/δ)), δ)-DP: solve claim = ½ε² + ε·sqrt(2·log(1/δ)) for ε
             log = math.log(1 / DELTA)
             epsilon = math.sqrt(2) * (math.sqrt(log + claim) - math.sqrt(log))
         options: dict[str, Any] = {"noise": noise, "delta": delta, "trim": trim, "relation": relation}
@@ -91,7 +91,7 @@ def _moments(kind: str, noise: str, trim: int = 0):
         case = _fitted(_tables(relation), sample, WORDS, **more)
         if noise in APPROXIMATE:
             return replace(case, exact=EvenlyDivided(case.call, DELTA))
-        # ρ adds up where (ε, δ) of each release would not: from draws only
+        # the claim adds up ρ, but the recorder would add up (ε, δ) of each release: audited from draws only
         return replace(case, exact=None) if noise in CONCENTRATED else case
 
     return case
@@ -116,9 +116,9 @@ def _vaidya_numbers(epsilon: float, relation: str) -> Case:
         statistics = class_statistics(design, WIDE.check_features(data[0])[0], data[1])
         return _flat(vaidya_moments(statistics, design, epsilon, draws=draws, rng=rng))
 
-    # the first class: the noise of four means and four deviations halves as its only record comes
+    # the noise of four means and four deviations of the first class halves when its first record is added
     before, after = (np.zeros((1, 4)), np.array([1])), (np.vstack([np.zeros(4), np.ones(4)]), np.array([1, 0]))
-    words = "the first record of a class, at the ends of four domains"
+    words = "the first record of a class is added, at the ends of four domains"
     case = _fitted((after, before), sample, words, method="vaidya", epsilon=epsilon, schema=WIDE)
     return replace(case, draws=20_000, score=lambda outputs: outputs[:, 0] + outputs[:, 2:6].sum(axis=1))
 
@@ -135,14 +135,14 @@ def _published(epsilon: float, relation: str) -> Case:
     moved = X.copy()
     moved[0] = 1.0
     options: dict[str, Any] = {"method": "published", "relation": relation, "schema": schema}
-    words = "10,000 equal records in each class, one value moves to the other end"
+    words = "10,000 equal records in each class; one value moves to the other end of its domain"
     case = _fitted(((moved, codes), (X, codes)), sample, words, epsilon=epsilon, **options)
     # the first class's variance, which is 0 on one side and 4e-4 on the other, in units of half the domain
     return replace(case, draws=20_000, score=lambda outputs: -np.abs(np.sqrt(outputs[:, 4]) - 0.02))
 
 
 def _partitioned(epsilon: float, relation: str) -> Case:
-    # of one feature, so that the deal is no chance and the loss is exact; tests look at the deals of more
+    # with one feature, records are not dealt at random, so that the loss is exact; tests cover more features
     before = [([0], 0), ([], 1)]
     data = table_from_rows(before + ([([0], 0)] if relation == "replace-one" else []), 1)
 
@@ -156,7 +156,7 @@ def _partitioned(epsilon: float, relation: str) -> Case:
         return BernoulliNB(epsilon, random_state=0, **options).fit(*data)
 
     neighbour = table_from_rows([*before, ([0], 1)], 1)
-    return Case(data, neighbour, call, sample, recorded(call), words="a record comes, or moves")
+    return Case(data, neighbour, call, sample, recorded(call), words="a record is added, or replaced")
 
 
 ALPHA = 1.0
@@ -175,7 +175,7 @@ def _prediction(epsilon: float, relation: str) -> Case:
         scores = label_scores(counts, CELLS, DISCRETE.check_features(QUERY)[0], ALPHA)
         return release_labels(scores, epsilon, score_range(CELLS.sizes, ALPHA, relation), draws=draws, rng=rng)
 
-    # class 1 is unlikely before and after, so that the ratio of its probabilities is that of its weights
+    # class 1 is unlikely in both tables, so that the ratio of its probabilities equals that of its weights
     other, match = np.array([[2, 0.0]]), np.array([[0, 1.0]])
     X, codes = (
         np.vstack([np.repeat(match, 100_000, axis=0), np.repeat(other, 10, axis=0)]),
@@ -183,7 +183,7 @@ def _prediction(epsilon: float, relation: str) -> Case:
     )
     data = (X, codes) if relation == "add-remove" else (np.vstack([X, match]), np.append(codes, 0))
     more = (np.vstack([X, match]), np.append(codes, 1))
-    words = "the first record of class 1 that matches the query comes, or moves"
+    words = "the first record of class 1 that matches the query is added, or its label changes to class 1"
     return Case(data, more, call, sample, Enumerated(call, of_choice), words=words)
 
 
@@ -289,7 +289,7 @@ METHODS = (
         "Private prediction by naive Bayes",
         "prediction.PrivatePredictionNB prediction.release_labels",
         "derived here ([thesis] leaves it as future work)",
-        "ε a label",
+        "ε for each label",
         _prediction,
     ),
 )

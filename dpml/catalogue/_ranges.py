@@ -32,7 +32,7 @@ def _ranges(make: Any):
             call,
             lambda data, draws, rng: ranges.release(data, draws=draws, rng=rng),
             recorded(call, pasts=1),
-            words="one record more in the count that most answers hold, or one that moves",
+            words="a record is added to the count that most answers include, or moves to another count",
         )
 
     return case

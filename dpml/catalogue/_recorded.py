@@ -1,9 +1,9 @@
-"""Exact audits of public objects: they rest on what really passed the door, and on no formula for the noise.
+"""Exact audits of public objects. They use what the call really handed to the door, not a formula for the noise.
 
-`recorded` is the recorder's cost of a whole call. It is exact for noise of which the recorder knows the densities, and
-for choices whose probabilities are known. For what a proof bounds (one shot, peeling, the joint mechanism, sparse
-vector, perturbed objectives) the recorder has that bound alone. There the outputs are enumerated here, or densities
-compared, from the statistic and the mechanism that the call handed to the door (`drawn`, `Enumerated`).
+`recorded` gives the cost of a whole call as the recorder finds it. The cost is exact for noise with known densities and
+for choices with known probabilities. For some mechanisms (one shot, peeling, the joint mechanism, sparse vector,
+perturbed objectives) the recorder knows only the bound from a proof. For these, this module enumerates the outputs or
+compares densities, from the statistic and the mechanism that the call handed to the door (`drawn`, `Enumerated`).
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class RecordedLoss:
         self.call, self.pasts = call, pasts
 
     def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        """Return the cost of everything that the call releases about these neighbours."""
+        """Return the cost of all releases of the call for these neighbours."""
         return recorded_cost(self.call, data, neighbour, pasts=self.pasts)
 
 
 class RecordedProfile:
     """The recorder's cost of a public call at one δ: exact for one release and for Gaussian noise, else an upper bound.
 
-    The profile is a step: what the call costs at that δ is looked for once, and is what a search over ε finds.
+    The profile is a step function. The ε of the call at that δ is computed once, and a search over ε finds this value.
     """
 
     def __init__(self, call: Call, delta: float, pasts: int = 2):
@@ -59,7 +59,7 @@ class RecordedProfile:
         return recorded_cost(self.call, data, neighbour, delta=self.delta, pasts=self.pasts)
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        """Return δ at the ε that the call costs at δ and above, else 1."""
+        """Return δ if ε is at least the cost of the call at δ, else 1."""
         known = [cost for one, other, cost in self._known if one is data and other is neighbour]
         if not known:
             known = [self._cost(data, neighbour)]
@@ -68,9 +68,9 @@ class RecordedProfile:
 
 
 class EvenlyDivided(RecordedProfile):
-    """The same with δ divided evenly among the releases that have no largest ratio.
+    """The same with δ divided evenly among the releases whose likelihood ratio is unbounded.
 
-    An upper bound too, and quick where the recorder's search for the best division takes minutes.
+    This is an upper bound too. It is quick where the recorder's search for the best division takes minutes.
     """
 
     def _cost(self, data: Any, neighbour: Any) -> float:
@@ -82,7 +82,7 @@ class EvenlyDivided(RecordedProfile):
 
 
 def recorded(call: Call, delta: float = 0.0, pasts: int = 2) -> RecordedLoss | RecordedProfile:
-    """Return an exact side for `dpml.auditing.audit`: the recorder's cost of a public call."""
+    """Return an object for `Case.exact`, which gives the recorder's cost of a public call."""
     return RecordedProfile(call, delta, pasts) if delta else RecordedLoss(call, pasts)
 
 
@@ -92,7 +92,7 @@ def drawn(call: Call, data: Any) -> list[tuple[Any, Any]]:
 
 
 class _Found(BaseException):
-    """Carries the first release out of a call, which ends there; no Exception, so that nothing on the way takes it."""
+    """Ends a call at its first release and carries it out. As it is no Exception, no handler on the way catches it."""
 
 
 class _First:
@@ -109,7 +109,7 @@ class _First:
 
 
 def first_drawn(call: Call, data: Any) -> tuple[Any, Any]:
-    """Return the (mechanism, exact statistic) of a call's first release, for which no noise is drawn."""
+    """Return the (mechanism, exact statistic) of a call's first release, without drawing noise."""
     try:
         with door.listen(_First()):
             call(data)
@@ -120,7 +120,7 @@ def first_drawn(call: Call, data: Any) -> tuple[Any, Any]:
 
 
 class Compared:
-    """The cost of a call's one release; nothing is drawn, so that no sampler has to be installed."""
+    """The cost of a call's only release. Nothing is drawn, so that no sampler has to be installed."""
 
     def __init__(self, call: Call):
         self.call = call
@@ -139,23 +139,24 @@ class ComparedLoss(Compared):
 
 
 class ComparedProfile(Compared):
-    """The same for δ > 0, of one number."""
+    """The same for the release of one number with δ > 0."""
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        """Return δ at ε."""
+        """Return the δ of the release at this ε."""
         [profile] = self._loss(data, neighbour).profiles
         return profile(epsilon)
 
 
 class Enumerated:
-    """The probabilities of all outputs, from the statistic and the mechanism of a call's one choice.
+    """The probabilities of all outputs, from the statistic and the mechanism of a call's only choice.
 
     Parameters
     ----------
     call : callable
-        ``call(data)``, the public object; it makes one release, after any coins.
+        ``call(data)`` runs the public object. It may flip coins, and then makes one release.
     probabilities : callable
-        ``probabilities(mechanism, statistic)`` returns log probabilities, as an array or by output.
+        ``probabilities(mechanism, statistic)`` returns log probabilities, as an array or as a dict with a key for each
+        output.
     outputs : sequence, optional
         What the places of that array stand for.
     """
@@ -170,9 +171,9 @@ class Enumerated:
 
 
 def of_choice(mechanism: Any, statistic: Any) -> Any:
-    """Return the log probabilities of one choice by scores, which pass the door in units of the noise."""
+    """Return the log probabilities of one choice by scores. The scores at the door are in units of the noise."""
     scores = np.asarray(statistic, dtype=float).reshape(-1)
-    # both kinds of mechanism take scores in their own units
+    # `probabilities` takes scores in their own units, for both kinds of mechanism
     units = mechanism.scale if hasattr(mechanism, "scale") else 1 / mechanism.weight
     with np.errstate(divide="ignore"):
         return np.log(mechanism.probabilities(scores * units))

@@ -1,4 +1,4 @@
-"""Names of the papers that the catalogue's sources cite by key; docs/references.md has the whole list."""
+"""Names of the papers that the catalogue cites by key. docs/references.md has the whole list."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NAMES = {
 
 
 def named(text: str) -> str:
-    """Return a text with the name of the paper for each key in brackets.
+    """Return the text with each key in brackets replaced by the paper's name.
 
     Examples
     --------

@@ -29,12 +29,12 @@ def _integer_laplace(epsilon: float, relation: str) -> Case:
     def sample(data, draws, rng):
         return integer_laplace(data, scale, draws=draws)
 
-    words = "a histogram, one record more or moved"
+    words = "a histogram; one record is added, or moves to another cell"
     return Case(BEFORE, moved, call, sample, ComparedLoss(call), draws=4_000, words=words)
 
 
 def _chances(mechanism: Any, scores: Any) -> Any:
-    """Return the log probabilities of permute-and-flip, which OpenDP's noisy max is."""
+    """Return the log probabilities of permute-and-flip, the distribution of OpenDP's noisy max."""
     with np.errstate(divide="ignore"):
         return np.log(PermuteAndFlip(1.0, 1.0).probabilities(np.reshape(scores, -1) / mechanism.scale))
 
@@ -47,7 +47,7 @@ def _noisy_max(epsilon: float, relation: str) -> Case:
         return noisy_max(data, epsilon, 1, draws=draws)
 
     high = math.ceil(30 / epsilon)
-    words = "two candidates, the poor one gains 1 while the good one keeps its score"
+    words = "two candidates; the score of the poor one rises by 1, that of the good one stays"
     pair = np.array([0, high]), np.array([1, high])
     return Case(*pair, call, sample, Enumerated(call, _chances), draws=2_000, words=words)
 
@@ -63,7 +63,7 @@ def _discrete_gaussian(epsilon: float, relation: str) -> Case:
     def sample(data, draws, rng):
         return discrete_gaussian(data, scale, draws=draws)
 
-    words = "a count, one record more"
+    words = "a count; one record is added"
     return Case(np.array([0]), np.array([1]), call, sample, ComparedProfile(call), draws=4_000, words=words)
 
 

@@ -86,7 +86,7 @@ def _noisy_cut(epsilon: float, relation: str) -> Case:
         lambda data: noisy_cut(data, epsilon, 0.0, rng=np.random.default_rng(0)),
         lambda data, draws, rng: noisy_cut(data, epsilon, 0.0, draws=draws, rng=rng),
         score=lambda outputs: outputs[:, :20].sum(axis=1) - 1.0 * outputs[:, 20:].sum(axis=1),
-        words="40 equal total counts; one record more raises half of them",
+        words="40 equal total counts; an added record raises half of them",
     )
 
 
@@ -95,7 +95,7 @@ def _iterative(epsilon: float, relation: str) -> Case:
     step = sensitivity("mutual_information", n_rows=n)
     on = list(range(features))
     rows = [(on, 1)] * (3 * n // 8) + [([], 0)] * (3 * n // 8) + [([], 1)] * (n // 8) + [(on, 0)] * (n // 8)
-    # equal features; the record agrees with the class in all but feature 0, which falls from first place to last
+    # equal features; the record agrees with the class in all features but 0, which falls from first place to last
     record = [(list(range(1, features)), 1)]
     before = scores(*table_from_rows(rows, features), "mutual_information")
     after = scores(*table_from_rows(rows + record, features), "mutual_information")
@@ -106,7 +106,7 @@ def _iterative(epsilon: float, relation: str) -> Case:
         lambda data, draws, rng: iterative_sampling(data, epsilon, 1, sensitivity=step, draws=draws, rng=rng),
         score=lambda outputs: outputs[:, 0].astype(float),
         draws=100_000,
-        words="12 equal features; one record more puts the first of them last",
+        words="12 equal features; an added record moves the first one to the last place",
     )
 
 
@@ -140,7 +140,7 @@ METHODS = (
     ),
     Method(
         "mask-published",
-        "Mask sampling with the thesis' weights",
+        "Mask sampling with the weights of the thesis",
         "selection",
         ("dpml.selection.MaskSelector[published]",),
         "[thesis], Algorithm 5, eq. 3.26 and 3.30",
@@ -190,7 +190,7 @@ METHODS = (
         "ε, for any number of features",
         False,
         _noisy_cut,
-        cost="up to ε1 + min(positives, negatives)·ε2 for monotone scores",
+        cost="up to ε1 + min(positives, negatives)·ε2 for monotone scores (ε1 for the threshold, ε2 for each answer)",
         true_epsilon=lambda epsilon: epsilon / 2 + 20 * epsilon / 2,
         relations=("add-remove",),
         editable=typed_noisy_cut(),

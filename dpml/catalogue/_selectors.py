@@ -1,4 +1,4 @@
-"""Claims of the selectors that rank noisy scores, choose the best ones, or ask each feature for a threshold."""
+"""Claims of the selectors that rank noisy scores, choose the best features, or compare each one with a threshold."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ PROBABILITIES: dict[str, Any] = {
 
 
 def _one_shot_log_probability(q: Any, chosen: tuple[int, ...]) -> float:
-    """Return log P(the chosen are the largest) for q plus exponential noise, by quadrature over the best other."""
+    """Return log P(the chosen are the largest) of q plus exponential noise, by quadrature over the best other."""
     inside, outside = q[list(chosen)], np.delete(q, list(chosen))
     knots = np.unique(np.append(q, outside.max() + np.arange(0.0, 60.0, 1.0)))
     x, w = np.polynomial.legendre.leggauss(24)
@@ -134,7 +134,7 @@ def _per_feature(epsilon: float, relation: str) -> Case:
 
     data, neighbour = ((np.repeat(X, 2, axis=1), codes) for X, codes in neighbouring_tables("count", relation, weight))
     sides = fitted(make, schema, lambda _, weights: mask_log_probability(weights, masks))
-    return Case(data, neighbour, *sides, words="four poor features gain, four good lose")
+    return Case(data, neighbour, *sides, words="four poor scores rise, four good scores fall")
 
 
 def _perturbed_scores(epsilon: float, relation: str) -> Case:
@@ -142,14 +142,14 @@ def _perturbed_scores(epsilon: float, relation: str) -> Case:
         return NoisyScoreSelector(epsilon, T, "count", relation=relation, schema=SCHEMA, random_state=seed)
 
     call, sample, _ = fitted(make)
-    # the recorder takes noisy scores for released; the set of the largest forgets what they have in common
+    # the recorder treats the noisy scores as released, but the chosen set does not depend on a shift of all scores
     data, neighbour = neighbouring_tables("count", relation, epsilon)
     exact = _UpToAShift(call)
-    return Case(data, neighbour, call, sample, exact, words="two features gain from the record, two lose")
+    return Case(data, neighbour, call, sample, exact, words="two scores rise, two fall")
 
 
 class _UpToAShift:
-    """The cost of the order of noisy scores: whatever they have in common may be taken off, the best of all shifts."""
+    """The cost of the order of noisy scores. A common shift does not matter: the cost is that of the best shift."""
 
     def __init__(self, call: Any):
         self.call = call
@@ -171,8 +171,8 @@ def _from_counts(kind: Any, **options: Any):
             return kind(epsilon, n_features=T, score="total_count", **more)
 
         data, neighbour = neighbouring_tables("total_count", relation, 1.0)
-        draws = 300 if kind is NoisyClusterSelector else 20_000  # clusters are found anew for each draw
-        return Case(data, neighbour, *fitted(make), draws=draws, words="a record of r ones comes, or moves")
+        draws = 300 if kind is NoisyClusterSelector else 20_000  # each draw searches for its clusters again
+        return Case(data, neighbour, *fitted(make), draws=draws, words="a record of r ones is added, or replaced")
 
     return case
 
@@ -184,11 +184,11 @@ def _perturbed_threshold(epsilon: float, relation: str) -> Case:
         return NoisyScoreSelector(epsilon, score="total_count", random_state=seed, **options)
 
     data, neighbour = neighbouring_tables("total_count", relation, 1.0)
-    return Case(data, neighbour, *fitted(make), words="a record of r ones comes, or moves")
+    return Case(data, neighbour, *fitted(make), words="a record of r ones is added, or replaced")
 
 
 def _sparse_vector(epsilon: float, relation: str) -> Case:
-    # the order is public: the answers in one order have the largest ratio that they have in any, by symmetry of roles
+    # the selector asks the features in a random order, which is public: answers are enumerated for every order
     answers = [(0,) * k + (1,) + (-1,) * (D - 1 - k) for k in range(D)] + [(0,) * D]
 
     def probabilities(technique: SparseVector, excess: Any) -> Any:
@@ -203,14 +203,14 @@ def _sparse_vector(epsilon: float, relation: str) -> Case:
         return SparseVectorSelector(epsilon, 60.0, 1, "difference_count", **options)
 
     data, neighbour = neighbouring_tables("difference_count", relation, 1.0)
-    return Case(data, neighbour, *fitted(make, probabilities=probabilities), words="two differences rise and two fall")
+    return Case(data, neighbour, *fitted(make, probabilities=probabilities), words="two scores rise, two fall")
 
 
 _TOP = {
     "joint": (
         "Joint exponential mechanism",
         "sample_joint",
-        "[gillenwater2022], Algorithm 1; the range: derived",
+        "[gillenwater2022], Algorithm 1; range derived here",
     ),
     "one-shot": (
         "One shot of exponential noise",
@@ -275,17 +275,17 @@ METHODS = (
     ),
     Method(
         "score-perturbation",
-        "Score perturbation, the T best",
+        "Score perturbation, the T best features",
         "selection",
         ("dpml.selection.NoisyScoreSelector",),
-        "[stoddard2014], section 3.2; [thesis], Algorithm 3; up to a common shift: derived",
+        "[stoddard2014], section 3.2; [thesis], Algorithm 3; cost up to a common shift derived here",
         "ε for the set of features",
         True,
         _perturbed_scores,
     ),
     Method(
         "score-perturbation-threshold",
-        "Score perturbation, all above a threshold",
+        "Score perturbation, all features above a threshold",
         "selection",
         ("dpml.selection.NoisyScoreSelector",),
         "[stoddard2014], section 3.2",
@@ -298,8 +298,8 @@ METHODS = (
         "Sparse vector selection",
         "selection",
         ("dpml.selection.SparseVectorSelector",),
-        "[lyu2017], Algorithm 1; the repair of the threshold testing in [stoddard2014]",
-        "ε for any number of features, up to the cut-off of them kept",
+        "[lyu2017], Algorithm 1; repairs the threshold testing in [stoddard2014]",
+        "ε for any number of features, of which at most a stated number are kept",
         True,
         _sparse_vector,
     ),

@@ -51,7 +51,7 @@ def _case(make: Callable[[float], Any], pure: bool):
             sample,
             recorded(call, 0.0 if pure else DELTA, pasts=1),
             draws=4_000,
-            words="the median of one value at an end of [0, 6], and of two at both ends",
+            words="the median of one value at an end of [0, 6], and of two values, one at each end",
         )
 
     return case
@@ -62,7 +62,7 @@ def _concentrated(family: Any, calibration: str):
         # ε²/2 = ρ with ρ + 2·sqrt(ρ·log(1/δ)) = the claim
         log = math.log(1 / DELTA)
         inner = math.sqrt(2) * (math.sqrt(log + epsilon) - math.sqrt(log))
-        # the published arsinh-normal scale asks for β of the order of the square of its ε
+        # the published arsinh-normal scale needs a β of the order of ε²
         return family(inner, min(inner / 10, inner**2 / 8), calibration=calibration)
 
     return _case(make, pure=False)

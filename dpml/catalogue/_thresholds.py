@@ -21,21 +21,21 @@ SPLIT = 0.2
 
 # ---- thresholds ----
 
-# where the first cut may fall, and the points at which densities are compared
+# the places of the first cut, and the points at which densities of the last cut are compared
 CUTS = np.linspace(0.0, 1.0, 42)[1:-1]
 GRID = np.linspace(0.0, 1.0, 2_003)[1:-1]
 Node = Callable[[np.ndarray, float, float], Callable[[np.ndarray], np.ndarray]]
 
 
 def _inside(x: np.ndarray, left: float, right: float) -> np.ndarray:
-    """Return the scores of a node; those at 0 and 1 belong to the outermost."""
+    """Return the scores of a node. Scores at 0 and 1 belong to the outermost nodes."""
     return x[((x > left) | (left == 0.0)) & ((x < right) | (right == 1.0))]
 
 
 def _median_node(level: float, call: Any, data: Any) -> Node:
-    """Return the densities of noisy medians; how much noise there is for a smooth sensitivity of 1 is measured.
+    """Return the densities of noisy medians, with the noise that the call handed to the door.
 
-    The least that any node of a call gets, as it passed the door.
+    The noise of the first node, divided by its smooth sensitivity, gives the noise for a smooth sensitivity of 1.
     """
     beta = level / 2
     x = np.asarray(data[0] if isinstance(data, tuple) else data, dtype=float)
@@ -47,14 +47,14 @@ def _median_node(level: float, call: Any, data: Any) -> Node:
         centre = float(np.sort(x)[(len(x) + 1) // 2 - 1]) if len(x) else left
         scale = noise * smooth_sensitivity("median", x, left, right, beta, "add-remove")
         outside = np.log(cauchy.cdf(left, centre, scale) + cauchy.sf(right, centre, scale))
-        # the middle stands for all that falls outside
+        # a median that falls outside is replaced by the middle, so the last entry is the probability of outside
         return lambda at: np.append(cauchy.logpdf(at, centre, scale), outside)
 
     return node
 
 
 def _quantile_node(level: float, call: Any, data: Any) -> Node:
-    """Return the densities of cuts by the exponential mechanism, with the weight that passed the door."""
+    """Return the densities of cuts by the exponential mechanism, with the weight that the call handed to the door."""
     level = float(np.max(drawn(call, data)[0][1][-1]))
 
     def node(x: np.ndarray, left: float, right: float):
@@ -69,9 +69,9 @@ def _quantile_node(level: float, call: Any, data: Any) -> Node:
 
 
 class _Cuts:
-    """The largest log ratio of all cuts together, over a grid of them: each level adds what its node adds.
+    """The largest log ratio of all cuts together, over a grid of cuts. The log ratios of the nodes add up.
 
-    The recorder looks at the cuts that it happens to draw; the dearest are rare.
+    The recorder only sees the cuts that it draws, and the worst ones are rare.
     """
 
     def __init__(self, node: Callable[[], Node], levels: int, after: Callable[[Any, Any, float], float] | None = None):
@@ -91,7 +91,7 @@ class _Cuts:
         ratio = self.node(x, left, right)(at) - self.node(y, left, right)(at)
         if last:
             return float(ratio.max())
-        if len(ratio) > len(at):  # the middle, where it was drawn from outside
+        if len(ratio) > len(at):  # the last entry is the middle, for a median that fell outside
             at = np.append(at, (left + right) / 2)
         if self.after is not None:
             return max(r + self.after(data, neighbour, cut) for r, cut in zip(ratio, at, strict=True))
@@ -101,7 +101,7 @@ class _Cuts:
 
 
 def _for_medians(level: float, relation: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return two clusters whose gap the median jumps over, so many that no wider gap counts."""
+    """Return two clusters; the median jumps over the gap between them. They are so large that no wider gap matters."""
     gap = 0.2 * level
     many = int(np.ceil(np.log(1 / gap) * 2 / level)) + 2
     low, high = np.full(many, 0.5 - gap / 2), np.full(many, 0.5 + gap / 2)
@@ -111,9 +111,10 @@ def _for_medians(level: float, relation: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _for_quantiles(level: float, relation: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return clusters that hold the cuts nearly surely, and a record beyond them, for a cut that is nearly impossible.
+    """Return clusters that contain the cuts with high probability, and a record outside them.
 
-    The utility between the clusters falls while it rises beyond them; the same again above the second cluster.
+    The record lowers the utility between the clusters, and raises it outside, where a cut is very unlikely. The same
+    holds for the second cut, above the second cluster.
     """
     few = int(np.ceil(12 / level))
     low, high = np.full(4 * few, 0.3), np.full(2 * few, 0.7)
@@ -134,7 +135,7 @@ def _thresholds(release: Any, node: Callable[..., Node], scores: Any):
             return release(data, epsilon, rng=np.random.default_rng(0), relation=relation)
 
         data, neighbour = scores(level, relation)
-        words = "one score more beyond a gap, or moved there"
+        words = "a score beyond a gap is added, or a score moves there"
         exact = _Cuts(lambda: node(level, call, data), 2)
         return Case(data, neighbour, call, sample, exact, draws=4_000, words=words)
 
@@ -161,7 +162,7 @@ def _cells(data: Any, thresholds: np.ndarray) -> np.ndarray:
 
 
 class _Sums:
-    """What the sums cost after a cut, with the noise that passed the door."""
+    """The cost of the sums after a cut, with the noise that the call handed to the door."""
 
     def __init__(self, call: Any, ranges: Privelet):
         self.call, self.ranges = call, ranges
@@ -176,9 +177,9 @@ class _Sums:
 
 
 def _curve(method: str, **options: Any):
-    """Return a case of one curve; its exact cost is that of the cut, if one is drawn, and the sums together."""
+    """Return a case of one curve. Its exact cost is that of the sums, together with that of the cut if one is drawn."""
     cut = method in ("recursive-medians", "quantiles")
-    words = "a positive comes, or a negative becomes one"
+    words = "a positive is added, or a negative becomes positive"
 
     def case(epsilon: float, relation: str) -> Case:
         def sample(data, draws, rng):
@@ -202,7 +203,7 @@ def _curve(method: str, **options: Any):
         sums = _Sums(call, Privelet(1.0, 2, relation, 2))
         node = _median_node if medians else _quantile_node
         sides = (_for_medians if medians else _for_quantiles)(level, relation)
-        # the record that comes is a positive; the one that moves changes its label too
+        # an added record is a positive; one that moves also changes its label
         labels = np.zeros(len(sides[0]), dtype=int)
         data = sides[0], labels
         neighbour = sides[1], np.append(labels if relation == "add-remove" else labels[1:], 1)
@@ -213,7 +214,7 @@ def _curve(method: str, **options: Any):
 
 
 class _Tells:
-    """What is the same in every draw, and differs between neighbours."""
+    """An output that is the same in every draw, but differs between neighbours."""
 
     def __init__(self, tell: Callable[[Any], tuple[float, ...]]):
         self.tell = tell
@@ -233,7 +234,7 @@ def _laplace_published(epsilon: float, relation: str) -> Case:
     neighbour = whole.neighbour
     if relation == "replace-one":
         neighbour = np.array([0.05, 0.7, 0.2, 0.4]), np.array([0, 1, 0, 0])
-    words = "a record comes, or moves, and the thresholds are other scores"
+    words = "a record is added, or replaced; the thresholds are then other scores"
     return Case(
         whole.data, neighbour, whole.call, whole.sample, _Tells(_data_thresholds), draws=whole.draws, words=words
     )
@@ -270,7 +271,7 @@ def _method(name: str, title: str, covers: tuple[str, ...], source: str, claim: 
 
 
 ROC = "dpml.evaluation.published_roc_curve"
-LESS = "less than ε: {} of the part for the thresholds, half of the part for the sums"
+LESS = "less than ε: {} of the share for the thresholds, half of the share for the sums"
 
 METHODS = (
     *(
@@ -359,7 +360,7 @@ METHODS = (
         "ε",
         _alpha_n,
         private=False,
-        cost="unbounded under add/remove: the number of thresholds tells n; as claimed where n is public (replace-one)",
+        cost="unbounded under add/remove: the number of thresholds shows n; as claimed where n is public (replace-one)",
         true_epsilon=lambda epsilon: float("inf"),
         relations=("add-remove",),
     ),

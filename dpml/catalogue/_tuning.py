@@ -1,4 +1,4 @@
-"""Claims of what holds other estimators: searches, selectors with a classifier, cross-validation."""
+"""Claims of methods that wrap other estimators: searches, selectors with a classifier, cross-validation."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from dpml.tuning.stopping import random_stopping, stopping_distribution
 
 BINS = roc_thresholds(2)
 DELTA = 1e-5
-AGAINST = "a record comes, or turns, against the features that are chosen first"
+AGAINST = "a record that contradicts the chosen features is added, or replaces one that agrees"
 D, R = 3, 2
 SCHEMA = Schema.binary(D, row_bound=R, n_lower=30)
 ROWS = [([0, 1], 1), ([2], 0)] * 20
 
 
 def _tables(relation: str) -> tuple[Any, Any]:
-    """Return tables with a trend, and a record against it that comes, or takes the place of one with it."""
+    """Return tables with a trend. A record that contradicts it is added, or replaces one that follows it."""
     before = ROWS if relation == "add-remove" else [*ROWS, ([0, 1], 1)]
     return table_from_rows(before, D), table_from_rows([*ROWS, ([0, 1], 0)], D)
 
 
 def _fits(make: Any, shown: Any, words: str, delta: float = 0.0, pasts: int = 3, neighbours: Any = _tables):
-    """Return a case of a wrapper: ``make(epsilon, relation, seed)(X, y)`` fits it, `shown` gives its outputs."""
+    """Return a case of a wrapper. ``make(epsilon, relation, seed)(X, y)`` fits it; `shown` returns its outputs."""
 
     def case(epsilon: float, relation: str) -> Case:
         def call(data):
@@ -68,7 +68,7 @@ def _search(method: str, training: str = "shared", release: bool = False, **opti
         learned = model.coef_ if method == "stability" else model.feature_log_prob_
         return np.append(fitted.best_index_, learned)
 
-    return _fits(make, shown, "a record against the trend comes, or takes the place of one with it")
+    return _fits(make, shown, "a record that contradicts the trend is added, or replaces one that follows it")
 
 
 def _best(epsilon: float, relation: str, seed: Any) -> Any:
@@ -86,26 +86,26 @@ def _best_with_release(epsilon: float, relation: str, seed: Any) -> Any:
 
 def _cross_validation(clip: bool = False, release: bool = False):
     def make(epsilon: float, relation: str, seed: Any) -> Any:
-        # three folds: two of them train a record's models, one tests it
+        # three folds: each record trains two models and tests the third
         model = BernoulliNB(epsilon / 4, relation=relation, selection="none", row_bound=R, schema=SCHEMA)
         options: dict[str, Any] = {"n_folds": 3, "relation": relation, "thresholds": BINS, "release": release}
         options |= {"on_invalid": "clip" if clip else "raise", "rng": None if release else np.random.default_rng(seed)}
 
         def released(X, y):
             found = private_cross_val_score(model, X, y, epsilon / 2, **options)
-            # the folds it also gives are those of the caller's own records, as many as they are
+            # the folds are left out: they only list the caller's own records
             return found.score, found.evaluation, found.models
 
         return released
 
-    words = "a record comes, or turns; each is in two training sets and one test set"
+    words = "a record is added, or changes its label; each is in two training sets and one test set"
     return _fits(
         make, lambda found: np.ravel(found[1].counts), words, neighbours=_no_class if clip or release else _tables
     )
 
 
 def _no_class(relation: str) -> tuple[Any, Any]:
-    """Return tables where a record with a label comes, or takes the place of one whose label is no class."""
+    """Return tables where a record is added, or replaces one whose label is no class."""
     (X, codes), after = _tables(relation)
     return (X, np.append(codes[:-1], 7) if relation == "replace-one" else codes), after
 
@@ -116,7 +116,7 @@ GAMMA = 0.1
 def _stopping(eta: float):
     def case(epsilon: float, relation: str) -> Case:
         run_epsilon = epsilon / (2 + eta)
-        mechanism = ExponentialMechanism(run_epsilon, run_epsilon)  # outcomes with the probabilities of the data
+        mechanism = ExponentialMechanism(run_epsilon, run_epsilon)  # draws outcomes with the probabilities in the data
 
         def released(data, draws, rng):
             def run(rng):
@@ -135,10 +135,10 @@ def _stopping(eta: float):
             return np.log(stopping_distribution(softmax(np.ravel(logs)), eta, GAMMA))
 
         more, rare = np.exp(run_epsilon), 0.02 * np.exp(-run_epsilon)
-        # the middle outcome is likelier on one side, the best one on the other
+        # the middle outcome is likelier for one table, the best one for the other
         pairs = (more * rare, rare), (rare, more * rare)
         first, second = (np.array([1 - middle - best, middle, best]) for middle, best in pairs)
-        words = "runs of three outcomes; the middle one becomes rarer and the best one likelier by e^ε₀"
+        words = "runs with three outcomes; the middle one becomes rarer, and the best one likelier, by the factor e^ε₀"
         return Case(first, second, call, sample, Enumerated(call, probabilities), draws=4_000, words=words)
 
     return case
@@ -148,7 +148,7 @@ SEARCH = "dpml.tuning.PrivateSearch"
 HELD_OUT = "after [chaudhuri2011], Algorithm 3; ranges derived here"
 BEST = "dpml.tuning.BestSelector"
 CROSS = "dpml.evaluation.private_cross_val_score"
-HELD = "derived here: what is held pays from a purse of its own"
+HELD = "derived here: the inner estimators pay from a purse of their own"
 
 
 def _wrapper(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
@@ -171,7 +171,7 @@ METHODS = (
             (
                 "disjoint",
                 "permute-and-flip",
-                "permute-and-flip, each trained on its own part",
+                "permute-and-flip, each trained on its own part of the records",
                 {"training": "disjoint"},
             ),
             ("release", "permute-and-flip", "permute-and-flip, release", {"release": True}),
@@ -215,15 +215,15 @@ METHODS = (
     *(
         _wrapper(
             f"cross-validation{name}",
-            f"Cross-validated figures of a private classifier{title}",
+            f"Cross-validated measures of a private classifier{title}",
             (CROSS,),
             "derived here: a record trains all models but one, and is in one test set",
-            "ε for all models and the figures together",
+            "ε for all models and the measures together",
             _cross_validation(**options),
         )
         for name, title, options in (
             ("", "", {}),
-            ("-clip", ", what is not allowed is clipped", {"clip": True}),
+            ("-clip", ", invalid input clipped", {"clip": True}),
             ("-release", ", release", {"release": True}),
         )
     ),

@@ -1,9 +1,8 @@
 """Data sets: the papers' real ones in their original files, and two that are generated.
 
-Every set follows one rule. ``X_train`` and ``X_test`` are binary, zeros and ones, with one column for each category
-of a categorical attribute and for each interval between the public cut points of a numeric one; ``frame`` is the raw
-table. Domains, categories, cut points and row bounds are stated in the set's card, in ``data/``, and are never taken
-from the data.
+Every set follows one rule. ``X_train`` and ``X_test`` are binary, with one column for each category of a categorical
+attribute and for each interval between the public cut points of a numeric one. ``frame`` is the raw table. The set's
+card in ``data/`` states domains, categories, cut points and row bounds. They are never taken from the data.
 """
 
 from __future__ import annotations
@@ -37,27 +36,27 @@ class Dataset:
     Attributes
     ----------
     name : str
-        As given to `load`.
+        The name for `load`.
     X_train, X_test : ndarray of float or csr_array of float, shape (n, D)
         Zeros and ones.
     y_train, y_test : ndarray of int, shape (n,)
         Classes as 0..C-1.
     schema : Schema
-        Public facts of the encoded data: binary columns, and as classes the codes (0, ..., C-1), so that it can be
-        given to every estimator together with ``X_train`` and ``y_train``. A one-hot column's block is its attribute,
-        so ``row_bound`` is the number of attributes. ``n_rows`` is the number of training rows and ``n_lower`` that
-        number rounded down to one digit.
+        Public facts of the encoded data: binary columns, and the codes (0, ..., C-1) as classes. Every estimator takes
+        it together with ``X_train`` and ``y_train``. A one-hot column's block is its attribute, so ``row_bound`` is the
+        number of attributes. ``n_rows`` is the number of training rows, and ``n_lower`` is that number rounded down to
+        one significant digit.
     class_names : tuple of str
         The name of each class, in the order of the codes.
     frame_schema : Schema or None
-        Public facts of the raw table: attributes with bounds, categories and what stands for a missing value, and as
-        classes the labels in ``frame``, in the order of the codes. None where the raw table is text.
+        Public facts of the raw table: attributes with bounds, categories and the replacement of a missing value, and
+        the labels in ``frame`` as classes, in the order of the codes. None if the raw table is text.
     encoding : BinaryEncoding or None
-        What turns ``frame`` into X. None where the raw table is text.
+        The transform from ``frame`` to X. None if the raw table is text.
     card : dict
         Source, licence, citation, domains and encoding; see `dpml.datasets.card`.
     X_validation, y_validation : ndarray or None
-        A third part that the toy data have; None for all others. It is not in ``frame``.
+        A third part, in the toy data only; None for all other sets. It is not in ``frame``.
     """
 
     name: str
@@ -86,9 +85,10 @@ class Dataset:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The raw table, made when first asked for: training rows, then test rows, in the order of X; label last.
+        """The raw table: training rows, then test rows, in the order of X, with the label as the last column.
 
-        The index has two levels: ``split`` ("train" or "test") and ``row``, the row's number in its original file.
+        It is made at the first access. The index has two levels: ``split`` ("train" or "test") and ``row``, the row's
+        number in its original file.
         """
         raw = self._raw
         order = np.concatenate([raw.train, raw.test])
@@ -101,7 +101,7 @@ class Dataset:
 
 
 def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) -> Dataset:
-    """Load a data set with its pinned split and encoding.
+    """Load a data set with its fixed split and encoding.
 
     Parameters
     ----------
@@ -109,8 +109,8 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
         One of `NAMES`.
     data_home : path, optional
         The folder with the data files in their original formats. Default: the environment variable ``DPML_DATA``,
-        else the user's cache. A file that the folder does not have is downloaded into it from its public source.
-        Sets ``toy``, ``census`` and ``breast_cancer`` need no file.
+        else the user's cache. A missing file is downloaded into the folder from its public source. The sets ``toy``,
+        ``census`` and ``breast_cancer`` need no file.
     **options
         ``n_train`` (sets without a published split): the number of training rows, from the same permutation.
         ``label="poutcome"`` (bank): the three-class version. ``n``, ``dimension``, ``seed`` (toy): rows of each of the
@@ -119,16 +119,16 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
     Returns
     -------
     Dataset
-        Arrays, schema, card and, when asked for, the raw table.
+        Arrays, schema, card and, on access, the raw table.
 
     Raises
     ------
     InvalidParameter
-        No such set or option, or a value that is not allowed.
+        The set or option does not exist, or a value is not allowed.
     DataNotFound
-        A data file is missing and cannot be downloaded; names the file, where it comes from and the folder.
+        A data file is missing and cannot be downloaded. The message names the file, its source and the folder.
     DataDamaged
-        A data file is not the published one.
+        A data file differs from the published one.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
     read, allowed = _READERS[name]
     unknown = sorted(set(options) - set(allowed))
     if unknown:
-        known = f"one of {', '.join(allowed)}" if allowed else f"left out, for {name!r} has no options"
+        known = f"one of {', '.join(allowed)}" if allowed else f"left out, since {name!r} has no options"
         raise InvalidParameter("option", unknown[0], known)
     facts = card(name)
     if name in ("toy", "census"):

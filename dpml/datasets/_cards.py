@@ -47,7 +47,7 @@ def shipped(name: str) -> Path:
     'adult.json'
     """
     package = Path(__file__).resolve().parents[1]
-    # in an installed wheel beside the modules, in a checkout at the root of the project
+    # beside the modules in an installed wheel, at the root of the project in a checkout
     for folder in (package / "data", package.parent / "data"):
         if (folder / name).is_file():
             return folder / name
@@ -55,7 +55,7 @@ def shipped(name: str) -> Path:
 
 
 def card(name: str) -> dict[str, Any]:
-    """Return the card of a data set; no data file is needed for that.
+    """Return the card of a data set. It needs no data file.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def card(name: str) -> dict[str, Any]:
     -------
     dict
         ``title``, ``summary``, ``source``, ``files``, ``licence``, ``citation``, ``split``, ``label``, ``domains``
-        (in words), ``attributes`` (the public domain and cut points of each), ``encoding``, ``row_bound`` (the most
-        ones that a record can have), ``row_bound_reason`` and ``notes``.
+        (in words), ``attributes`` (the public domain and cut points of each), ``encoding``, ``row_bound`` (the largest
+        number of ones in a record), ``row_bound_reason`` and ``notes``.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def encoding_of(facts: dict[str, Any], classes: tuple, n_rows: int) -> BinaryEnc
 
 
 def row_facts(n_rows: int) -> dict[str, int]:
-    """Return the number of training rows, public for a published set, and that number rounded down to one digit.
+    """Return the number of training rows, public for a published set, also rounded down to one significant digit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where data files come from: the table of published files, finding them, downloading them, checking them."""
+"""Sources of the data files: a table of the published files, and finding, downloading and checking them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PMTK = "https://github.com/probml/pmtkdata/raw/master"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One published file: its checksum and the addresses that offer it, itself or inside a zip archive."""
+    """One published file: its checksum and its addresses, of the file itself or of a zip archive with it."""
 
     sha256: str
     urls: tuple[str, ...]
@@ -77,24 +77,24 @@ FILES = {
 
 
 def data_folder(data_home: str | os.PathLike | None = None) -> Path:
-    """Return the folder of the data files: the one given, else `DPML_DATA`, else the user's cache."""
+    """Return the folder of the data files: the given one, else `DPML_DATA`, else the user's cache."""
     folder = data_home or os.environ.get(ENVIRONMENT)
     if not folder:
-        import pooch  # here and below: imported where it is used, for it is slow and only downloads need it
+        import pooch  # imported here and below where it is used: it is slow, and only downloads need it
 
         folder = pooch.os_cache("dpml")
     return Path(folder).expanduser()
 
 
 def find(name: str, data_home: str | os.PathLike | None = None) -> Path:
-    """Return the path of a published file, downloaded if it is missing, its checksum checked.
+    """Return the path of a published file after checking its checksum. A missing file is downloaded.
 
     Raises
     ------
     DataNotFound
-        The file is missing and cannot be downloaded; names file, addresses and folder.
+        The file is missing and cannot be downloaded. The message names file, addresses and folder.
     DataDamaged
-        The file, as found or as downloaded, is empty or is not the one that was published.
+        The file, as found or as downloaded, is empty or differs from the published one.
     """
     folder = data_folder(data_home)
     path = folder / name
@@ -119,7 +119,7 @@ def _problem(path: Path, sha256: str) -> str:
 
 
 def _fetch(name: str, folder: Path) -> None:
-    """Try each address in turn; the file appears in the folder whole and checked, or not at all."""
+    """Try each address in turn. The file appears in the folder only when it is complete and checked."""
     failures: list[str] = []
     damaged = False
     source = FILES[name]
@@ -155,14 +155,14 @@ def _fetch(name: str, folder: Path) -> None:
 
 
 def _download(url: str, path: Path) -> None:
-    """Download one address with a progress bar; every failure is an OSError (those of requests are)."""
+    """Download one address with a progress bar. Every failure is an OSError (as errors of requests are)."""
     import pooch
 
     pooch.HTTPDownloader(progressbar=True)(url, str(path), None)
 
 
 def _extract(archive: Path, name: str) -> None:
-    """Replace an archive by its member of that name, wherever in the archive it is."""
+    """Replace an archive by its member of this name, in any folder of the archive."""
     with zipfile.ZipFile(archive) as zipped:
         members = [m for m in zipped.namelist() if m.rsplit("/", 1)[-1] == name and not m.startswith("__MACOSX/")]
         if not members:

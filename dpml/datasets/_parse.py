@@ -1,4 +1,4 @@
-"""Readers of the original files: one function a file format, each ending in the pinned rows and split."""
+"""Readers of the original files: one function for each data set, which returns its rows with the fixed split."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Raw:
-    """A table as its file has it, with the positions of the rows of each part in their order."""
+    """A table as in its file, with the positions of the rows of each part in order."""
 
     table: pd.DataFrame
     labels: np.ndarray
@@ -29,7 +29,7 @@ class Raw:
 
 
 def _split(table: pd.DataFrame, labels: Any, n_train: Any, pinned: int | None = None, row=None) -> Raw:
-    """Split by the pinned permutation: its first `n_train` rows are for training, 70 % rounded down by default."""
+    """Split by the fixed permutation: its first `n_train` rows are for training, by default 70 % rounded down."""
     n = len(table)
     default = math.floor(0.7 * n) if pinned is None else pinned
     n_train = default if n_train is None else check_integer(n_train, "n_train", 1, n - 1)
@@ -38,7 +38,7 @@ def _split(table: pd.DataFrame, labels: Any, n_train: Any, pinned: int | None = 
 
 
 def _text_labels(column: pd.Series) -> np.ndarray:
-    """Labels that are numbers in the file, as the text that the card has."""
+    """Return labels that are numbers in the file as text, as in the card."""
     return column.astype(int).astype(str).to_numpy(dtype=object)
 
 
@@ -47,7 +47,7 @@ def _names(facts: Facts) -> list[str]:
 
 
 def _words(facts: Facts, words: list[str]) -> None:
-    """Add the vocabulary, which comes with the file and is public, to the card."""
+    """Add the vocabulary to the card. It comes with the file and is public."""
     facts["attributes"] = [{"name": word, "kind": "binary"} for word in words]
 
 
@@ -73,7 +73,7 @@ def newsgroup(facts: Facts, data_home, n_train=None) -> Raw:
     values = sorted(int(c["value"]) for c in facts["label"]["classes"])
     rows = np.flatnonzero(np.isin(group, values))
     if "sample" in facts:
-        # the thesis made the classes unequal on purpose, keeping a part of one of them
+        # the thesis made the classes unequal on purpose, by keeping only a part of one of them
         large, sample = np.flatnonzero(group == int(facts["sample"]["keep"])), facts["sample"]
         small = np.flatnonzero(group == int(sample["of"]))
         chosen = np.random.default_rng(sample["seed"]).choice(small, sample["size"], replace=False)
@@ -86,7 +86,7 @@ def newsgroup(facts: Facts, data_home, n_train=None) -> Raw:
 
 
 def sms(facts: Facts, data_home, n_train=None) -> Raw:
-    # split at line feeds only: a message may hold other characters that Python takes for the end of a line
+    # split at line feeds only: str.splitlines would also split at other characters inside a message
     lines = find("SMSSpamCollection", data_home).read_bytes().decode("utf-8").split("\n")
     pairs = [line.split("\t", 1) for line in lines if line]
     table = pd.DataFrame({"text": [text for _, text in pairs]})
@@ -94,8 +94,8 @@ def sms(facts: Facts, data_home, n_train=None) -> Raw:
 
 
 def word_columns(texts: pd.Series) -> tuple[sparse.csr_array, list[str]]:
-    """Return the binary words of all messages (English stop words left out) and the vocabulary, declared public."""
-    from sklearn.feature_extraction.text import CountVectorizer  # import on use: it takes a second
+    """Return the binary words of all messages (without English stop words), and the vocabulary, declared public."""
+    from sklearn.feature_extraction.text import CountVectorizer  # imported where it is used: it takes a second
 
     vectorizer = CountVectorizer(binary=True, stop_words="english", dtype=np.float64)
     X = sparse.csr_array(vectorizer.fit_transform(texts))
@@ -106,7 +106,7 @@ def word_columns(texts: pd.Series) -> tuple[sparse.csr_array, list[str]]:
 
 
 def _csv(path, names: list[str], **how) -> pd.DataFrame:
-    # "?", "NA" and the like stay as they are written: each is a category of the public domain
+    # keep "?", "NA" and similar text: each is a category of the public domain
     return pd.read_csv(path, header=None, names=names, keep_default_na=False, encoding="utf-8", **how)
 
 
@@ -133,7 +133,7 @@ def mushrooms(facts: Facts, data_home, n_train=None) -> Raw:
 def bank(facts: Facts, data_home, n_train=None, label="y") -> Raw:
     check_choice(label, "label", ("y", "poutcome"))
     if label == "poutcome":
-        # the two columns change places: the old label becomes an attribute
+        # the two columns swap roles: the old label becomes an attribute
         facts["label"], old = facts["other_label"], facts["label"]
         values = [c["value"] for c in old["classes"]]
         was = {"name": old["name"], "kind": "categorical", "categories": values, "meaning": old["meaning"]}

@@ -1,4 +1,4 @@
-"""Data sets that are generated from stated distributions: the toy Gaussians of the thesis and a synthetic census."""
+"""Data sets generated from stated distributions: the toy Gaussians of the thesis and a synthetic census."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Facts = dict[str, Any]
 
 
 def separation(dimension: int) -> float:
-    """Return the distance a between the classes in each dimension, for a Bayes accuracy of 90 % (the thesis, eq. A.1).
+    """Return the distance a of the class means in each dimension for a Bayes accuracy of 90 % (the thesis, eq. A.1).
 
     Examples
     --------
@@ -29,8 +29,8 @@ def separation(dimension: int) -> float:
 def toy(facts: Facts, n: int = 1000, dimension: int = 10, seed: int = 0) -> Raw:
     """Draw three equal parts of two Gaussian classes, N(0, I) and N(a 1, I) (the thesis, A.7).
 
-    Cut points and bounds follow from a alone: a/2 and one standard deviation to both sides; 6 deviations beyond the
-    two means, where values are clipped (fewer than one in a hundred million).
+    Cut points and bounds depend on a only. The cut points are a/2 and one standard deviation to either side. The bounds
+    are 6 standard deviations beyond the two means; fewer than one value in a hundred million is clipped to them.
     """
     n = check_integer(n, "n", 1)
     dimension = check_integer(dimension, "dimension", 1)
@@ -50,9 +50,9 @@ def toy(facts: Facts, n: int = 1000, dimension: int = 10, seed: int = 0) -> Raw:
 def census(facts: Facts, n: int = 20_000, seed: int = 0) -> Raw:
     """Draw a census from the tables in its card: `n` training rows and half as many test rows.
 
-    Attributes are drawn in the card's order, each from the row of its table that its parent's value selects; a
-    numeric attribute gets an interval from the table, then a whole number inside it, all equally likely. The label
-    has the log-odds of the class that the card states: a constant and one weight for each attribute value.
+    Attributes are drawn in the card's order, each from the row of its table that its parent's value selects. A numeric
+    attribute gets an interval from the table, and then an integer in it, uniformly. The card also states the log-odds
+    of the positive class: a constant plus one weight for each attribute value.
     """
     n = check_integer(n, "n", 2)
     rng = np.random.default_rng(check_integer(seed, "seed", 0))

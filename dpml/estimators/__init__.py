@@ -1,4 +1,4 @@
-"""What every private estimator shares, and what a wrapper does with an estimator that it holds."""
+"""The base of all private estimators, and the handling of an estimator inside a wrapper."""
 
 from dpml.estimators.base import PrivateEstimator, study_only
 from dpml.estimators.purse import fit_held, rehearse, spending_steps

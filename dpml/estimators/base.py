@@ -1,8 +1,8 @@
-"""The door that all private estimators share: flags, the smallest ε, named tables, and no exact score of a release.
+"""Base class of private estimators: checks of flags and ε, tables with column names, and no exact score of a release.
 
 A search, a cross-validation or a scorer of scikit-learn publishes exact scores of private records. An estimator cannot
-see what becomes of its predictions, but it can see who asks: it is cloned and fitted by ``sklearn.model_selection``,
-and its predictions are scored by ``sklearn.metrics``. With ``release=True`` it refuses both, by name.
+know how its predictions are used, but it can see its callers: ``sklearn.model_selection`` clones and fits it, and
+``sklearn.metrics`` scores its predictions. With ``release=True`` it refuses calls from both, recognised by module name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpml.schema.untrusted import read_frame
 
 __all__ = ["LEAST_EPSILON", "PrivateEstimator", "study_only"]
 
-# Noise of scale 1e100 drowns any table; from about 1e-150 on the squares of noise are no finite floats any more
+# Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
 
 SEARCHES, SCORERS = "sklearn.model_selection", "sklearn.metrics"
@@ -37,13 +37,13 @@ WITHHELD = (
 
 @cache
 def _flags(kind: type) -> tuple[str, ...]:
-    """Return the parameters of an estimator that are true or false by default."""
+    """Return the parameters of an estimator whose default is True or False."""
     parameters = inspect.signature(kind).parameters.items()
     return tuple(name for name, parameter in parameters if isinstance(parameter.default, bool))
 
 
 def _called_from(package: str) -> bool:
-    """Return whether some caller's module is in a package."""
+    """Return whether any caller on the stack is in a package."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
@@ -54,9 +54,10 @@ def _called_from(package: str) -> bool:
 
 
 class study_only:  # noqa: N801  # a decorator
-    """Make a method one that a release does not have: it is no attribute of it.
+    """Decorator that removes a method from estimators with ``release=True``.
 
-    A scorer of scikit-learn still finds it, for it would only say that there is none and not why; the call says why.
+    A scorer of scikit-learn still finds the attribute, because it would report its absence without a reason. Calling
+    the attribute then raises the error that gives the reason.
     """
 
     def __init__(self, function: Callable):
@@ -82,29 +83,29 @@ class PrivateEstimator(BaseEstimator):
     """Base of all private estimators."""
 
     def _enter(self, X: Any) -> Any:
-        """Check what every `fit` checks first, and return the table, with its names if it has any."""
+        """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)
         epsilon = getattr(self, "epsilon", None)
         if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:  # type: ignore[operator]
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
         self._refuse(SEARCHES)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 
     def _refuse(self, package: str) -> None:
         if getattr(self, "release", False) and _called_from(package):
-            raise NoExactScore(f"{type(self).__name__} is not searched by scikit-learn: {WITHHELD}")
+            raise NoExactScore(f"scikit-learn cannot search over {type(self).__name__}: {WITHHELD}")
 
     def __sklearn_clone__(self):
-        # a search clones before it fits, so it refuses before anything is charged
+        # a search clones before it fits, so this refuses before anything is charged
         self._refuse(SEARCHES)
         return super().__sklearn_clone__()
 
     def _ordered(self, X: Any, schema: Schema) -> Any:
         """Return a table with its columns in the order of a fitted schema.
 
-        Columns that nobody named at `fit` (an array, and no schema) are taken by position, with scikit-learn's warning.
+        If `fit` saw no column names (an array and no schema), columns go by position, with scikit-learn's warning.
         """
         self._refuse(SCORERS)
         X = read_frame(X)
@@ -123,6 +124,6 @@ class PrivateEstimator(BaseEstimator):
             return X.set_axis(schema.feature_names, axis=1)
         if missing:
             raise InvalidData(f"column {shown(missing[0])} is missing: the model was fitted with it")
-        if len(names) == schema.n_features:  # a column that is no feature is an error, in the schema's check
+        if len(names) == schema.n_features:  # with extra columns, the schema's check raises an error
             X = X.iloc[:, [position[name] for name in schema.feature_names]]
         return X

@@ -1,9 +1,9 @@
-"""What a wrapper does with an estimator that it holds: fit it with a purse of its own, and require that it was charged.
+"""Fitting of an estimator inside a wrapper: it gets a purse, a `Budget` of its own, and must charge it.
 
-What an estimator says of its cost only sizes the purse. The purse is a `Budget` under the wrapper's relation: a fit
-that costs more, or a δ, or is stated for the other relation, raises; a fit that charges nothing is refused, for what it
-releases then, or later at `predict`, nobody has paid for. The purse stays with the fitted estimator, so that whatever
-it releases afterwards is paid from what the wrapper has charged.
+The cost that an estimator states only sets the size of the purse, a `Budget` under the wrapper's relation. A fit that
+costs more, or costs a δ that was not stated, or is stated for the other relation, raises an error. A fit that charges
+nothing is refused, since its releases, at `fit` or later at `predict`, would be unpaid. The purse stays with the fitted
+estimator, so the wrapper's charge also pays for later releases.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["fit_held", "rehearse", "spending_steps"]
 
 
 def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) -> list[Any]:
-    """Return what spends ε in an estimator: itself, or the steps of a Pipeline that learn from records.
+    """Return the parts of an estimator that spend ε: itself, or the steps of a Pipeline that learn from records.
 
     Raises
     ------
     NotPrivate
-        If what learns from records takes no ε and no budget, says that it does not hold its claim, or holds another
-        estimator that spends for it: what such a search or ensemble chooses by exact scores has no ε.
+        If a part that learns from records has no parameters ``epsilon`` and ``budget``, or is marked as not private. A
+        search or ensemble around another estimator is such a part: its choice by exact scores has no ε.
     InvalidParameter
         If a parameter in `needed` is missing.
     """
@@ -45,28 +45,28 @@ def _spends(step: Any, needed: Sequence[str]) -> bool:
     if not {"epsilon", "budget"} <= set(known):
         if hasattr(step, "transform") and not get_tags(step).requires_fit:
             return False
-        raise NotPrivate(f"{name} takes no ε and no budget: what it learns from the records has no claim to hold it to")
+        raise NotPrivate(f"{name} takes no ε and no budget, so nothing bounds what it learns from the records")
     missing = [parameter for parameter in needed if parameter not in known]
     if missing:
         raise InvalidParameter("estimator", name, f"one with a parameter {missing[0]!r}")
     if getattr(step, "private", True) is False:
-        raise NotPrivate(f"{name} does not hold the ε that it states")
+        raise NotPrivate(f"{name} is marked private = False: it does not satisfy the ε that it states")
     check_epsilon(step.epsilon)
     return True
 
 
 def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
-    """Fit a model whose spending steps hold purses, and require that each was charged; `holder` is for messages."""
+    """Fit a model whose spending steps hold purses, and require a charge to each; messages name the `holder`."""
     try:
         model.fit(X, y)
     except BudgetExceeded as error:
         names = ", ".join(type(step).__name__ for step in steps)
-        raise BudgetExceeded(f"{holder} holds {names}, which charges more than it was given: {error}") from error
+        raise BudgetExceeded(f"{holder} holds {names}, which charges more than its share: {error}") from error
     for step in steps:
         if not len(step.budget.ledger):
             raise NotPrivate(
-                f"{holder} holds {type(step).__name__}, which charged nothing for its fit: what it releases then, or "
-                "later at predict, nobody has paid for"
+                f"{holder} holds {type(step).__name__}, which charged nothing for its fit: its releases, at fit or "
+                "later at predict, would be unpaid"
             )
     return model
 
@@ -74,30 +74,30 @@ def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> A
 def rehearse(
     model: Any, epsilons: Sequence[float], relation: str, nothing: tuple[Any, Any], holder: str
 ) -> list[float]:
-    """Fit a copy to no records, so that what is refused is refused before anything is charged or drawn.
+    """Fit a copy to an empty table, so that errors appear before anything is charged or drawn.
 
     Parameters
     ----------
     model : estimator
     epsilons : sequence of float
-        What each spending step is given.
+        The ε of each spending step.
     relation : str
     nothing : (table, labels)
-        Without records, of the kind and with the columns of the real ones.
+        A table without records and its labels, of the same type and with the same columns as the real ones.
     holder : str
 
     Returns
     -------
     list of float
-        The δ that each spending step charges, for the purses of the fit on the records. What an estimator charges is
-        public, so no records tell it as well as all of them.
+        The δ that each spending step charges, for the purses of the fit on the records. An estimator's charge is
+        public, so it is the same without records as with them.
     """
     trial = clone(model)
     steps = spending_steps(trial)
     for step, epsilon in zip(steps, epsilons, strict=True):
         known = step.get_params(deep=False)
         facts = {
-            # no more δ than the estimator states
+            # a purse with the δ that the estimator states, and no more
             "budget": Budget(epsilon, known.get("delta") or 0.0, relation),
             "on_invalid": "clip",
             "random_state": None if known.get("release") else 0,
@@ -107,6 +107,6 @@ def rehearse(
         fit_held(trial, steps, *nothing, holder)
     except DpmlError:
         raise
-    except Exception:  # an estimator that takes no empty table: the fit on the records decides
+    except Exception:  # the estimator cannot fit an empty table: the fit on the records decides
         return [step.budget.delta for step in steps]
     return [float(step.budget.ledger["delta"].sum()) for step in steps]

@@ -1,4 +1,4 @@
-"""Looking at a classifier and a selection: private figures, ROC curves, comparisons, and what an attacker sees."""
+"""Evaluation of classifiers and selections: private measures, ROC curves, comparisons, and what an attacker sees."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # tuning comes after this room, so it is loaded only when one of its names is asked for here
+    # dpml.tuning imports this room, so it is loaded only when one of its names is used here
     if name in __all__:
         return getattr(import_module("dpml.tuning"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

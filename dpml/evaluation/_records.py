@@ -1,4 +1,4 @@
-"""Labels, scores and weights of a test set, read so that each record counts by itself and invalid ones are named."""
+"""Reading labels, scores and weights of a test set. Each record is read by itself, and errors name invalid values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_records(
     sample_weight: Any = None,
     bound: float = 1.0,
 ) -> tuple[NDArray[np.intp], list[NDArray[np.float64]], NDArray[np.float64] | None]:
-    """Return class positions, each named column of scores, and weights, of the records valid in all of them."""
+    """Return class positions, named columns of scores, and weights, for the records that are valid in all of them."""
     scores = [read_scores(values, name, score_scale, on_invalid) for name, values in columns.items()]
     codes = Schema.binary(1, classes=classes).check_labels(y_true, on_invalid)
     names = ["y_true", *columns]
@@ -46,7 +46,7 @@ def read_records(
         names.append("sample_weight")
     read = scores if weights is None else [*scores, weights]
     if any(len(codes) != len(column) for column in read):
-        # the numbers of records are private, so the message has none
+        # the number of records is private, so the message does not contain it
         every = ", ".join(names[:-1]) + " and " + names[-1]
         raise InvalidData(f"{every} have different lengths: they must have one entry for each record")
     drop = codes < 0
@@ -59,27 +59,27 @@ def read_records(
 
 
 def check_weight_bound(sample_weight: Any, weight_bound: float | None) -> float:
-    """Return the public bound on weights, 1 where there are none."""
+    """Return the public bound on weights, 1 without weights."""
     if sample_weight is None:
         if weight_bound is not None:
-            raise InvalidParameter("weight_bound", weight_bound, "None where there is no sample_weight")
+            raise InvalidParameter("weight_bound", weight_bound, "None without sample_weight")
         return 1.0
     if weight_bound is None:
-        raise InvalidParameter("weight_bound", None, "a public bound > 0 on the weights: noise is scaled by it")
+        raise InvalidParameter("weight_bound", None, "a public bound > 0 on the weights, which sets the noise")
     return check_number(weight_bound, "weight_bound", 0.0, open_lower=True)
 
 
 def read_scores(values: Any, name: str, score_scale: str, on_invalid: str) -> NDArray[np.float64]:
-    """Return one score a record, as `read_numbers` does."""
+    """Return one score for each record, read by `read_numbers`."""
     if score_scale == "probability":
         return read_numbers(values, name, 0.0, 1.0, "a number from 0 to 1", on_invalid)
     return read_numbers(values, name, -np.inf, np.inf, "a number, log-odds", on_invalid)
 
 
 def read_numbers(values: Any, name: str, low: float, high: float, domain: str, on_invalid: str) -> NDArray[np.float64]:
-    """Return one float a record, each read by itself: NaN for what is no number.
+    """Return one float for each record, NaN for a value that is not a number. Each record is read by itself.
 
-    With ``on_invalid="raise"`` a value outside [low, high] or no number is an `InvalidData`; otherwise it stays.
+    With ``on_invalid="raise"``, a value outside [low, high] or not a number raises `InvalidData`. Otherwise it stays.
     """
     if on_invalid == "raise" and isinstance(values, (list, tuple)):
         dimensions = [np.ndim(v) for v in values if isinstance(v, (list, tuple, np.ndarray))]

@@ -1,11 +1,11 @@
-"""The attack on exact ROC curves (Stoddard et al. 2014, sec. 4.1), and what is left of it behind noise.
+"""The attack on exact ROC curves (Stoddard et al. 2014, sec. 4.1), and its success against noisy ones.
 
-The attack is first in Matthews and Harel 2013.
+The attack was first described by Matthews and Harel 2013.
 
-An exact curve steps up at each positive and right at each negative, in the order of the scores: whoever knows the
-scores reads the labels off it (`labels_from_curve`), and whoever knows all records but one label draws both possible
-curves and looks which of them was published (`recover_label`). Against a noisy histogram the best attack compares the
-likelihoods of both labels, and its success is known (`best_attack_success`).
+An exact curve steps up at each positive and right at each negative, in the order of the scores. An attacker who knows
+the scores reads the labels from the curve (`labels_from_curve`). An attacker who knows everything but one label draws
+both possible curves and compares them with the published one (`recover_label`). Against a noisy histogram the best
+attack compares the likelihoods of both labels, and its success probability is known (`best_attack_success`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ VIEWS = ("counts", "curve")
 
 
 def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -> NDArray[np.intp]:
-    """Read all labels off an exact ROC curve whose scores are known.
+    """Read all labels from an exact ROC curve whose scores are known.
 
-    Between two points of the curve lie the scores between their thresholds. Where the curve goes straight up, they are
-    all positives; where it goes straight right, all negatives.
+    The step between two points of the curve belongs to the scores between their thresholds. If the step goes straight
+    up, all of them are positives; if it goes straight right, all are negatives.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
     Returns
     -------
     ndarray of int of shape (n,)
-        1, 0, or -1 where the curve does not tell: tied scores with different labels.
+        1, 0, or -1 for an unknown label: tied scores with different labels.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
         raise InvalidParameter("fpr", f"{fpr.shape[0]} points", f"{thresholds.shape[0]} points, one for each threshold")
     # step k holds the scores from thresholds[k + 1] up to thresholds[k]
     step = len(thresholds) - 1 - np.searchsorted(thresholds[:0:-1], scores, side="right")
-    # each step is a whole number of records of a class of at most n
+    # a step of at least one record of a class is larger than this, as a class has at most n records
     least = 0.5 / max(len(scores), 1)
     right, up = np.diff(fpr) > least, np.diff(tpr) > least
     label = np.where(up & ~right, 1, np.where(right & ~up, 0, -1))
@@ -85,7 +85,7 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
 def recover_label(
     known_labels: Any, known_scores: Any, unknown_score: float, fpr: Any, tpr: Any, thresholds: Any
 ) -> int:
-    """Guess one label from a published ROC curve and all other records: the label whose own curve is nearer.
+    """Guess one label from a published ROC curve and all other records: the label whose curve is nearer.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def recover_label(
     Returns
     -------
     int
-        0 or 1. Right on every exact curve on which the two differ, and 1 where they do not.
+        0 or 1. The guess is right for every exact curve on which the two labels differ, and 1 if they do not differ.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _rates(labels: NDArray, scores: FloatArray, thresholds: FloatArray) -> tuple
 def recover_label_from_counts(
     known_counts: Any, unknown_bin: int | NDArray[np.intp], noisy_counts: Any, noise_scale: float
 ) -> FloatArray:
-    """Return the probability of label 1, of two equally likely ones, from a noisy histogram: the best attack there is.
+    """Return the probability of label 1, given a noisy histogram and equally likely labels: the best possible attack.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def recover_label_from_counts(
     noisy_counts : array-like of shape (..., 2, B)
         The release.
     noise_scale : float
-        Of its Laplace noise, continuous or integer.
+        Scale of its Laplace noise, continuous or integer.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def recover_label_from_counts(
     known, noisy = np.asarray(known_counts, dtype=float), np.asarray(noisy_counts, dtype=float)
     where = np.broadcast_to(np.asarray(unknown_bin), noisy.shape[:-2])
     own = np.take_along_axis(noisy, where[..., None, None], axis=-1)[..., 0] - np.moveaxis(known[:, where], 0, -1)
-    # the noise under label c is `own` less 1 in row c
+    # if the label is c, the noise is `own`, minus 1 in row c
     log_odds = (np.abs(own[..., 1]) - np.abs(own[..., 1] - 1) + np.abs(own[..., 0] - 1) - np.abs(own[..., 0])) / (
         noise_scale
     )
@@ -164,11 +164,12 @@ def recover_label_from_counts(
 
 
 def attack_bound(epsilon: float) -> float:
-    """Return e^ε/(1 + e^ε), the most that a coin's side can be guessed from a release that costs ε for it.
+    """Return e^ε/(1 + e^ε), the largest probability of guessing a fair coin from a release that costs ε for it.
 
-    Privacy: of two equally likely data sets that are ε apart, any guess is right with at most this probability (the
-    thesis, eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two, and the bound
-    for every mechanism is at 2ε; this project's histogram stays below the bound at ε (`best_attack_success`).
+    Privacy: if two data sets are equally likely and cost ε, any guess is right with at most this probability (the
+    thesis, eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two steps, and the
+    bound for a general mechanism is the one at 2ε. This project's histogram stays below the bound at ε
+    (`best_attack_success`).
 
     Examples
     --------
@@ -179,20 +180,20 @@ def attack_bound(epsilon: float) -> float:
 
 
 def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer: bool = False) -> float:
-    """Return how often the best attack guesses an unknown label from the noisy histogram, of two equally likely ones.
+    """Return the probability that the best attack guesses one of two equally likely labels from the noisy histogram.
 
     A changed label takes 1 from one cell and gives 1 to another. With a = 1/scale (ε under add/remove, ε/2 under
     replace-one), each cell's log likelihood ratio is a with probability 1/2, -a with e^-a/2, and has the density
-    exp((l-a)/2)/4 between (continuous noise). The sum of two such is positive, ties as halves, with probability
-    1 - e^-a·(2 + a)/4. Integer noise gives each cell a with probability e^a/(1 + e^a) and else -a, and the sum of two
-    then is as good as one: e^a/(1 + e^a), under add/remove exactly `attack_bound`.
+    exp((l-a)/2)/4 between (continuous noise). The sum of two of them is positive with probability 1 - e^-a·(2 + a)/4,
+    where ties count half. With integer noise a cell has a with probability e^a/(1 + e^a) and else -a, and the sum of
+    two cells is no better than one: e^a/(1 + e^a), under add/remove exactly `attack_bound`.
 
     Parameters
     ----------
     epsilon : float
-        Of the release.
+        ε of the release.
     relation : {"add-remove", "replace-one"}
-        The relation that the noise is made for.
+        The relation under which the noise gives ε.
     integer : bool
         Integer Laplace noise, as with ``release=True``.
 
@@ -242,11 +243,11 @@ def attack_success(
     n_bins: int = 16,
     score_scale: str = "probability",
 ) -> AttackResult:
-    """Let an attacker who knows all records but one label guess it, many times.
+    """Simulate an attacker who knows everything but one label, and guesses it.
 
-    In each trial a record is chosen, its label is set by a fair coin, the release is made, and the attacker guesses.
+    In each trial a record is chosen, a fair coin sets its label, the release is made, and the attacker guesses.
 
-    Privacy: none needed: it is a simulation on records that the caller has. The release in it is `release_evaluation`.
+    Privacy: none. This is a simulation on the caller's own records. It uses the release of `release_evaluation`.
 
     Parameters
     ----------
@@ -259,8 +260,8 @@ def attack_success(
     rng : numpy.random.Generator
     trials : int
     view : {"counts", "curve"}
-        Whether the attacker sees the noisy histogram and takes the likelier label, or the curve made of it and takes
-        the label whose own curve is nearer. Exact curves are seen as curves.
+        Whether the attacker sees the noisy histogram and takes the likelier label, or sees the curve computed from it
+        and takes the label whose curve is nearer. For exact curves the attacker always sees the curve.
     relation : {"add-remove", "replace-one"}
     n_bins : int
     score_scale : {"probability", "log-odds"}
@@ -293,7 +294,7 @@ def attack_success(
         thresholds = roc_thresholds(n_bins, score_scale)
         counts = roc_histogram(labels, scores, thresholds, score_scale=score_scale)
         bins = len(thresholds) - 2 - np.searchsorted(thresholds[-2:0:-1], scores[victims], side="right")
-        # one release of nothing gives each trial's noise
+        # a release of an empty table gives the noise of each trial
         noise = release_evaluation(
             labels[:0], scores[:0], epsilon, rng=rng, relation=relation, n_bins=n_bins, score_scale=score_scale,
             draws=trials,

@@ -1,4 +1,4 @@
-"""The public probabilities that stand for the bins of a histogram of scores, and what they are compared with."""
+"""Public probabilities that represent the bins of a histogram of scores, their calibration curve and their log loss."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LOG_LOSS_CLIP = 1e-3
 
 
 class CalibrationCurve(NamedTuple):
-    """How often each bin's records are positive; each array has one entry a bin, lowest scores first.
+    """The share of positive records in each bin. Each array has one entry for each bin, lowest scores first.
 
     Attributes
     ----------
     prob_true : ndarray of shape (..., B)
-        Share of positives; NaN in a bin of which nothing is left after the noise is taken off.
+        Share of positives; NaN in a bin that is empty after the counts are lowered by the noise.
     prob_pred : ndarray of shape (B,)
-        The probability that stands for the bin, in its middle: public.
+        The public probability that represents the bin, in its middle.
     n_records : ndarray of shape (..., B)
-        Noisy number of records, negative where noise is.
+        Noisy number of records; it may be negative.
     n_std : float
         Standard deviation of the noise in `n_records`.
     """
@@ -40,9 +40,10 @@ class CalibrationCurve(NamedTuple):
 
 
 def bin_probabilities(thresholds: FloatArray, score_scale: str) -> FloatArray:
-    """Return the public probability that stands for each bin, shape (B,), highest scores first.
+    """Return the public probability that represents each bin, shape (B,), highest scores first.
 
-    The middle in log-odds; the outermost bins end at 1 and 0 and have their middle in probability.
+    It is the middle of the bin in log-odds. For the two outermost bins, which end at 1 and 0, it is the middle in
+    probability.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def bin_probabilities(thresholds: FloatArray, score_scale: str) -> FloatArray:
 
 
 def log_losses(probabilities: FloatArray, clip: float) -> FloatArray:
-    """Return what a record of each class loses at each probability, (2, B), with both kept `clip` from 0 and 1."""
+    """Return the log loss of each class at each probability, (2, B), with probabilities in [clip, 1 - clip]."""
     clip = check_number(clip, "clip", 0.0, 0.5, open_lower=True, open_upper=True)
     p = np.clip(probabilities, clip, 1 - clip)
     return -np.log(np.stack([1 - p, p]))

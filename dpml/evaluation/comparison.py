@@ -1,4 +1,4 @@
-"""Which of two classifiers is better on a private test set, and how sure one can be after the noise."""
+"""Comparison of two classifiers on a private test set, and its uncertainty after the noise."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Comparison:
     ----------
     metric : {"accuracy", "roc_auc"}
     epsilon : float
-        What one draw cost, under `relation`.
+        Cost of one draw, under `relation`.
     relation : {"add-remove", "replace-one"}
     noise_scale : float
     counts : ndarray of shape (3,) or (draws, 3), or None
-        For accuracy: noisy numbers of records that only A gets right, only B, and all others.
+        For accuracy: noisy numbers of records that only A classifies correctly, that only B does, and of all others.
     evaluations : tuple of two PrivateEvaluation, or None
-        For the AUC: of A and of B.
+        For the AUC: the evaluations of A and of B.
     noise_step : float
         0 for continuous noise, else the unit in which the noise is an integer.
     """
@@ -52,7 +52,7 @@ class Comparison:
     noise_step: float = 0.0
 
     def difference(self) -> Any:
-        """Return the figure of A minus that of B."""
+        """Return the measure of A minus that of B."""
         if self.evaluations is not None:
             return self.evaluations[0].roc_auc() - self.evaluations[1].roc_auc()
         gap, total = self._sums()
@@ -75,22 +75,22 @@ class Comparison:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for the exact difference, given what was released.
+        """Return an interval for the exact difference, given the release.
 
-        For accuracy the ratio is inverted (`dpml.evaluation.intervals`); for the AUC it has the quantiles of
-        `simulated_differences`. Where the printed difference lies outside, the interval is stretched to it.
+        For accuracy it is the interval of a ratio (`dpml.evaluation.intervals`). For the AUC its ends are quantiles of
+        `simulated_differences`. An interval is widened to contain the difference that is shown.
 
         Parameters
         ----------
         level : float
             In (0, 1).
         sampling : bool
-            Add the test records' own spread. For the AUC as if each classifier had records of its own: too wide, where
-            the two mostly agree.
+            Add the sampling variance of the test records. For the AUC it is that of separate records for each
+            classifier, so that the interval is too wide if the two mostly agree.
         n_boot : int
-            Simulated noises.
+            Number of simulated draws of the noise.
         rng : numpy.random.Generator, optional
-            For the simulation. None: always the same one.
+            For the simulation. None: always the same generator.
 
         Returns
         -------
@@ -113,11 +113,11 @@ class Comparison:
     def simulated_differences(
         self, *, sampling: bool = False, n_boot: int = N_BOOT, rng: np.random.Generator | None = None
     ) -> FloatArray:
-        """Return differences that the release leaves possible, shape (n_boot,) or (draws, n_boot).
+        """Return simulated exact differences, given the release, of shape (n_boot,) or (draws, n_boot).
 
-        The released counts minus fresh noise: the posterior under a flat prior on the counts, which may be negative
-        there (a prior that cuts them at 0 does not cover). A class of which nothing is left says nothing: its area is
-        even between 0 and 1.
+        They use the released counts minus new noise. This is the posterior under a flat prior on counts, negative ones
+        included (intervals from a prior that cuts counts at 0 do not cover). If noise has left nothing of a class, its
+        area is uniform between 0 and 1.
         """
         rng = np.random.default_rng(0) if rng is None else rng
         if self.evaluations is None:
@@ -131,10 +131,10 @@ class Comparison:
     def probability_a_better(
         self, *, sampling: bool = False, n_boot: int = N_BOOT, rng: np.random.Generator | None = None
     ) -> Any:
-        """Return the probability that A's exact figure is the higher one, given what was released.
+        """Return the probability that the exact measure of A is higher, given the release.
 
-        The share of `simulated_differences` above 0, ties as halves. If B is at least as good, it passes 1 - α with
-        probability at most about α.
+        It is the share of `simulated_differences` above 0; ties count half. If B is at least as good, it exceeds 1 - α
+        with probability at most about α.
         """
         possible = self.simulated_differences(sampling=sampling, n_boot=n_boot, rng=rng)
         return number_or_array((possible > 0).mean(axis=-1) + (possible == 0).mean(axis=-1) / 2)
@@ -176,11 +176,12 @@ def compare_classifiers(
 ) -> Comparison:
     """Compare two classifiers on the same private records, for one ε.
 
-    Released: for accuracy the numbers of records that only A gets right, that only B gets right, and of all others,
+    Released: for accuracy the numbers of records that only A classifies correctly, that only B does, and of all others,
     plus Laplace noise; for the AUC one noisy histogram for each classifier.
 
     Privacy: ε per call (per draw) under `relation`. A record is in one of the three cells: sensitivity 1 (add/remove)
-    or 2 (replace-one), where two accuracies apart would cost twice. The two histograms get ε/2 each, by composition.
+    or 2 (replace-one). Two separate accuracies would cost twice as much. The two histograms get ε/2 each, by
+    composition.
     The warning at `release_evaluation` about the models' training records holds here too.
 
     Parameters
@@ -195,10 +196,10 @@ def compare_classifiers(
         Source of the noise; needed in demonstration, forbidden with ``release=True``.
     metric : {"accuracy", "roc_auc"}
     threshold : float, optional
-        For accuracy: a score at least this high is a prediction of `pos_label`. Public, and used as it is. None: 0.5,
-        or 0 in log-odds.
+        For accuracy: `pos_label` is predicted for a score of at least this public threshold. None: 0.5, or 0 in
+        log-odds.
     relation, n_bins, thresholds, score_scale, pos_label, classes, draws, on_invalid, release, budget
-        As for `release_evaluation`; a record with either score invalid is dropped where that is no error (accuracy).
+        As for `release_evaluation`. For accuracy, a record with an invalid score is dropped unless that is an error.
 
     Returns
     -------
@@ -268,7 +269,7 @@ def paired_counts(
     classes: Sequence = (0, 1),
     on_invalid: str = "raise",
 ) -> NDArray[np.int64]:
-    """Count the records that only A gets right, that only B does, and the others. Exact, so not private."""
+    """Count the records that only A classifies correctly, that only B does, and the others. Exact, so not private."""
     classes = check_two_classes(classes, pos_label)
     codes, [a, b], _ = read_records(y_true, {"score_a": score_a, "score_b": score_b}, score_scale, classes, on_invalid)
     positive = codes == classes.index(pos_label)

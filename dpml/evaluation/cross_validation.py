@@ -1,6 +1,6 @@
-"""Cross-validation on private records: what it costs is the training of K models and one evaluation of all of them.
+"""Cross-validation on private records. Its cost is that of training K models and of one evaluation of all of them.
 
-A record is tested once and trained on K - 1 times, so the price of cross-validation is nearly all in the training.
+A record is in one test set and in K - 1 training sets, so that training makes up most of the cost.
 """
 
 from __future__ import annotations
@@ -40,20 +40,21 @@ class PrivateCrossValidation:
     Attributes
     ----------
     score : float or ndarray of shape (n_folds,)
-        The figure that was asked for, of all folds together, or of each with ``per_fold=True``.
+        The chosen measure, of all folds together, or of each fold with ``per_fold=True``.
     evaluation : PrivateEvaluation
-        Of all folds together, or with a leading axis of folds: every other figure, at no further cost.
+        Every other measure, at no further cost: of all folds together, or with a leading axis of folds.
     models : tuple
-        The K private models; they are paid for.
+        The K private models. Their cost is included.
     folds : ndarray of int of shape (n,), or None
-        The fold of each record, under replace-one. None under add/remove: there the number of records is private.
+        The fold of each record, under replace-one. None under add/remove, where the number of records is private.
     epsilon : float
-        What all cost together: (K - 1)·epsilon_training + epsilon_evaluation; inf if training is not private.
+        The total cost: (K - 1)·epsilon_training + epsilon_evaluation; inf if training is not private.
     delta : float
         (K - 1) times the δ of one training.
     epsilon_training : float
-        Of one training.
+        Cost of one training.
     epsilon_evaluation : float
+        Cost of the histogram.
     relation : {"add-remove", "replace-one"}
     """
 
@@ -97,24 +98,24 @@ def private_cross_val_score(
     from the one model that was not trained on it.
 
     Privacy: (K - 1)·ε_training + ε_evaluation under `relation`, δ (K - 1) times that of one training. Proof. Folds
-    are public, or drawn for each record on its own; either way, fix the folds that two neighbours share, which have the
-    same distribution for both. Let the record that comes, goes or is replaced be in fold f. Model f is trained on the
-    other folds, the same for both neighbours, so it costs nothing. Each of the K - 1 other models is trained on data
-    that differ by this record and costs ε_training; trained one after the other they compose to (K - 1)·ε_training
-    (Dwork and Roth 2014, Theorem 3.16; it holds also for what is chosen in view of earlier releases). Given all models,
-    the score of a record is a function of the record and of public things: its own fold's model. All scores but this
-    record's are the same, so that the histogram of all folds changes by 1 in L1 norm (add/remove), or 2 (replace-one,
-    the record stays in fold f): ε_evaluation. With ``per_fold=True`` the K histograms are disjoint parts of one table
-    of which the record touches one: the same ε_evaluation, but K times the noise in their sum. Under replace-one, a
-    fold must belong to the record's place in the table and not to what the record says.
+    are public, or drawn for each record independently. In both cases, fix the folds of the records that two neighbours
+    share; they have the same distribution for both. Let the record that is added, removed or replaced be in fold f.
+    Model f is trained on the other folds, which are the same for both neighbours, so it costs nothing. Each of the
+    K - 1 other models is trained on data that differ by this record, and costs ε_training. Trained one after the other,
+    they compose to (K - 1)·ε_training (Dwork and Roth 2014, Theorem 3.16, which also covers choices that depend on
+    earlier releases). Given all models, the score of a record is a function of the record and the released model of its
+    fold. All scores but this record's are the same, so that the histogram of all folds changes by 1 in L1 norm
+    (add/remove), or 2 (replace-one, where the record stays in fold f): ε_evaluation. With ``per_fold=True`` the K
+    histograms are disjoint parts of one table, and the record is in one of them: the same ε_evaluation, but K times the
+    noise in their sum. Under replace-one, a fold must depend on the record's position in the table, not on its values.
 
     Parameters
     ----------
     estimator : estimator
         A private classifier with `predict_proba` and the parameters `epsilon` and `budget`, or a Pipeline of such
-        steps; cloned. Every fit gets a purse of its own, which it must charge and cannot overspend. Its `relation`, if
-        it has one, must be `relation`; `budget`, `random_state`, `on_invalid` and `release` are set here, and so are
-        `n_lower` and `n_rows` of its schema.
+        steps. It is cloned. Every fit gets a budget of its own, which it must charge and cannot overspend. If the
+        estimator has a `relation`, it must be `relation`. This function sets `budget`, `random_state`, `on_invalid` and
+        `release`, and `n_lower` and `n_rows` of the schema.
     X : array, sparse matrix or DataFrame of shape (n, D)
     y : array-like of shape (n,)
     epsilon_evaluation : float
@@ -122,21 +123,21 @@ def private_cross_val_score(
     n_folds : int
         K, from 2.
     folds : array-like of int of shape (n,), optional
-        The fold of each record, 0 to K - 1, by a public rule of the record (add/remove) or of its place (both). None:
-        drawn here, each record's on its own, so that their sizes differ a little.
+        The fold of each record, 0 to K - 1, by a public rule of the record (add/remove) or of its position (both).
+        None: drawn here for each record independently, so that the sizes of folds differ a little.
     rng : numpy.random.Generator, optional
         Needed in demonstration, forbidden with ``release=True``.
     relation : {"add-remove", "replace-one"}
     metric : {"roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss"}
-        What `score` is.
+        The measure of `score`.
     per_fold : bool
         Release a histogram for each fold.
     epsilon_training : float, optional
-        What one fit may cost. None: what the estimator's steps state as `epsilon`. ``math.inf`` declares a classifier
-        that is not private: for study, with neither budget nor release.
+        The most that one fit may cost. None: the sum of `epsilon` of the estimator's steps. ``math.inf`` declares that
+        the classifier is not private: for study, with neither budget nor release.
     n_lower : int, optional
-        A public lower bound on the size of every training set. None: the schema's, times (K - 1)/K; 1 where a step
-        scores by mutual information, whose privacy depends on it.
+        A public lower bound on the size of every training set. None: that of the schema, times (K - 1)/K. If a step
+        scores by mutual information, whose privacy depends on this bound, it is 1.
     n_bins, thresholds, score_scale, pos_label, classes, on_invalid, release, budget
         As for `release_evaluation`. The budget is charged the whole cost before the first model is trained.
 
@@ -147,12 +148,12 @@ def private_cross_val_score(
     Raises
     ------
     NotPrivate
-        If what learns from the records takes no ε and no budget, does not hold its ε, or charges nothing for its fit:
-        exact models give their training records away, whatever the evaluation adds.
+        If a step that learns from the records takes no ε and no budget, does not hold its ε, or charges nothing for its
+        fit. Exact models reveal their training records, whatever noise the evaluation adds.
     NoSecureSampler
         If ``release=True`` and the estimator has no `release`.
     BudgetExceeded
-        If the budget cannot pay, or a fit costs more than it is given.
+        If the budget cannot pay, or a fit costs more than its share.
     InvalidData, InvalidParameter, RelationMismatch, MissingExtra
         As `release_evaluation` does.
 
@@ -174,7 +175,7 @@ def private_cross_val_score(
     check_start(on_invalid, rng, release, relation)
     check_flag(per_fold, "per_fold")
     classes = check_two_classes(classes, pos_label)
-    # folds are no secret: the proof holds given them
+    # the proof holds for any given folds, so that they need no secure randomness
     rng, noise = (np.random.default_rng() if rng is None else rng), rng
     steps, shares = _spenders(estimator, epsilon_training, relation, release, budget)
     one = math.fsum(shares) if steps else math.inf
@@ -230,7 +231,7 @@ def private_cross_val_score(
 def _spenders(
     estimator: Any, epsilon_training: float | None, relation: str, release: bool, budget: Budget | None
 ) -> tuple[list[Any], list[float]]:
-    """Return what spends ε in the estimator and the share of each, or refuse; nothing spends in a study."""
+    """Return the steps of the estimator that spend ε, and the share of each; none if epsilon_training is inf."""
     if epsilon_training == math.inf:
         if release or budget is not None:
             raise NotPrivate("epsilon_training = inf is for study: no budget can pay for it, nothing can be released")
@@ -289,14 +290,14 @@ def _prepared(
                 least = check_integer(n_lower, "n_lower", 1)
             else:
                 least = 1 if mutual else max(value.n_lower * (n_folds - 1) // n_folds, 1)
-            # under replace-one the sizes of public folds are public; under add/remove no size is
+            # the sizes of public folds are public under replace-one, and private under add/remove
             n_rows = size if size else None
             changes[name] = replace(value, n_rows=n_rows, n_lower=least if n_rows is None else min(least, n_rows))
     return model.set_params(**changes)
 
 
 def _table(X: Any, estimator: Any) -> Any:
-    """Return a table of which some rows can be taken, whatever kind it is and however few records it has."""
+    """Return a table whose rows can be selected, for any kind and any number of records."""
     X = read_frame(X)
     if sparse.issparse(X):
         return X.tocsr()
@@ -317,7 +318,7 @@ def _scores(model: Any, X: Any, pos_label: Any, score_scale: str) -> NDArray[np.
     if at is None or len(column) != 2:
         raise InvalidParameter("pos_label", pos_label, f"one of the estimator's two classes {tuple(column)}")
     if score_scale == "probability":
-        # rounding may pass 1 by a little
+        # rounding may exceed 1 slightly
         return np.clip(model.predict_proba(X)[:, at], 0.0, 1.0)
     if hasattr(model, "predict_log_proba"):
         logs = model.predict_log_proba(X)

@@ -1,11 +1,11 @@
-"""The noisy two-class histogram of a private test set's scores, which pays for every figure about a classifier.
+"""The noisy two-class histogram of a private test set's scores, which pays for every measure of a classifier.
 
 Statistics: `roc_histogram` counts the records of each class in public bins of the score. Release: `release_histogram`
 adds noise, and is the only step that sees both counts and ε. Model: `roc_from_histogram` turns noisy counts into a
-curve, `dpml.evaluation.release` into all other figures. True positives and false positives above a threshold are sums
-of cells from the top (Stoddard et al. 2014, definition 5), so that the noise is paid once for all thresholds. Stoddard
-et al. choose the bins from the data and split ε between the two classes; fixed bins on the log-odds scale with all of
-ε for both classes are this project's own (CHOICES below).
+curve, `dpml.evaluation.PrivateEvaluation` into all other measures. True positives and false positives above a
+threshold are sums of cells from the top (Stoddard et al. 2014, definition 5), so that one noisy table serves all
+thresholds. Stoddard et al. choose the bins from the data and split ε between the two classes. Fixed bins on the
+log-odds scale, with all of ε for both classes, are this project's own (CHOICES below).
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ __all__ = [
 
 SCORE_SCALES = ("probability", "log-odds")
 
-# CHOICES: small median area errors over many sets of scores and ε from 0.1 to 1, never far above the best of the other
-# methods on one of them (see docs/decisions/0007). More bins help only where there are many records for each unit of
-# noise, and can be asked for.
+# CHOICES: the median area error is small over many sets of scores and ε from 0.1 to 1, and on each set not far above
+# that of the best other method (see docs/decisions/0007). More bins help only if there are many records for each unit
+# of noise; `n_bins` sets their number.
 N_BINS = 16
 # The ends of the scale of log-odds. Bins beyond the outermost thresholds are open, so no score is out of range.
 LOG_ODDS_END = 30.0
-# Log-odds within about this of 0 are binned evenly.
+# Bins are about evenly spaced for log-odds within this distance of 0.
 LOG_ODDS_MIDDLE = 0.5
-# By how many noise scales a curve's counts are lowered.
+# A curve's counts are lowered by this many noise scales.
 LOWERED = 0.75
-# Thresholds nearer to each other than rounding would be the same probability.
+# With more bins, rounding would make neighbouring thresholds the same probability.
 MOST_BINS = 10_000
 
-# A record is in one cell: adding it changes one count by 1, replacing it takes 1 from a cell and gives 1 to another.
+# A record is in one cell. Adding it changes one count by 1; replacing it moves 1 from one cell to another.
 SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0}
 
 # Beyond this scale noise could overflow.
@@ -67,15 +67,16 @@ MOST_NOISE = 1e300
 def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> NDArray[np.float64]:
     """Return the public thresholds between bins, which depend on no data.
 
-    In log-odds they are ½·sinh(a (2k/B - 1)) for k = B-1, ..., 1, where sinh(a) = 60: about evenly spaced between -½
-    and ½ and in equal ratios beyond. Scores of logistic regression crowd near 0 and those of naive Bayes reach far.
+    In log-odds they are ½·sinh(a (2k/B - 1)) for k = B-1, ..., 1, where sinh(a) = 60. They are about evenly spaced
+    between -½ and ½, and have equal ratios beyond. Log-odds of logistic regression are often near 0, and those of naive
+    Bayes are often very large.
 
     Parameters
     ----------
     n_bins : int
         Number of bins B, from 2 to 10,000.
     score_scale : {"probability", "log-odds"}
-        The scale on which the thresholds are wanted.
+        The scale of the returned thresholds.
 
     Returns
     -------
@@ -140,9 +141,9 @@ def roc_histogram(
 ) -> NDArray[Any]:
     """Count the records of each class in each bin of the score. Exact, so not private.
 
-    Every record is counted in at most one cell, by rules that look at no other record: the L1 sensitivity is 1 under
-    add/remove and 2 under replace-one. With weights it is W = `weight_bound`, and 2W: the worst replacement moves a
-    weight W from one cell to another.
+    Every record is counted in at most one cell, by rules that do not depend on other records. The L1 sensitivity is 1
+    under add/remove and 2 under replace-one. With weights it is W = `weight_bound` and 2W: the worst replacement moves
+    a weight W from one cell to another.
 
     Parameters
     ----------
@@ -159,14 +160,14 @@ def roc_histogram(
     classes : sequence of two labels
         Both labels that a record can have, present or not: a public statement.
     on_invalid : {"raise", "clip"}
-        Whether a score outside its scale and a label that is no class are errors or are moved to the nearest bin and
-        dropped. A NaN is an error or dropped. The same holds for weights outside [0, W].
+        "raise": a score outside its scale, a label that is no class, a weight outside [0, W] and a NaN are errors.
+        "clip": scores and weights are clipped, and records with another label or a NaN are dropped.
     sample_weight : array-like of shape (n,), optional
-        What each record counts for, in [0, W].
+        Weight of each record, in [0, W].
     weight_bound : float, optional
         W, the public bound on weights, > 0; needed with weights.
     grid : int, optional
-        Round each weight to a multiple of W/grid and return sums in that unit, integers for integer noise.
+        Round each weight to a multiple of W/grid and return sums in that unit, as integers for integer noise.
 
     Returns
     -------
@@ -228,12 +229,12 @@ def release_histogram(
 
     Released: each count plus independent Laplace noise of scale Δ/ε.
 
-    Privacy: ε per draw under `relation`; the sensitivity Δ is W (add/remove) or 2W (replace-one), where W is
-    `weight_bound`, the most that one record counts for; without weights W = 1. Derivation:
-    one record is counted in one cell, so adding or removing it changes the table by at most W in L1 norm, and replacing
-    it by at most 2W; Laplace noise of scale Δ/ε on each cell is then ε-DP (the thesis, Theorem 2.2.1). Positives and
-    negatives are different records, so both rows have all of ε (Stoddard et al. give each half of it). Source: Stoddard
-    et al. 2014, sec. 4.2.1 for curves from counts of disjoint bins; the table of both classes is this project's own.
+    Privacy: ε per draw under `relation`. The sensitivity Δ is W (add/remove) or 2W (replace-one), where W =
+    `weight_bound` is the largest weight of a record, 1 without weights. Derivation: one record is counted in one cell,
+    so adding or removing it changes the table by at most W in L1 norm, and replacing it by at most 2W. Laplace noise of
+    scale Δ/ε on each cell is then ε-DP (the thesis, Theorem 2.2.1). Positives and negatives are different records, so
+    both rows have all of ε (Stoddard et al. give each half of it). Source: Stoddard et al. 2014, sec. 4.2.1 for curves
+    from counts of disjoint bins; the table of both classes is this project's own.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def release_histogram(
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     rng : numpy.random.Generator, optional
-        Source of the noise; None where `secure`.
+        Source of the noise; None with `secure`.
     relation : {"add-remove", "replace-one"}
         Which data sets are neighbours.
     draws : int, optional
@@ -256,12 +257,12 @@ def release_histogram(
     grid : int
         With `secure`: the counts' unit is W/grid.
     label : str
-        What the ledger says.
+        Label of the charge in the ledger.
 
     Returns
     -------
     ndarray of shape (2, n_bins) or (draws, 2, n_bins)
-        In records, or their weights.
+        Noisy counts, or noisy sums of weights.
 
     Raises
     ------
@@ -289,17 +290,17 @@ def release_histogram(
 
 
 def check_source(rng: Any, release: bool) -> None:
-    """Check, before any data is looked at, that a release has OpenDP and no generator, and a demonstration has one."""
+    """Check, before any data are read, that a release has OpenDP and no generator, and a demonstration has one."""
     if not check_flag(release, "release"):
         check_rng(rng)
     elif rng is not None:
-        raise InvalidParameter("rng", rng, "None where release=True: who knows the seed can subtract the noise")
+        raise InvalidParameter("rng", rng, "None where release=True: whoever knows the seed can subtract the noise")
     else:
         check_release()
 
 
 def check_start(on_invalid: str, rng: Any, release: bool, relation: str = "add-remove") -> str:
-    """Check what all releases take, and return what they do with invalid records: a release clips them."""
+    """Check the parameters that all releases share, and return `on_invalid`, which is "clip" for a release."""
     check_choice(on_invalid, "on_invalid", ON_INVALID)
     check_relation(relation)
     check_source(rng, release)
@@ -309,7 +310,7 @@ def check_start(on_invalid: str, rng: Any, release: bool, relation: str = "add-r
 def noise_scale(
     epsilon: float, relation: str = "add-remove", *, weight_bound: float = 1.0, secure: bool = False, grid: int = 1
 ) -> float:
-    """Return the scale of the noise on each cell, in records: a public number.
+    """Return the scale of the noise on each cell, in records. It is public.
 
     Examples
     --------
@@ -331,16 +332,16 @@ def noise_scale(
 def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Turn counts, noisy or exact, into ROC curves. Post-processing, so it costs no ε.
 
-    Every count is lowered by 0.75 noise scales and cut at 0 (soft thresholding), so that empty bins add nearly nothing;
-    then the cells of each class are summed from the top and divided by their total. The totals are private too, so
-    they are those of the noisy cells. A class of which nothing is left has its mass spread evenly over the bins.
+    Every count is lowered by 0.75 noise scales and cut at 0 (soft thresholding), so that empty bins add nearly nothing.
+    Then the cells of each class are summed from the top and divided by their total. The exact totals are private, so
+    the totals of the noisy cells are used. If nothing is left of a class, its mass is spread evenly over the bins.
 
     Parameters
     ----------
     counts : array-like of shape (..., 2, n_bins)
         Row 0 negatives, row 1 positives; column 0 is the bin of the highest scores.
     noise_scale : float
-        Scale of the Laplace noise in `counts`, in records; a public number. 0 for exact counts.
+        Scale of the Laplace noise in `counts`, in records; it is public. 0 for exact counts.
 
     Returns
     -------
@@ -367,19 +368,19 @@ def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[n
     kept = _lowered(counts, LOWERED * noise_scale, -1)
     rates = np.zeros((*kept.shape[:-1], kept.shape[-1] + 1))
     np.cumsum(kept, axis=-1, out=rates[..., 1:])
-    # a quotient by the last, largest sum never passes 1 and ends at exactly 1
+    # divided by the last, largest sum, rates never exceed 1 and end at exactly 1
     rates /= rates[..., -1:].copy()
     return rates[..., 0, :], rates[..., 1, :]
 
 
 def lowered_shares(counts: Any, noise_scale: float) -> NDArray[np.float64]:
-    """Return noisy tables as shares of all records, lowered by a noise scale; even where noise has left nothing."""
+    """Return noisy tables as shares of all records, lowered by a noise scale; equal shares if nothing is left."""
     kept = _lowered(counts, noise_scale, (-1, -2))
     return kept / kept.sum(axis=(-1, -2), keepdims=True)
 
 
 def _lowered(counts: Any, by: float, axis: Any) -> NDArray[np.float64]:
-    """Lower counts, cut them at 0, and divide by the largest, so that sums stay finite; all 1 where none is left."""
+    """Lower counts, cut them at 0, and divide by the largest, so that sums stay finite; all 1 if nothing is left."""
     kept = np.maximum(counts - by, 0.0)
     largest = kept.max(axis=axis, keepdims=True)
     return np.where(largest > 0, kept / np.where(largest > 0, largest, 1.0), 1.0)

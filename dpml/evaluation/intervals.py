@@ -1,12 +1,12 @@
-"""How uncertain the figures of a noisy histogram are, from the known distribution of its noise. No ε is spent here.
+"""Intervals for measures of a noisy histogram, from the known distribution of its noise. No ε is spent here.
 
-Most figures are ratios of sums of cells, θ = Σ wᵢcᵢ / Σ dᵢcᵢ. With noisy cells x = c + e the sum Σ (wᵢ - θdᵢ)·xᵢ is
-noise alone at the true θ, and its distribution is known, whatever the counts are: the interval is the set of all θ
-whose sum is not larger than such noise is (Fieller 1954, with simulated quantiles). Its coverage is exact for every
-data set, up to the simulation. The AUC is a ratio of bilinear sums; there the counts that multiply the noise are
+Most measures are ratios of sums of cells, θ = Σ wᵢcᵢ / Σ dᵢcᵢ. With noisy cells x = c + e the sum Σ (wᵢ - θdᵢ)·xᵢ is
+pure noise at the true θ, and its distribution is known, whatever the counts are. The interval is the set of all θ whose
+sum is not larger than a quantile of this noise (Fieller 1954, with simulated quantiles). Its coverage is exact for
+every data set, up to the simulation. The AUC is a ratio of bilinear sums; there the counts that multiply the noise are
 plugged in.
 
-A posterior under a flat prior on counts >= 0 was tried first and does not cover: each empty cell adds a noise scale on
+A posterior under a flat prior on counts >= 0 does not cover the true value: each empty cell adds a noise scale on
 average, and the classifier looks worse than it is (docs/decisions/0017).
 """
 
@@ -34,19 +34,19 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-# Numbers held at a time, and points at which an interval is looked for before its ends are refined.
+# Most numbers in memory at a time; points of the grid on which an interval is searched before its ends are refined.
 BLOCK_CELLS = 1 << 21
 N_GRID = 33
 N_REFINE = 20
-# Beyond this many steps integer noise is continuous noise to any purpose.
+# If the noise scale has more steps than this, integer noise is treated as continuous.
 MOST_STEPS = 1e6
-# Where a sampled spread is wanted, each class gets this many records spread over its bins, so that an empty cell is not
-# taken for a certainty (Agresti and Coull 1998).
+# For the sampling variance, each class gets this many records spread over its bins, so that an empty cell does not have
+# a variance of 0 (Agresti and Coull 1998).
 PSEUDO = 2.0
 
 
 class ROCBand(NamedTuple):
-    """A band that holds the whole curve.
+    """A simultaneous band: it contains the whole curve.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ROCBand(NamedTuple):
 
 
 def noise_variance(scale: float, step: float) -> float:
-    """Return the variance of one cell's noise: continuous where step is 0, else integer noise of that unit."""
+    """Return the variance of one cell's noise: continuous if step is 0, else integer noise in units of step."""
     if step == 0.0 or scale / step > MOST_STEPS:
         return 2 * scale**2
     with np.errstate(over="ignore"):
@@ -68,7 +68,7 @@ def noise_variance(scale: float, step: float) -> float:
 
 
 def draw_noise(shape: tuple[int, ...], scale: float, step: float, rng: np.random.Generator) -> FloatArray:
-    """Draw noise as a release does, for a simulation."""
+    """Draw noise of a release's distribution, for a simulation."""
     if step == 0.0 or scale / step > MOST_STEPS:
         return rng.laplace(scale=scale, size=shape)
     p = -np.expm1(-step / scale)
@@ -84,11 +84,11 @@ def simulate(
     weight: float | None,
     figures: Callable[[FloatArray, int], Any],
 ) -> FloatArray:
-    """Return what `figures` says of `n_boot` simulated errors of all cells, shape (draws, ..., n_boot).
+    """Return the values of `figures` for `n_boot` simulated errors of all cells, shape (draws, ..., n_boot).
 
-    `figures` takes a block of errors (m, ...) and the draw that they are for, and returns (..., m). The same noise
-    serves all draws, and all calls where `rng` is None. With a `weight` the records' own sampling spread is added: a
-    cell's variance is at most its sum times the largest weight.
+    `figures` takes a block of errors (m, ...) and the position of their draw, and returns (..., m). All draws use the
+    same noise, and so do all calls with `rng` None. With a `weight` the sampling variance of the records is added: the
+    variance of a cell is at most its sum times the largest weight.
     """
     n_boot = check_integer(n_boot, "n_boot", 10)
     rng = np.random.default_rng(0) if rng is None else rng
@@ -115,7 +115,7 @@ def ratio_interval(
     lower: float,
     upper: float,
 ) -> tuple[float, float]:
-    """Return the ends of the set of θ in [lower, upper] with |numerator - θ·denominator| no larger than noise is.
+    """Return the ends of the set of θ in [lower, upper] where |numerator - θ·denominator| does not exceed the noise.
 
     Parameters
     ----------
@@ -124,14 +124,14 @@ def ratio_interval(
     noise_numerator, noise_denominator : ndarray of shape (n_boot,)
         Simulated noise of the two, drawn together.
     level : float
-        The share of noise that counts as not too large.
+        The level of the noise's quantile.
     lower, upper : float
         Public ends of θ.
     """
 
     def excess(theta: FloatArray) -> FloatArray:
         noise = np.abs(noise_numerator - theta[:, None] * noise_denominator)
-        # the quantile that a new draw does not pass with probability `level`: one of n + 1 places
+        # a new draw does not exceed this quantile with probability `level`: it has one of n + 1 ranks
         rank = min(int(np.ceil(level * (noise.shape[1] + 1))), noise.shape[1]) - 1
         limit = np.partition(noise, rank, axis=1)[:, rank]
         return np.abs(numerator - theta * denominator) - limit
@@ -141,7 +141,7 @@ def ratio_interval(
     tiny = 1e-12 * max(abs(numerator), abs(denominator), 1e-300)
     inside = np.flatnonzero(excess(grid) <= tiny)
     if not inside.size:
-        # the ratio is outside of what is possible by more than noise explains: the nearest possible one
+        # noise does not explain a ratio so far outside [lower, upper]: return the nearest end
         end = float(np.clip(ratio, lower, upper))
         return end, end
     ends = np.array([grid[inside[0]], grid[inside[-1]]])
@@ -156,26 +156,26 @@ def ratio_interval(
 def ratio_intervals(
     sums: Sequence[FloatArray], noise: FloatArray, level: float, lower: float, upper: float
 ) -> FloatArray:
-    """Return `ratio_interval` for each draw, shape (draws, 2), of two sums (draws,) and noise (draws, 2, n_boot)."""
+    """Return `ratio_interval` of each draw, shape (draws, 2), from two sums (draws,) and noise (draws, 2, n_boot)."""
     draws = zip(*sums, noise, strict=True)
     return np.array([ratio_interval(top, bottom, e[0], e[1], level, lower, upper) for top, bottom, e in draws])
 
 
 def stretched(ends: FloatArray, shown: Any) -> tuple[Any, Any]:
-    """Return intervals (draws, 2) as low and high ends, stretched to the printed figures; floats for one draw."""
+    """Return low and high ends of intervals (draws, 2), widened to contain the values shown; floats for one draw."""
     low, high = np.minimum(ends[:, 0], shown), np.maximum(ends[:, 1], shown)
     return (float(low[0]), float(high[0])) if np.ndim(shown) == 0 else (low, high)
 
 
 def auc_sums(cells: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return (pairs in the right order, all pairs) of tables (..., 2, B): their ratio is the AUC, ties as halves."""
+    """Return (pairs in the right order, all pairs) of tables (..., 2, B). Their ratio is the AUC; ties count half."""
     negatives, positives = cells[..., 0, :], cells[..., 1, :]
     above = np.cumsum(positives, axis=-1) - positives / 2
     return (above * negatives).sum(axis=-1), positives.sum(axis=-1) * negatives.sum(axis=-1)
 
 
 def auc_noise(cells: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what errors (m, 2, B) add to both sums of `auc_sums` of a table (2, B)."""
+    """Return the changes of both sums of `auc_sums` if errors (m, 2, B) are added to a table (2, B)."""
     total = auc_sums(cells + errors)
     exact = auc_sums(cells)
     return total[0] - exact[0], total[1] - exact[1]
@@ -197,18 +197,19 @@ def roc_bands(
 ) -> ROCBand:
     """Return simultaneous bands of ROC curves.
 
-    For each class the rate F at every threshold is inverted as a ratio is, with one quantile of the largest of all
-    standardised sums, at the square root of the level: the noise of the two classes is independent. The true points
-    then lie in boxes, and the true curve between the curves through the boxes' corners.
+    For each class, the rate F at every threshold gets an interval as for a ratio. All thresholds use the same quantile,
+    that of the largest of all standardised sums. Its level is the square root of `level`, because the noise of the two
+    classes is independent. The true points then lie in boxes, and the true curve lies between the curves through the
+    corners of the boxes.
 
     Parameters
     ----------
     counts : ndarray of shape (draws, 2, B)
-        Noisy.
+        Noisy counts.
     rates : ndarray of shape (draws, 2, B + 1)
         The curve: fpr and tpr.
     scale, step : float
-        Of the noise.
+        Scale and step of the noise.
     level, n_boot, n_points, rng, weight
         As in `dpml.evaluation.PrivateEvaluation.roc_band`.
     """
@@ -241,17 +242,17 @@ def roc_bands(
     a = np.where(known, a, 1.0)
     low = np.where(known, np.clip((half - root) / a, 0.0, 1.0), 0.0)
     high = np.where(known, np.clip((half + root) / a, 0.0, 1.0), 1.0)
-    # rates rise along the curve, so that a limit holds for all points beyond it too
+    # rates rise along the curve, so that a lower limit also holds for later points, an upper limit for earlier ones
     low = np.maximum.accumulate(low, axis=-1)
     high = np.minimum.accumulate(high[..., ::-1], axis=-1)[..., ::-1]
     ends = np.zeros((draws, 2, 1)), np.ones((draws, 2, 1))
     low, high = (np.concatenate([ends[0], np.maximum(side, 0.0), ends[1]], axis=-1) for side in (low, high))
 
     fpr = np.linspace(0.0, 1.0, n_points)
-    # the smallest steps keep vertical pieces in order; they widen the band
+    # tiny steps keep vertical pieces of a curve in order; they only widen the band
     steps = 1e-12 * np.arange(n_bins + 1)
     bottom = [np.interp(fpr, high[d, 0] + steps, low[d, 1]) for d in range(draws)]
     top = [np.interp(fpr, low[d, 0] - steps[::-1], high[d, 1]) for d in range(draws)]
-    # the printed curve is always inside
+    # the band always contains the released curve
     shown = [np.interp(fpr, rates[d, 0] + steps, rates[d, 1]) for d in range(draws)]
     return ROCBand(fpr, np.minimum(bottom, shown), np.maximum(top, shown))

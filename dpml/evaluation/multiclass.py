@@ -1,4 +1,4 @@
-"""Private evaluation with several classes: one curve a class, or a noisy table of true and predicted classes."""
+"""Private evaluation with several classes: a curve for each class, or a noisy table of true and predicted classes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MulticlassEvaluation:
         In the order of `classes`; each cost epsilon / C.
     classes : tuple
     epsilon : float
-        What all of them cost together, a draw, under `relation`.
+        Cost of one draw of all of them together, under `relation`.
     relation : {"add-remove", "replace-one"}
     """
 
@@ -79,8 +79,8 @@ def release_multiclass_evaluation(
     Released: C noisy two-class histograms, one of each class's scores.
 
     Privacy: ε per call (per draw) under `relation`. Every record is counted once in each of the C histograms, so that
-    their sensitivity together is C (add/remove) or 2C (replace-one), and each gets ε/C: `release_evaluation`, C times.
-    Whoever only wants the predicted classes pays C times less for `private_confusion_matrix`.
+    their joint sensitivity is C (add/remove) or 2C (replace-one), and each gets ε/C: `release_evaluation`, C times.
+    `private_confusion_matrix` costs C times less at the same noise, if you need only the predicted classes.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ class PrivateConfusionMatrix:
     Attributes
     ----------
     counts : ndarray of shape (C, C) or (draws, C, C)
-        Noisy: row for the true class, column for the predicted one.
+        Noisy counts: a row for each true class, a column for each predicted class.
     classes : tuple
     noise_scale : float
     epsilon : float
-        What one draw cost, under `relation`.
+        Cost of one draw, under `relation`.
     relation : {"add-remove", "replace-one"}
     noise_step : float
         0 for continuous noise, else the unit in which the noise is an integer.
@@ -178,15 +178,15 @@ class PrivateConfusionMatrix:
         return number_or_array(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
 
     def matrix(self) -> FloatArray:
-        """Return the table without negative counts, lowered by one noise scale and brought back to the noisy total."""
+        """Return the table without negative counts: lowered by one noise scale, then scaled to the noisy total."""
         return self._shares() * np.asarray(self.n_records())[..., None, None]
 
     def accuracy(self) -> Any:
-        """Return the share of records whose class is predicted."""
+        """Return the share of records whose class is predicted correctly."""
         return number_or_array(np.clip(np.trace(self._shares(), axis1=-2, axis2=-1), 0.0, 1.0))
 
     def recalls(self) -> FloatArray:
-        """Return the share of each class's records that are predicted, shape (..., C); 0 where no record is left."""
+        """Return the share of correct predictions in each class, shape (..., C); 0 for a class left empty by noise."""
         shares = self._shares()
         total = shares.sum(axis=-1)
         right = np.diagonal(shares, axis1=-2, axis2=-1)
@@ -213,11 +213,11 @@ class PrivateConfusionMatrix:
         level : float
             In (0, 1).
         sampling : bool
-            Add the test records' own spread.
+            Add the sampling variance of the test records.
         n_boot : int
-            Simulated noises.
+            Number of simulated draws of the noise.
         rng : numpy.random.Generator, optional
-            For the simulation. None: always the same one.
+            For the simulation. None: always the same generator.
 
         Returns
         -------
@@ -264,7 +264,7 @@ def private_confusion_matrix(
     classes : sequence
         All labels, public.
     rng, relation, draws, on_invalid, release, budget
-        As for `release_evaluation`; a record with either label invalid is dropped where that is no error.
+        As for `release_evaluation`. A record with an invalid label is dropped unless that is an error.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""What follows from a released histogram of scores: every figure about a classifier, and how uncertain it is.
+"""Measures of a classifier, and their uncertainty, from a released histogram of scores.
 
-`PrivateEvaluation` holds what `dpml.evaluation.release.release_evaluation` released and public facts. All its methods
-are post-processing: they cost nothing, however many are called.
+`PrivateEvaluation` holds the histogram that `dpml.evaluation.release.release_evaluation` released, and public facts.
+All its methods are post-processing: they cost nothing, however many are called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["CalibrationCurve", "PrivateEvaluation", "area_under"]
 
 FloatArray = NDArray[np.float64]
 
-# Figures whose interval's coverage is measured (docs/decisions/0017).
+# Measures that have an interval (docs/decisions/0017).
 METRICS = (
     "roc_auc",
     "accuracy",
@@ -48,7 +48,7 @@ N_BOOT = 2000
 
 def area_under(fpr: FloatArray, tpr: FloatArray) -> Any:
     """Return the area under curves, a float for one curve."""
-    # rounding may pass 1 by a little
+    # rounding may exceed 1 slightly
     return number_or_array(np.clip(np.trapezoid(tpr, fpr, axis=-1), 0.0, 1.0))
 
 
@@ -59,13 +59,14 @@ def number_or_array(values: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PrivateEvaluation:
-    """A released histogram of scores, and all that follows from it.
+    """A released histogram of scores, and all measures that follow from it.
 
-    Released: `counts`. Everything else here is public or computed from it and costs no ε.
+    Released: `counts`. Everything else is public or computed from `counts`, and costs no ε.
 
-    Every figure has the leading axis `draws` where `counts` has one. A record counts as predicted positive if its score
-    is at least the threshold; thresholds are the public ones between bins. All figures but `n_records` come from one
-    table of counts, lowered by one noise scale and cut at 0, as in `roc_from_histogram`.
+    If `counts` has a leading axis `draws`, so has every measure. A record is predicted positive if its score is at
+    least the threshold; thresholds are the public ones between bins. Measures use counts that are lowered for the noise
+    and cut at 0: rates and curves those of `roc_from_histogram`, all other measures but `n_records` the `shares`,
+    lowered by one noise scale.
 
     Attributes
     ----------
@@ -76,13 +77,13 @@ class PrivateEvaluation:
     noise_scale : float
         Scale of the noise on each count.
     epsilon : float
-        What one draw cost, under `relation`.
+        Cost of one draw, under `relation`.
     relation : {"add-remove", "replace-one"}
     score_scale : {"probability", "log-odds"}
     noise_step : float
         0 for continuous noise, else the unit in which the noise is an integer.
     weight_bound : float
-        The most a record counts for; 1 without weights.
+        Largest weight of a record; 1 without weights.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class PrivateEvaluation:
         return self.counts.shape[-1]
 
     def shares(self) -> FloatArray:
-        """Return the table as shares of all records, shape (..., 2, B); even where noise has left nothing."""
+        """Return the table as shares of all records, shape (..., 2, B); equal shares if noise has left nothing."""
         return lowered_shares(self.counts, self.noise_scale)
 
     def n_records(self) -> Any:
@@ -125,9 +126,9 @@ class PrivateEvaluation:
     # ---- one threshold ----------------------------------------------------------------------------------------
 
     def used_threshold(self, threshold: float | None = None) -> float:
-        """Return the public threshold that is used for a wanted one: the nearest.
+        """Return the public threshold nearest to the given one, which is used in its place.
 
-        None means even odds: 0.5, or 0 in log-odds. Infinity means that no record is positive.
+        None means even odds: 0.5, or 0 in log-odds. Infinity means that no record is predicted positive.
         """
         return float(self.thresholds[self._position(threshold)])
 
@@ -184,7 +185,7 @@ class PrivateEvaluation:
         return *self._rates(), self.thresholds
 
     def roc_auc(self) -> Any:
-        """Return the area under `roc_curve`; records of one bin count as ties."""
+        """Return the area under `roc_curve`. Records in the same bin count as ties."""
         return area_under(*self._rates())
 
     def precision_recall_curve(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -215,9 +216,10 @@ class PrivateEvaluation:
     # ---- probabilities ----------------------------------------------------------------------------------------
 
     def bin_probabilities(self) -> FloatArray:
-        """Return the public probability that stands for each bin, shape (B,), highest scores first.
+        """Return the public probability that represents each bin, shape (B,), highest scores first.
 
-        The middle in log-odds; the outermost bins end at 1 and 0 and have their middle in probability.
+        It is the middle of the bin in log-odds. For the two outermost bins, which end at 1 and 0, it is the middle in
+        probability.
         """
         return bin_probabilities(self.thresholds, self.score_scale)
 
@@ -225,7 +227,7 @@ class PrivateEvaluation:
         return log_losses(self.bin_probabilities(), clip)
 
     def log_loss(self, clip: float = LOG_LOSS_CLIP) -> Any:
-        """Return the mean log loss of the bins' probabilities, kept `clip` away from 0 and 1: at most -log(clip)."""
+        """Return the mean log loss of the bins' probabilities, clipped to [clip, 1 - clip]: at most -log(clip)."""
         losses = self._losses(clip)
         return number_or_array(np.minimum((self.shares() * losses).sum(axis=(-1, -2)), losses.max()))
 
@@ -250,25 +252,25 @@ class PrivateEvaluation:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for a figure of the exact histogram, given the released one.
+        """Return an interval for a measure of the exact histogram, given the released one.
 
-        Ratios of sums of cells are inverted exactly, the areas with plugged-in counts (`dpml.evaluation.intervals`);
-        where the printed figure lies outside, the interval is stretched to it.
+        Intervals of ratios of sums of cells are exact; those of areas use plugged-in counts
+        (`dpml.evaluation.intervals`). An interval is widened to contain the measure that is shown.
 
         Parameters
         ----------
         metric : {"roc_auc", "accuracy", "balanced_accuracy", "true_positive_rate", "false_positive_rate", "log_loss",
                 "prevalence", "n_records"}
         level : float
-            Probability, over the noise, with which the interval holds the exact figure; in (0, 1).
+            Probability, over the noise, with which the interval contains the exact measure; in (0, 1).
         threshold : float, optional
-            For the figures that have one.
+            For the measures that have one.
         sampling : bool
-            Add the test records' own spread, so that the interval is for the population they are drawn from.
+            Add the sampling variance of the test records. The interval is then for their population.
         n_boot : int
-            Simulated noises.
+            Number of simulated draws of the noise.
         rng : numpy.random.Generator, optional
-            For the simulation. None: always the same one.
+            For the simulation. None: always the same generator.
 
         Returns
         -------
@@ -320,14 +322,14 @@ class PrivateEvaluation:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> ROCBand:
-        """Return a band that holds the whole ROC curve of the exact histogram with probability about `level`.
+        """Return a band that contains the whole ROC curve of the exact histogram with probability about `level`.
 
         Parameters
         ----------
         level, sampling, n_boot, rng
             As for `interval`.
         n_points : int
-            Points of the fpr axis, from 2.
+            Number of points on the fpr axis, from 2.
 
         Returns
         -------
@@ -355,7 +357,7 @@ class PrivateEvaluation:
         return band
 
     def _unit(self) -> float:
-        """Return 1, or where products of counts could overflow a unit for them."""
+        """Return 1, or a larger unit if products of counts could overflow."""
         largest = max(float(np.abs(self.counts).max()), self.noise_scale)
         return largest if largest > 1e100 else 1.0
 
@@ -368,7 +370,7 @@ class PrivateEvaluation:
         return table[None] if table.ndim == single else table
 
     def _sums(self, metric: str, k: int) -> tuple[FloatArray, FloatArray]:
-        """Return the weights (2, B) of a figure's numerator and denominator."""
+        """Return the weights (2, B) of a measure's numerator and denominator."""
         top, bottom = np.zeros((2, 2, self.n_bins))
         if metric == "accuracy":
             top[0, k:], top[1, :k], bottom[:] = 1.0, 1.0, 1.0

@@ -1,4 +1,4 @@
-"""The release that pays for every figure about a classifier on a private test set, the only step that sees its ε."""
+"""One release that pays for all measures of a classifier on a private test set. It is the only step that sees ε."""
 
 from __future__ import annotations
 
@@ -48,20 +48,21 @@ def release_evaluation(
     release: bool = False,
     budget: Budget | None = None,
 ) -> PrivateEvaluation:
-    """Release all figures about a classifier on a private test set, for one ε.
+    """Release all measures of a classifier on a private test set, for one ε.
 
     Released: for every class and every public bin of the score, the number of records (or the sum of their weights)
     plus Laplace noise.
 
     Privacy: ε per call (per draw) under `relation`. A record is in one cell of the table of both classes, by its own
-    label and score, and counts there for at most W = `weight_bound` (1 without weights): sensitivity W under
-    add/remove. Under replace-one the two records count for w and w' in [0, W]: in different cells the table changes by
-    w + w', at most 2W and attained; in the same cell by |w - w'|, at most W; so 2W. With ``release=True`` each weight
-    is rounded to a multiple of W/1024 first, by itself, and the noise is integer Laplace in that unit.
+    label and score, and adds at most W = `weight_bound` to it (1 without weights): sensitivity W under add/remove.
+    Under replace-one the two records add w and w' in [0, W]. In different cells they change the table by w + w', at
+    most 2W and attained. In the same cell they change it by |w - w'|, at most W. The sensitivity is 2W. With
+    ``release=True`` each weight is first rounded by itself to a multiple of W/1024, and the noise is integer Laplace in
+    that unit.
 
     .. warning::
-       Each score may depend on its own record only: the model must not have been trained on these records. If it was,
-       and by a method that is itself private for them, both costs add up (`dpml.evaluation.private_cross_val_score`).
+       Each score may depend on its own record only: the model must not have been trained on these records. If it was
+       trained on them by a private method, both costs add up (`dpml.evaluation.private_cross_val_score`).
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def release_evaluation(
     classes : sequence of two labels
         Both labels that a record can have, present or not: a public statement.
     sample_weight : array-like of shape (n,), optional
-        What each record counts for, in [0, W]. A weight may depend on its own record only.
+        Weight of each record, in [0, W]. A weight may depend on its own record only.
     weight_bound : float, optional
         W, public, > 0; needed with weights.
     draws : int, optional
@@ -93,8 +94,8 @@ def release_evaluation(
     on_invalid : {"raise", "clip"}
         Whether invalid labels, scores and weights are errors, or are dropped and clipped (see `roc_histogram`).
     release : bool
-        Integer noise from OpenDP; what is invalid is clipped or dropped whatever `on_invalid` says, so that no data
-        make this raise.
+        Integer noise from OpenDP. Invalid values are clipped or dropped whatever `on_invalid` is, so that no data
+        raise an error.
     budget : Budget, optional
         Charged `draws` times ε before any noise is drawn.
 
@@ -141,7 +142,7 @@ def release_evaluation(
 
 @dataclass(frozen=True, eq=False)
 class ScoreCounts:
-    """The exact histogram, private, and the public facts that its release needs."""
+    """The exact histogram, which is private, and the public facts that its release needs."""
 
     counts: NDArray[Any]
     thresholds: NDArray[np.float64]

@@ -1,6 +1,6 @@
-"""How close a selected set of features is to the true one (Stoddard et al. 2014, section 5.1.3).
+"""Similarity of a selected set of features to the true one (Stoddard et al. 2014, section 5.1.3).
 
-The true set depends on private data: these numbers tell a reader of a study what a method can do, and are no release.
+The true set depends on private data. These numbers are for studies of a method; they are not a release.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def selection_quality(truth: Any, selected: Any) -> dict[str, FloatArray]:
     truth : array of bool, shape (D,)
         The true set.
     selected : array of bool, shape (draws, D) or (D,)
-        What a method selected, each draw.
+        The selection of a method in each draw.
 
     Returns
     -------
     dict of str to ndarray of shape (draws,)
         ``precision`` = both / selected, ``recall`` = both / true, ``f1``, their harmonic mean 2·both / (selected +
         true), ``jaccard``, the distance 1 - both / either (Stoddard et al. 2014, section 3, prints the similarity and
-        calls it a distance). Two empty sets are equal: F1 1, distance 0; a quotient 0/0 is 1 otherwise too.
+        calls it a distance). A quotient 0/0 is 1, so that two empty sets have F1 1 and distance 0.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def expected_f1(truth: Any, inclusion: Any) -> float:
     ----------
     truth : array of bool, shape (D,)
     inclusion : array of shape (D,)
-        For example from `dpml.selection.inclusion_probabilities`; they add up to T.
+        Inclusion probabilities that add up to T, for example from `dpml.selection.inclusion_probabilities`.
 
     Raises
     ------

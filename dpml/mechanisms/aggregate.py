@@ -1,4 +1,4 @@
-"""Sample and aggregate: a private average of what any function says on disjoint blocks of the records."""
+"""Sample and aggregate: a private mean of the results of any function on disjoint blocks of the records."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ class SampleAndAggregate:
 
     Released: the mean of k clipped results plus Laplace noise.
 
-    Privacy: ε per draw, for both relations, with the sensitivity (`upper` - `lower`)/k. Derivation: a place in the
-    table is put into a block by a draw of its own, which does not look at what stands there. Given the draws of the
-    places that two neighbours share, the release is the Laplace mechanism on a mean of k results in [`lower`, `upper`]:
+    Privacy: ε per draw, for both relations, with the sensitivity (`upper` - `lower`)/k. Derivation: each row of the
+    table is assigned to a block by a draw of its own, independent of the record in it. Condition on the draws of the
+    rows that two neighbours share. The release is then the Laplace mechanism on a mean of k results in
+    [`lower`, `upper`]:
 
-    - a record that is added or removed brings or takes its own draw and changes the result of that block;
-    - a record that is replaced leaves its draw to the new one, so the same block's result changes and no other does.
+    - a record that is added or removed has its own draw, and changes the result of that block only;
+    - a record that replaces another has the same draw, so again the result of one block changes.
 
-    One result changes by at most `upper` - `lower`, so the mean by that over k, and a mixture over draws of densities
-    within a factor exp(ε) is within it too. (The thesis, section 2.4; Nissim, Raskhodnikova and Smith 2007, section 4,
-    with a mean in place of their aggregate.)
+    That result changes by at most `upper` - `lower`, and the mean by that over k. Densities within a factor exp(ε) for
+    every value of the draws stay within it when averaged over the draws. (The thesis, section 2.4; Nissim,
+    Raskhodnikova and Smith 2007, section 4, with a mean in place of their aggregate.)
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter, finite and > 0.
     blocks : int
-        k, public.
+        Number of blocks k, public.
     lower, upper : float
         Public bounds of the function's result, in its units.
     relation : {"add-remove", "replace-one"}
@@ -73,9 +74,9 @@ class SampleAndAggregate:
     def block_results(
         self, records: Any, function: Callable[[Any], float], *, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Return the clipped result of each block; an empty one, and one without a finite result, gives the middle.
+        """Return the clipped result of each block: exact, a private statistic.
 
-        Exact: a private statistic.
+        A block that is empty or has no finite result gives the middle of the bounds.
         """
         records = np.asarray(records)
         where = door.coins(lambda rng: rng.integers(self.blocks, size=len(records)), check_rng(rng))
@@ -93,7 +94,7 @@ class SampleAndAggregate:
     def release(
         self, records: Any, function: Callable[[Any], float], *, rng: np.random.Generator, draws: int | None = None
     ) -> Any:
-        """Return the noisy mean, or `draws` of them around one set of blocks."""
+        """Return the noisy mean, or an array of `draws` noisy means of one assignment to blocks."""
         mean = self.block_results(records, function, rng=rng).mean()
         noisy = Laplace(1.0, self.scale).release(mean, rng=rng, draws=1 if draws is None else draws)
         return float(noisy[0]) if draws is None else noisy

@@ -17,16 +17,16 @@ __all__ = ["ClampedLikelihood", "ExponentialMechanism", "PermuteAndFlip", "Repor
 
 @dataclass(frozen=True)
 class ExponentialMechanism:
-    """The exponential mechanism, calibrated by the range of the change of its scores.
+    """The exponential mechanism, calibrated to the range of the score changes between neighbours.
 
     Released: one candidate, drawn with probability proportional to exp(ε·q/`change_range`).
 
-    Privacy: ε per draw. Derivation: let going from one data set to its neighbour change every candidate's score by an
-    amount in [a, b] (the interval may depend on the pair) with b - a at most `change_range`. With w = ε/(b - a) every
-    weight is multiplied by a factor in [exp(wa), exp(wb)], and so is their sum; a probability therefore changes by a
-    factor of at most exp(w(b - a)) = exp(ε). A two-sided sensitivity Δ gives the range 2Δ, which is the textbook
-    weight ε/(2Δ) (McSherry and Talwar 2007; the thesis, eq. 2.26); a monotone score has range Δ and gains a factor of
-    two.
+    Privacy: ε per draw. Derivation: between two neighbours let every candidate's score change by an amount in [a, b]
+    (the interval may depend on the pair), with b - a at most R = `change_range`. With w = ε/R every candidate's weight
+    is multiplied by a factor in [exp(wa), exp(wb)], and so is the sum of the weights. A probability therefore changes
+    by a factor of at most exp(w(b - a)) <= exp(ε). A two-sided sensitivity Δ gives the range 2Δ, which is the textbook
+    weight ε/(2Δ) (McSherry and Talwar 2007; the thesis, eq. 2.26). A monotone score has range Δ and so gains a factor
+    of two.
 
     Parameters
     ----------
@@ -75,18 +75,18 @@ class ExponentialMechanism:
 
 
 NOISES = ("exponential", "laplace", "gumbel")
-# Candidates for which the exact probabilities are compared; with more the derived bound is.
+# With more candidates than this, the derived bound replaces the comparison of exact probabilities.
 MOST_COMPARED = 64
 
 
 def softmax_distance(first: Any, second: Any) -> float:
-    """Return the largest log ratio of softmax probabilities (rows, candidates), added up over the rows."""
+    """Return the largest log ratio of the softmax probabilities in each row (rows, candidates), summed over rows."""
     gap = np.abs(log_softmax(first, axis=-1) - log_softmax(second, axis=-1))
     return float(gap.max(axis=-1).sum())
 
 
 def range_of_change(first: Any, second: Any) -> NDArray[np.float64]:
-    """Return how far apart two data sets move the scores (..., candidates): the largest change less the smallest."""
+    """Return the range of the score changes (..., candidates) between two data sets: largest minus smallest."""
     change = np.subtract(first, second)
     return change.max(axis=-1) - change.min(axis=-1)
 
@@ -103,15 +103,15 @@ class ReportNoisyMax:
 
     Released: one candidate.
 
-    Privacy: ε per draw, with noise of scale `change_range`/ε, for scores whose changes span at most `change_range`
-    between neighbours. Derivation: a common shift of all scores changes nothing, so let every score move up by an
-    amount in [0, R]. Fix the noise of all candidates but r: then r wins if its noise passes a threshold, which moves
-    by at most R either way, and the log tail of the noise falls by at most ε/R for each unit. For a two-sided
-    sensitivity Δ the range is 2Δ, the textbook scale (Dwork and Roth 2014, Claim 3.9; Ding et al. 2021 for exponential
-    noise).
+    Privacy: ε per draw, with noise of scale R/ε, for scores whose changes between neighbours lie in an interval of
+    length at most R = `change_range`. Derivation: a common shift of all scores changes nothing, so let every score
+    increase by an amount in [0, R]. Fix the noise of all candidates but r. Then r wins if its noise passes a
+    threshold. The threshold moves by at most R in either direction, and the log tail of the noise falls by at most ε/R
+    per unit. For a two-sided sensitivity Δ the range is 2Δ, the textbook scale (Dwork and Roth 2014, Claim 3.9; Ding
+    et al. 2021 for exponential noise).
 
-    With Gumbel noise this is the exponential mechanism, with exponential noise permute-and-flip, which never has the
-    lower expected score.
+    Gumbel noise gives the exponential mechanism. Exponential noise gives permute-and-flip, whose expected score is
+    never lower than that of the exponential mechanism.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class ReportNoisyMax:
         total = 0.0
         for first, second, bound in zip(statistic, other_statistic, bounds, strict=True):
             p, q = (self.probabilities(row * self.scale) for row in (first, second))
-            # a probability that has lost its digits tells nothing: the bound holds there too
+            # a tiny probability has too few correct digits for a ratio: use the bound, which always holds
             known = min(p.min(), q.min()) > 1e-9
             total += min(float(np.abs(np.log(p) - np.log(q)).max()), bound) if known else bound
         return door.Loss(pure=total)
@@ -175,9 +175,9 @@ class ReportNoisyMax:
         """Return the probability of each candidate, scores of shape (candidates,).
 
         Exponential noise: with q* the largest score and d_j = exp(-(q* - q_j)/scale), candidate r wins with
-        probability d_r times the integral over v from 0 to 1 of the product over j != r of (1 - v·d_j): a polynomial,
-        which Gauss-Legendre nodes integrate exactly. Laplace noise: the same integral in pieces between the scores,
-        to 1e-10.
+        probability d_r times the integral over v from 0 to 1 of the product over j != r of (1 - v·d_j). The integrand
+        is a polynomial, which Gauss-Legendre quadrature integrates exactly. Laplace noise: quadrature on the pieces
+        between the scores, accurate to 1e-10.
         """
         q = np.asarray(scores, dtype=float) / self.scale
         if self.noise == "gumbel":
@@ -212,8 +212,9 @@ class ReportNoisyMax:
 class PermuteAndFlip(ReportNoisyMax):
     """Permute-and-flip (McKenna and Sheldon 2020): the noisy maximum with exponential noise.
 
-    In random order, each candidate is taken with probability exp((q - q*)·ε/`change_range`); the first that is taken is
-    the release. Ding et al. (2021) show that this is report-noisy-max with exponential noise, which is how it is drawn.
+    It visits the candidates in random order and accepts each with probability exp((q - q*)·ε/`change_range`), q* the
+    largest score. The first accepted candidate is released. Ding et al. (2021) show that this equals report-noisy-max
+    with exponential noise, which is how it is drawn here.
 
     Examples
     --------
@@ -227,14 +228,14 @@ class PermuteAndFlip(ReportNoisyMax):
 
 @dataclass(frozen=True)
 class ClampedLikelihood:
-    """Maximum likelihood by the exponential mechanism, each record's log likelihood clamped to public bounds.
+    """Maximum likelihood by the exponential mechanism, with each record's log likelihood clamped to public bounds.
 
     Released: one of finitely many candidate parameters.
 
     Privacy: ε per draw. A candidate's score is the sum over records of their clamped log likelihoods (NaN as
-    `lower`), so adding a record changes it by an amount in [`lower`, `upper`] and replacing one by at most their
-    distance either way: the range is the distance under add/remove and twice that under replace-one (the thesis,
-    section 2.2.2, eq. 2.42 to 2.48, with bounds -1 and 1).
+    `lower`). Adding a record changes it by an amount in [`lower`, `upper`]; replacing one changes it by at most
+    `upper` - `lower` in either direction. So the range is `upper` - `lower` under add/remove and twice that under
+    replace-one (the thesis, section 2.2.2, eq. 2.42 to 2.48, with bounds -1 and 1).
 
     Parameters
     ----------
@@ -265,14 +266,14 @@ class ClampedLikelihood:
 
     @property
     def mechanism(self) -> ExponentialMechanism:
-        """The exponential mechanism with the range of the change."""
+        """The exponential mechanism with the range derived above."""
         width = self.upper - self.lower
         return ExponentialMechanism(self.epsilon, width if self.relation == "add-remove" else 2 * width)
 
     def scores(self, log_likelihoods: Any) -> NDArray[np.float64]:
-        """Return the candidates' scores from log likelihoods (records, candidates); exact, a private statistic.
+        """Return the candidates' scores from log likelihoods (records, candidates): exact, a private statistic.
 
-        NaN counts as `lower`, for np.clip lets it through, and one record would decide the choice.
+        NaN counts as `lower`: np.clip does not clip NaN, so one record would decide the choice.
         """
         values = np.asarray(log_likelihoods, dtype=float)
         return np.clip(np.where(np.isnan(values), self.lower, values), self.lower, self.upper).sum(axis=0)

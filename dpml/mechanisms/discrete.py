@@ -95,12 +95,12 @@ class Geometric(SymmetricNoise):
 
 @dataclass(frozen=True)
 class Staircase(SymmetricNoise):
-    """The staircase mechanism: noise whose density falls in steps of width Δ, by e^-ε each.
+    """The staircase mechanism: noise whose density falls by a factor e^-ε once in every period of length Δ.
 
-    Released: one number plus noise. Of all noises that are private by their shape alone it has the smallest mean size
-    for γ = 1/(1 + e^(ε/2)); for small ε it is close to Laplace noise, for large ε far better.
+    Released: one number plus noise. Of all ε-private noises that do not depend on the data it has the smallest mean
+    size, with γ = 1/(1 + e^(ε/2)). It is close to Laplace noise for small ε and far better for large ε.
 
-    Privacy: ε per draw for one number of sensitivity Δ: moving the density by at most Δ changes it by at most one step
+    Privacy: ε per draw for one number of sensitivity Δ. A shift of the density by at most Δ crosses at most one step
     (Geng and Viswanath 2014, Theorem 1 and eq. 19).
 
     Parameters
@@ -108,9 +108,9 @@ class Staircase(SymmetricNoise):
     epsilon : float
         Privacy parameter, finite and > 0.
     sensitivity : float
-        Sensitivity Δ > 0 of each number; several numbers each cost ε.
+        Sensitivity Δ > 0 of each number; each of several numbers costs ε.
     gamma : float, optional
-        Where in each period the density steps down, in [0, 1]. None: the best for the mean size.
+        Where in each period the density steps down, in [0, 1]. None: the value with the smallest mean size.
 
     Examples
     --------
@@ -141,13 +141,13 @@ class Staircase(SymmetricNoise):
         return self.sensitivity * (b / (1 - b) + share * g / 2 + (1 - share) * (1 + g) / 2)
 
     def _parts(self) -> tuple[float, float, float]:
-        """Return e^-ε, γ, and what a period holds in units of its high step's density, γ + e^-ε(1-γ)."""
+        """Return e^-ε, γ, and the mass of a period in units of its high step's density, γ + e^-ε(1-γ)."""
         assert self.gamma is not None
         b, g = math.exp(-self.epsilon), self.gamma
         return b, g, g + b * (1 - g)
 
     def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        # beyond whole periods lies b^period; within one, the density is b times lower beyond γ
+        # the mass beyond whole periods is b^period; within a period the density is b times lower beyond γ
         b, g, mass = self._parts()
         u = t / self.sensitivity
         period = np.floor(u)
@@ -183,7 +183,7 @@ class Staircase(SymmetricNoise):
         return statistic + sign * self.sensitivity * size
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # a shift of at most k sensitivities crosses at most k steps of the density, and some k of them
+        # a shift of at most k sensitivities crosses at most k steps of the density, and k at some point
         steps = np.ceil(np.abs(np.subtract(statistic, other_statistic)) / self.sensitivity)
         return door.Loss(pure=float(steps.sum()) * self.epsilon)
 

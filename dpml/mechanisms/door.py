@@ -1,8 +1,8 @@
-"""The door that every draw of noise and every private choice passes.
+"""The one door for noise: every draw of noise and every private choice goes through this module.
 
-A mechanism hands its exact statistic to `release`, which draws. While somebody listens (`listen`; the recorder of
-`dpml.auditing` does), the listener is handed the mechanism and the statistic instead, and what it returns is the
-release. Randomness that hides nothing, such as which records a part takes, passes `coins`.
+A mechanism passes its exact statistic to `release`, which draws. A listener (`listen`; the recorder of `dpml.auditing`
+is one) receives the mechanism and the statistic instead, and its return value is the release. Randomness that protects
+nothing, such as the split of the records into parts, goes through `coins`.
 
 A mechanism at the door is a frozen dataclass with two methods:
 
@@ -25,19 +25,19 @@ __all__ = ["Listener", "Loss", "alternatives", "coins", "l1_distance", "listen",
 
 @dataclass(frozen=True)
 class Loss:
-    """What a release costs between two data sets; losses add up under adaptive composition.
+    """The privacy loss of a release between two data sets. Losses add up under adaptive composition.
 
     Attributes
     ----------
     pure : float
         The largest log ratio of the two densities; infinity if there is none.
     gaussian : float
-        μ² of Gaussian noise: the squared distance of the statistics in standard deviations. Sums of it are exact
-        (Dong, Roth and Su 2022, Corollary 3.3).
+        μ² of Gaussian noise: the squared distance between the statistics in standard deviations. Adding μ² over
+        releases is exact (Dong, Roth and Su 2022, Corollary 3.3).
     profiles : tuple of callable
-        For releases that have no largest ratio: ``profile(epsilon)`` is their δ, both ways.
+        For releases without a largest ratio: ``profile(epsilon)`` is their δ, in either direction.
     sampled : tuple of (float, float)
-        For Gaussian noise on a Poisson sample of the records: its rate, and the μ of a record that is in it.
+        For Gaussian noise on a Poisson sample of the records: the sampling rate, and μ of a record in the sample.
     """
 
     pure: float = 0.0
@@ -59,18 +59,18 @@ EVERYTHING = Loss(pure=float("inf"))
 
 
 class Listener(Protocol):
-    """Who is handed each release instead of the generator."""
+    """An object that receives each release before anything is drawn."""
 
     def release(self, mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
-        """Return what is released."""
+        """Return the value to release."""
         ...
 
     def coins(self, draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
-        """Return randomness that hides nothing."""
+        """Return randomness that protects nothing."""
         ...
 
     def alternatives(self, factor: float) -> Any:
-        """Return a context in which each run costs `factor` times its loss, and the dearest counts."""
+        """Return a context in which the cost is `factor` times the loss of the most expensive run."""
         ...
 
 
@@ -79,7 +79,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def listen(listener: Listener | None) -> Iterator[None]:
-    """Hand every release of the block, in this thread, to a listener."""
+    """Pass every release inside the ``with`` block, in this thread, to a listener."""
     token = _listener.set(listener)
     try:
         yield
@@ -88,20 +88,20 @@ def listen(listener: Listener | None) -> Iterator[None]:
 
 
 def unreleased() -> Any:
-    """Return a context for noise that is part of a statistic: what is drawn in it does not leave the call."""
+    """Return a context for noise that is part of a statistic: its draws are not released and not recorded."""
     return listen(None)
 
 
 def l1_distance(first: Any, second: Any) -> float:
-    """Return the sum of |first - second|, the two of one shape."""
+    """Return the sum of |first - second| for two arrays of the same shape."""
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    equal = (first == second) | (np.isnan(first) & np.isnan(second))  # two infinities are not apart
+    equal = (first == second) | (np.isnan(first) & np.isnan(second))  # equal infinities have distance 0
     with np.errstate(invalid="ignore"):
         return float(np.abs(np.where(equal, 0.0, first - second)).sum())
 
 
 def release(mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
-    """Draw one release of a statistic; without a generator the mechanism has a source of its own."""
+    """Draw one release of a statistic. Without a generator the mechanism uses its own source of randomness."""
     listener = _listener.get()
     if listener is None:
         return mechanism._sample(statistic, rng)
@@ -109,18 +109,18 @@ def release(mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> 
 
 
 def coins(draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
-    """Draw randomness that hides nothing and may be known to all: what it decides is paid for as if it were.
+    """Draw randomness that protects nothing: the privacy analysis treats the result as public.
 
-    Where it has an entry for each record, the entries are in the order of the records.
+    If the result has one entry for each record, the entries are in the order of the records.
     """
     listener = _listener.get()
     return draw(rng) if listener is None else listener.coins(draw, rng)
 
 
 def alternatives(factor: float) -> Any:
-    """Return a context manager that gives, for each run of a random number of them, a context for its releases.
+    """Return a context for a random number of runs; entering it gives a function that returns a context for one run.
 
-    Only the best run is released, which costs `factor` times what the dearest run costs (`dpml.tuning.stopping`).
+    Only the best run is released. It costs `factor` times the loss of the most expensive run (`dpml.tuning.stopping`).
     """
     listener = _listener.get()
     return nullcontext(nullcontext) if listener is None else listener.alternatives(factor)

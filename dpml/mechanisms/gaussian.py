@@ -21,8 +21,8 @@ __all__ = ["Gaussian", "NormalNoise", "gaussian_delta", "gaussian_sigma"]
 def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> float:
     """Return the smallest δ for which Gaussian noise of standard deviation σ is (ε, δ)-differentially private.
 
-    Φ(Δ/2σ - εσ/Δ) - e^ε Φ(-Δ/2σ - εσ/Δ) (Balle and Wang 2018, Theorem 8): the hockey-stick divergence of two normals
-    at distance Δ, exactly.
+    It is Φ(Δ/2σ - εσ/Δ) - e^ε Φ(-Δ/2σ - εσ/Δ) (Balle and Wang 2018, Theorem 8), the exact hockey-stick divergence of
+    two normals at distance Δ.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> fl
         sigma, "sigma", 0.0, open_lower=True
     )
     first = log_ndtr(ratio / 2 - epsilon / ratio)
-    # e^ε Φ(...) in logs, for e^ε overflows while the product does not
+    # e^ε Φ(...) in logs: e^ε can overflow where the product does not
     second = epsilon + log_ndtr(-ratio / 2 - epsilon / ratio)
     return float(math.exp(first) * -math.expm1(min(second - first, 0.0)))
 
@@ -42,7 +42,7 @@ def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> fl
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """Return the smallest σ for which Gaussian noise is (ε, δ)-differentially private (Balle and Wang 2018, Alg. 1).
 
-    The root of `gaussian_delta` in log σ, rounded up by 1e-12 of itself. Good for any ε; the classical
+    It is the root of `gaussian_delta` in log σ, increased by a relative 1e-12. It holds for any ε. The classical
     σ = Δ·sqrt(2·log(1.25/δ))/ε holds for ε <= 1 only and is larger.
 
     Parameters
@@ -137,10 +137,10 @@ class Gaussian(SymmetricNoise):
 
 @dataclass(frozen=True)
 class NormalNoise:
-    """Normal noise of one standard deviation σ on every coordinate, for several releases that are paid for together.
+    """Normal noise with a given standard deviation σ on every coordinate, for several releases with one joint cost.
 
-    Released by `door.release`: the statistic plus noise. Its cost is that of all of them (`gaussian_delta` with μ²
-    added up), so it states no claim of its own.
+    Released by `door.release`: the statistic plus noise. The joint cost is `gaussian_delta` with μ² summed over the
+    releases, so one of them states no claim of its own.
     """
 
     scale: float

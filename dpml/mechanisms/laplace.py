@@ -1,4 +1,4 @@
-"""Additive noise for numeric statistics, drawn for a whole batch at once."""
+"""Laplace noise for numeric statistics, drawn for a whole batch at once."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Laplace(SymmetricNoise):
         return noise
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # the log ratio of one coordinate reaches |difference| / scale beyond both centres
+        # outside the two centres the log ratio of a coordinate equals its bound |difference| / scale
         return door.Loss(pure=door.l1_distance(statistic, other_statistic) / self.scale)
 
     def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -85,7 +85,7 @@ class Laplace(SymmetricNoise):
         return -np.abs(np.asarray(outputs) - np.asarray(values)) / self.scale - np.log(2 * self.scale)
 
     def quantile(self, probability: Any) -> NDArray[np.float64]:
-        """Return the noise's quantile; at p >= ½ it is -b·log(2(1-p)) (the thesis, eq. 3.15)."""
+        """Return the quantile of the noise; for p >= ½ it is -b·log(2(1-p)) (the thesis, eq. 3.15)."""
         p = np.asarray(probability, dtype=float)
         with np.errstate(divide="ignore"):
             return np.where(p < 0.5, self.scale * np.log(2 * p), -self.scale * np.log(2 * (1 - p)))

@@ -1,4 +1,4 @@
-"""Noise for a vector whose p-norm is what one record can move: a direction times a gamma norm."""
+"""Noise for a vector statistic with a known sensitivity in the p-norm: a random direction times a gamma norm."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class NormGamma:
     """The norm mechanism: a noise vector with density proportional to exp(-β‖b‖_p), β = ε/Δ.
 
     Released: the vector statistic plus noise. In D dimensions the noise's norm is Gamma(D, 1/β), so its mean norm D/β
-    grows with D while the sensitivity does not. Its direction is a point of the unit sphere of the p-norm: uniform
+    grows with D while the sensitivity does not. Its direction is a point on the unit sphere of the p-norm: uniform
     for p = 2, and for any p a vector of independent coordinates with density proportional to exp(-|g|^p), divided
-    by its p-norm. (A direction uniform on the Euclidean sphere, as the thesis can be read below eq. 2.24, would give
-    that density for p = 2 only; docs/errata.md.)
+    by its p-norm. (The thesis can be read, below eq. 2.24, as a uniform direction on the Euclidean sphere. That gives
+    the stated density for p = 2 only; docs/errata.md.)
 
     Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest p-norm distance between
     the statistics of two neighbours. Derivation: the log density ratio of two neighbours at b is
@@ -69,7 +69,7 @@ class NormGamma:
         return self.sensitivity / self.epsilon
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
-        """Return noisy vectors, one axis `draws` before the shape of `values`, or of that shape if `draws` is None.
+        """Return noisy vectors of shape (draws, *values.shape), or values.shape if `draws` is None.
 
         The last axis of `values` holds the D coordinates of one statistic; each statistic gets its own noise.
         """
@@ -86,11 +86,11 @@ class NormGamma:
         return noise
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # reached far out in the direction of the difference
+        # the log ratio tends to this bound far out in the direction of the difference
         return door.Loss(pure=float(self._norm(np.subtract(statistic, other_statistic)).sum()) / self.scale)
 
     def _direction(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return points of the unit sphere of the p-norm, by its cone measure."""
+        """Return points on the unit sphere of the p-norm, drawn from its cone measure."""
         if self.p == 2:
             vector = rng.standard_normal(shape)
         elif self.p == math.inf:

@@ -1,10 +1,10 @@
 """Noise and private choice that are safe to publish, drawn by OpenDP (the extra ``release``).
 
-NumPy's noise is for study: it can be seeded, and the gaps between floating-point numbers give the exact value away
-(Mironov 2012; tests/test_mechanisms_secure.py carries the attack out). OpenDP takes its randomness from the operating
+NumPy's noise is for study: it can be seeded, and the gaps between floating-point numbers reveal the exact value
+(Mironov 2012; tests/test_mechanisms_secure.py carries out the attack). OpenDP takes its randomness from the operating
 system, computes with exact rationals and releases integers.
 
-Scales are rounded up, never to the nearest: the ε that OpenDP computes for a scale is at most the ε it was made for.
+Scales are rounded up, never to the nearest float: the ε that OpenDP computes for a scale never exceeds the requested ε.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ IntArray = NDArray[np.int64]
 
 
 def _opendp() -> Any:
-    """Import OpenDP when it is first needed: it takes a second, and a study does without it."""
+    """Import OpenDP at its first use: the import takes a second, and a study does not need it."""
     try:
         import opendp.prelude as dp
     except ImportError as error:
         raise MissingExtra('release mode draws its noise with OpenDP: pip install "dpml[release]"') from error
-    # OpenDP's own name for the parts whose proofs are not all reviewed yet; nothing can be built without it
+    # OpenDP's name for the parts whose proofs are not all reviewed yet; the noise here cannot be built without it
     dp.enable_features("contrib")
     return dp
 
 
 def check_release(random_state: Any = None) -> None:
-    """Check, before any data is looked at, that noise can be drawn securely.
+    """Check that noise can be drawn securely. Call it before reading any data.
 
     Parameters
     ----------
     random_state : None
-        An estimator's seed. Who knows the seed of a release can subtract its noise.
+        An estimator's seed. Anyone who knows the seed of a release can subtract its noise.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def gaussian_scale(rho: float, sensitivity: float = 1.0) -> float:
     """
     rho = check_number(rho, "rho", 0.0, open_lower=True)
     squared = Fraction(check_number(sensitivity, "sensitivity", 0.0, open_lower=True)) ** 2 / (2 * Fraction(rho))
-    # a first guess that is not above the answer: floor(sqrt) of the fraction in units of 2^-1100
+    # a first guess that does not exceed the answer: floor(sqrt) of the fraction in units of 2^-1100
     root = Fraction(math.isqrt(math.floor(squared * 4**1100)), 2**1100)
     scale = _float_from_above(root, "rho", rho)
     while Fraction(scale) ** 2 < squared:
@@ -136,7 +136,7 @@ def _float_from_above(exact: Fraction, name: str, value: float) -> float:
 def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> IntArray:
     """Add integer Laplace noise, P(k) proportional to exp(-|k|/scale), to every value.
 
-    Released: integers, the values plus noise; what would pass the ends of 64 bits stays there.
+    Released: integers, the values plus noise, clipped to the range of 64-bit integers.
 
     Privacy: Δ/scale per draw for the neighbouring relation under which Δ is the L1 sensitivity of the values;
     `integer_scale` gives the scale for an ε. Derivation: as for the Laplace mechanism, with a sum for the integral
@@ -147,7 +147,7 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
     values : array of int
         The exact statistic, any shape.
     scale : float
-        Scale of the noise, finite and > 0; it is used as the exact rational that the float is.
+        Scale of the noise, finite and > 0. OpenDP takes the float as an exact rational.
     draws : int, optional
         Number of independent draws. The ε is per draw.
 
@@ -160,7 +160,7 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
     MissingExtra
         If OpenDP is not installed.
     InvalidParameter
-        If the values are no integers: names their type, never a value.
+        If the values are not integers. The message names their type, never a value.
 
     Notes
     -----
@@ -177,17 +177,17 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
 def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) -> IntArray:
     """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value.
 
-    Released: integers, the values plus noise; what would pass the ends of 64 bits stays there.
+    Released: integers, the values plus noise, clipped to the range of 64-bit integers.
 
-    Privacy: Δ²/(2·scale²)-zCDP per draw, with Δ the L2 sensitivity; `gaussian_scale` gives the scale for a ρ. This is
-    no pure ε (Canonne, Kamath and Steinke 2020, Theorem 4).
+    Privacy: Δ²/(2·scale²)-zCDP per draw, with Δ the L2 sensitivity; `gaussian_scale` gives the scale for a ρ. It has
+    no finite pure ε (Canonne, Kamath and Steinke 2020, Theorem 4).
 
     Parameters
     ----------
     values : array of int
         The exact statistic, any shape.
     scale : float
-        Finite and > 0.
+        Scale of the noise, finite and > 0.
     draws : int, optional
         Number of independent draws.
 
@@ -216,7 +216,7 @@ def _perturbed(mechanism: Any, values: Any, draws: int | None) -> IntArray:
 
 @dataclass(frozen=True)
 class _IntegerNoise:
-    """Integer noise of a scale, drawn by OpenDP for all coordinates in one call."""
+    """Integer noise with a given scale, drawn by OpenDP for all coordinates in one call."""
 
     scale: float
 
@@ -224,7 +224,7 @@ class _IntegerNoise:
         raise NotImplementedError
 
     def _sample(self, statistic: IntArray, rng: None) -> IntArray:
-        flat = np.array(statistic).ravel()  # a copy, for OpenDP takes no read-only array
+        flat = np.array(statistic).ravel()  # a copy, since OpenDP refuses a read-only array
         return np.asarray(self._measurement(_opendp())(flat), dtype=np.int64).reshape(statistic.shape)
 
 
@@ -252,7 +252,7 @@ class _DiscreteGaussian(_IntegerNoise):
         return total
 
     def _profile(self, shift: float) -> Any:
-        # far beyond both centres nothing is left, and the integers there are few enough to add up
+        # the mass farther out is negligible, and the integers within this reach are few enough to sum over
         reach = math.ceil(12 * self.scale + abs(shift)) + 12
         k = np.arange(-reach, reach + 1)
         p, q = (np.exp(-((k - at) ** 2) / (2 * self.scale**2)) for at in (0.0, shift))
@@ -268,7 +268,7 @@ class _DiscreteGaussian(_IntegerNoise):
 def _integers(values: Any, name: str) -> IntArray:
     exact = np.asarray(values)
     if exact.size and exact.dtype.kind not in "iu":
-        # the type is a public fact, the values are not: they do not go into the message
+        # the type is public; the values are private and must not appear in the message
         raise InvalidParameter(name, exact.dtype.name, "integers")
     return exact.astype(np.int64)
 
@@ -276,28 +276,28 @@ def _integers(values: Any, name: str) -> IntArray:
 def noisy_max(
     scores: Any, epsilon: float, change_range: float, *, grid: float | None = None, draws: int | None = None
 ) -> Any:
-    """Choose the candidate with the highest score, privately: OpenDP's noisy max, which is permute-and-flip.
+    """Choose a candidate with a high score privately, by OpenDP's noisy max, which is permute-and-flip.
 
-    Released: one index. Its expected score is never below the exponential mechanism's at the same ε, and its
-    probabilities are not the same (McKenna and Sheldon 2020, Theorem 2).
+    Released: one index. Its expected score is never below that of the exponential mechanism at the same ε (McKenna and
+    Sheldon 2020, Theorem 2); its probabilities differ.
 
-    Privacy: ε per draw. Derivation: let going from one data set to its neighbour change every candidate's score by an
-    amount in [a, b] with b - a at most R = `change_range`. Permute-and-flip sees only differences of scores, so a may
-    be taken off: what is left are changes in [0, R], which is the monotone case of sensitivity R and costs R/scale.
+    Privacy: ε per draw. Derivation: between two neighbours let every candidate's score change by an amount in [a, b]
+    with b - a at most R = `change_range`. Permute-and-flip depends only on differences of scores, so a may be
+    subtracted from all changes. They are then in [0, R]: the monotone case of sensitivity R, which costs R/scale.
 
     Parameters
     ----------
     scores : array of shape (candidates,)
-        Integers, or with `grid` any numbers: each is replaced by the nearest multiple of `grid`. So that no score makes
-        a release fail, they end at ±2^62 steps and NaN is the lowest; R has to hold for what is inside.
+        Integers, or with `grid` any numbers: each is rounded to the nearest multiple of `grid`. So that no score makes
+        a release fail, scores are clipped to ±2^62 steps and NaN becomes the lowest; R must hold after that.
     epsilon : float
         Privacy parameter, finite and > 0.
     change_range : float
         R, in the scores' units, > 0. A two-sided sensitivity Δ has R = 2Δ, a monotone score R = Δ. Without `grid` it is
         rounded up to an integer.
     grid : float, optional
-        The step, > 0, a public number. The range is then ceil(R/grid) + 2 steps: one more because rounding can move two
-        changes apart, one for the floating-point error of the scores, which may be up to a quarter of a step.
+        The step, > 0, a public number. The range is then ceil(R/grid) + 2 steps: one extra step because rounding can
+        move two changes apart, and one for the scores' floating-point error, which must not exceed a quarter of a step.
     draws : int, optional
         Number of independent draws; the ε is per draw.
 
@@ -310,7 +310,7 @@ def noisy_max(
     MissingExtra
         If OpenDP is not installed.
     InvalidParameter
-        If there is no candidate, or the scores are no integers and there is no grid.
+        If there is no candidate, or if the scores are not integers and no grid is given.
 
     Examples
     --------
@@ -328,7 +328,7 @@ def noisy_max(
         scale = integer_scale(epsilon, math.ceil(width))
     else:
         step = check_number(grid, "grid", 0.0, open_lower=True)
-        # half of the 64 bits, so that a difference of two scores is far from their end
+        # clipped well inside 64 bits, so that a difference of two scores does not overflow
         with np.errstate(all="ignore"):
             steps = np.floor(np.asarray(scores, dtype=float) / step + 0.5)
         exact = np.nan_to_num(np.clip(steps, -(2.0**62), 2.0**62), nan=-(2.0**62)).astype(np.int64)
@@ -340,7 +340,7 @@ def noisy_max(
 
 @dataclass(frozen=True)
 class _NoisyMax:
-    """OpenDP's choice of the largest integer score, with exponential noise of a scale."""
+    """OpenDP's report-noisy-max for integer scores, with exponential noise of a given scale."""
 
     scale: float
 
@@ -351,6 +351,6 @@ class _NoisyMax:
         return np.array([choose(np.array(row)) for row in statistic], dtype=np.int64)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # the same distribution as this project's permute-and-flip, whose scores are in units of the noise
+        # the same distribution as `PermuteAndFlip`, with the scores in units of the noise scale
         first, second = (np.asarray(s, dtype=float) / self.scale for s in (statistic, other_statistic))
         return PermuteAndFlip(1.0, 1.0)._compare(first, other, second)

@@ -1,4 +1,4 @@
-"""The sparse vector technique: which of many queries pass a threshold, for the price of those that do."""
+"""The sparse vector technique: which of many queries are above a threshold, at a cost for those above only."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ ABOVE, BELOW, NOT_ASKED = 1, 0, -1
 class SparseVector:
     """Answer queries "above the threshold or below" until `cutoff` of them are above.
 
-    Released: one answer a query, in order: 1 above, 0 below, -1 not asked any more.
+    Released: one answer for each query, in order: 1 above, 0 below, -1 not asked because the cut-off was reached.
 
     Privacy: ε = ε1 + ε2 per draw, however many queries are below. The threshold gets noise of scale Δ/ε1, each query
     noise of scale 2cΔ/ε2, or cΔ/ε2 if all queries are `monotone` (a record moves them all up or all down).
-    Derivation: Lyu, Su and Li (2017), Algorithm 1 and Theorem 2; monotone, Theorem 3. Answers that are above are paid
-    for c times, those below only by the threshold's noise, which shifts by Δ for all of them at once. Their
-    Algorithm 5, which is Stoddard et al.'s private threshold testing, leaves out the noise on the queries, and NoisyCut
-    leaves out the cut-off; neither is private (docs/errata.md).
+    Derivation: Lyu, Su and Li (2017), Algorithm 1 and Theorem 2; monotone, Theorem 3. The answers "above", at most c,
+    cost ε2 together. The answers "below" cost only ε1, since one shift of the noisy threshold by Δ covers all of them.
+    Their Algorithm 5, which is the private threshold testing of Stoddard et al., omits the noise on the queries, and
+    NoisyCut omits the cut-off. Neither is private (docs/errata.md).
 
     Parameters
     ----------
     epsilon : float
-        ε in all, finite and > 0.
+        Total ε, finite and > 0.
     cutoff : int
-        c, the most answers "above", >= 1.
+        c, the largest number of answers "above", >= 1.
     sensitivity : float
         Δ of each query.
     monotone : bool
         Whether between any two neighbours all queries change in one direction. Total counts under add/remove do.
     threshold_share : float, optional
-        ε1/ε. None: 1 : (2c)^(2/3), or 1 : c^(2/3) if monotone, which makes the noise of a comparison smallest
+        ε1/ε. None: ε1 : ε2 is 1 : (2c)^(2/3), or 1 : c^(2/3) if monotone, which gives a comparison the least noise
         (Lyu, Su and Li, section 4.2).
 
     Examples
@@ -96,7 +96,7 @@ class SparseVector:
         return np.where(before >= self.cutoff, NOT_ASKED, above.astype(np.int8)).astype(np.int8)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        # the bound of the derivation, for how far these queries really move
+        # the bound of the derivation, applied to the actual changes of these queries
         change = np.subtract(statistic, other_statistic)
         size = np.abs(change).max(axis=-1, initial=0.0)
         one_way = (change >= 0).all(axis=-1) | (change <= 0).all(axis=-1)
@@ -112,7 +112,7 @@ class SparseVector:
         knots = np.unique(np.concatenate([[0.0], centres]))
         reach = 45 * max(rho, nu)
         edges = np.concatenate([[knots[0] - reach], knots, [knots[-1] + reach]])
-        # pieces of at most four of the smaller scale: 20 nodes then give full accuracy
+        # pieces of at most four times the smaller scale: 20 nodes then give full accuracy
         pieces = np.maximum(np.ceil(np.diff(edges) / (4 * min(rho, nu))), 1).astype(int)
         edges = np.concatenate(
             [np.linspace(a, b, k, endpoint=False) for a, b, k in zip(edges[:-1], edges[1:], pieces, strict=True)]
@@ -132,9 +132,9 @@ class SparseVector:
 def above_threshold(
     values: Any, threshold: float, epsilon: float, *, sensitivity: float = 1.0, rng: np.random.Generator
 ) -> int | None:
-    """Return the position of the first query that passes a noisy threshold, or None (AboveThreshold).
+    """Return the position of the first query above a noisy threshold, or None (AboveThreshold).
 
-    Privacy: ε, whatever the number of queries: `SparseVector` with a cut-off of 1 (Dwork and Roth 2014, Algorithm 1).
+    Privacy: ε for any number of queries. This is `SparseVector` with a cut-off of 1 (Dwork and Roth 2014, Algorithm 1).
 
     Examples
     --------

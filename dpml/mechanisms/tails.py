@@ -1,7 +1,7 @@
-"""What is known exactly of noise around 0: how often it is larger than a size, and how large it is on average.
+"""Exact tail probabilities, quantiles and mean sizes of symmetric noise.
 
-The noise of one number, symmetric about 0, so that its distribution is given by its tail P(|noise| > t). For noise that
-is scaled by a smooth sensitivity S, sizes are in units of S.
+The noise of one number is symmetric about 0, so the tail P(|noise| > t) gives its distribution. For noise that is
+scaled by a smooth sensitivity S, sizes are in units of S.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class SymmetricNoise(abc.ABC):
-    """Noise of one number whose tail is known: P(|noise| > t), its inverse, and E|noise|. All three are public facts.
+    """Noise of one number with a known tail: P(|noise| > t), its inverse, and E|noise|. All three are public facts.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class SymmetricNoise(abc.ABC):
     @property
     @abc.abstractmethod
     def mean_size(self) -> float:
-        """E|noise|; infinite where the tails are too heavy for a mean."""
+        """E|noise|, infinite where the tails are too heavy for a mean."""
 
     def tail(self, sizes: Any) -> Floats:
         """Return the probability that the noise is larger than each size, in either direction."""
@@ -55,7 +55,7 @@ class SymmetricNoise(abc.ABC):
         return np.where(ends, np.where(t < 0, 1.0, 0.0), self._tail(np.where(ends, 0.0, t)))
 
     def tail_size(self, probability: float) -> float:
-        """Return the smallest size that the noise passes with at most this probability.
+        """Return the smallest size that the noise exceeds with at most this probability.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class SymmetricNoise(abc.ABC):
         Parameters
         ----------
         edges : array of shape (B + 1,)
-            Increasing; for integer noise no negative one is an integer.
+            Increasing edges; for integer noise, no negative edge may be an integer.
         """
         edges = np.asarray(edges, dtype=float)
         beyond = self.tail(np.abs(edges)) / 2

@@ -1,4 +1,4 @@
-"""Public facts about a table, and the reading of records that nobody has checked."""
+"""Public facts about a table, and safe reading of unchecked records."""
 
 from dpml.schema.schema import Feature, Schema, resolve_schema
 

@@ -28,15 +28,15 @@ class Feature:
     kind : {"binary", "categorical", "numeric"}
         Binary values are 0 and 1.
     categories : tuple, optional
-        All values a categorical column can have, present in the data or not.
+        All values that a categorical column can have, whether the data contain them or not.
     lower, upper : float, optional
         Bounds of a numeric column, in the column's own units.
     block : str, optional
         The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
     exhaustive : bool
-        Whether the columns of the block cover every value of the attribute: exactly one of them is 1.
+        Whether the columns of the block cover every value of the attribute, so that exactly one of them is 1.
     missing : object, optional
-        The value of the domain that stands for a missing one; None: a missing value is invalid.
+        The value of the domain that replaces a missing value. None: a missing value is invalid.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Feature:
                 raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
 
     def _knows(self, column: np.ndarray) -> np.ndarray:
-        """Return which of some cells, of any type, lie in the domain."""
+        """Return a mask of the cells, of any type, that lie in the domain."""
         if self.kind == "categorical":
             return plain_positions(column, self.categories or ()) >= 0
         values = plain_numbers(column)
@@ -97,8 +97,8 @@ class Feature:
     def clean(self, values: Any, on_invalid: str) -> np.ndarray:
         """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).
 
-        Clipping sends a number to the nearest end (NaN to `missing`, else to the middle), an unknown category to
-        `missing`, else to the first category.
+        Clipping sends a number to the nearest bound, NaN to `missing` or else the middle of the domain (0 in a binary
+        column), and an unknown category to `missing` or else the first category.
         """
         if self.kind == "categorical":
             return self._category_cells[self.positions(values, on_invalid)]
@@ -112,7 +112,7 @@ class Feature:
         return (numbers > 0.5).astype(float) if self.kind == "binary" else np.clip(numbers, self.lower, self.upper)
 
     def positions(self, values: Any, on_invalid: str) -> NDArray[np.intp]:
-        """Return which category each cell of a categorical column is, as `clean` does."""
+        """Return the position of each cell's category in a categorical column, with the rules of `clean`."""
         categories = self.categories or ()
         found = plain_positions(values, categories)
         unknown = found < 0
@@ -131,7 +131,7 @@ class Feature:
         return cells
 
     def _refuse(self, column: NDArray, unknown: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> None:
-        """Raise for the first cell outside the domain; a missing one is allowed where the feature knows its meaning."""
+        """Raise for the first cell outside the domain. A missing cell is allowed if the feature defines `missing`."""
         bad = unknown & ~is_missing if self.missing is not None else unknown
         if bad.any():
             raise InvalidData(
@@ -140,7 +140,7 @@ class Feature:
 
 
 def _cells(values: Any) -> np.ndarray:
-    """Return a column as a one-dimensional array; cells that are sequences stay single cells."""
+    """Return a column as a one-dimensional array. A cell that is a sequence stays one cell."""
     column = values.to_numpy() if hasattr(values, "to_numpy") else values
     if isinstance(column, np.ndarray) and column.ndim == 1:
         return column
@@ -151,10 +151,10 @@ def _cells(values: Any) -> np.ndarray:
 
 
 def show_value(value: Any) -> str:
-    """Return a cell as a message shows it: NumPy's scalars as Python's own."""
+    """Return a cell as text for a message; a NumPy scalar is shown as a Python value."""
     return shown(value.item() if isinstance(value, np.generic) else value)
 
 
 def plain_value(value: Any) -> Any:
-    """Return a NumPy scalar as Python's own, and anything else as it is."""
+    """Return a NumPy scalar as a Python value, and anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value

@@ -1,8 +1,8 @@
-"""Public facts about a table: what its columns, classes and records can be, stated and never read off private data.
+"""Public facts about a table: its possible columns, classes and records. The user states them; no data are read.
 
-A method that needs a domain, a bound, the classes or the number of records takes it from here. A data set that
-contradicts its schema is an error in demonstration (``on_invalid="raise"``) and is clipped in release
-(``on_invalid="clip"``), for an exception is a release too.
+A method that needs a domain, a bound, the classes or the number of records takes it from the schema. Data that
+contradict the schema raise an error in a demonstration (``on_invalid="raise"``) and are clipped in a release
+(``on_invalid="clip"``), because an exception would reveal something about the data.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class Schema:
     features : sequence of Feature
         The columns in order; names are unique.
     classes : tuple
-        All labels a record can have, at least two. Which of them occur is private.
+        All labels that a record can have, at least two. Which of them occur is private.
     row_bound : int, optional
-        The most ones that a record of binary features can have. Default: the number of one-hot blocks plus the
-        binary features outside any block.
+        The largest number of ones that a record of binary features can have. Default: the number of one-hot blocks
+        plus the number of binary features outside any block.
     n_rows : int, optional
-        The number of records, where it is public (replace-one).
+        The number of records, if it is public (replace-one).
     n_lower : int, optional
-        A public lower bound on the number of records; default `n_rows`, else 1. Mutual information under
-        add/remove takes its sensitivity there.
+        A public lower bound on the number of records. Default: `n_rows`, else 1. The sensitivity of mutual
+        information under add/remove is taken at this number.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Schema:
     _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __deepcopy__(self, memo: dict) -> Schema:
-        """Return the schema itself, which nothing can change: cloning an estimator then costs nothing."""
+        """Return the schema itself. It is immutable, and a copy for each cloned estimator would be slow."""
         return self
 
     def __post_init__(self):
@@ -130,12 +130,12 @@ class Schema:
 
     @property
     def blocks(self) -> list[str | None]:
-        """The attribute of each one-hot column; None where a column stands alone."""
+        """The attribute of each one-hot column; None for a column outside any block."""
         return [f.block for f in self.features]
 
     @property
     def attributes(self) -> dict[str, list[int]]:
-        """The columns of each one-hot attribute whose columns cover all its values."""
+        """The columns of each one-hot attribute, for attributes whose columns cover all values."""
         columns: dict[str, list[int]] = {}
         for i, f in enumerate(self.features):
             if f.block is not None:
@@ -170,7 +170,7 @@ class Schema:
         Parameters
         ----------
         X : array, sparse matrix or DataFrame, shape (n, D)
-            A DataFrame's columns are looked up by name, so it may hold some of the features only.
+            A DataFrame's columns are looked up by name, so it may have only some of the features.
         on_invalid : {"raise", "clip"}
             What to do with a value outside its domain.
 
@@ -184,8 +184,8 @@ class Schema:
         Raises
         ------
         InvalidData
-            With ``on_invalid="raise"``: names the column, the value and the domain. The number of columns and
-            their names are public, so a wrong shape is always an error.
+            With ``on_invalid="raise"``, if a value is outside its domain; the message names the column, the value and
+            the domain. Always if the shape or a column name is wrong, since these are public.
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         schema: Schema = self
@@ -193,7 +193,7 @@ class Schema:
         if on_invalid == "clip" and self.is_binary:
             X = plain_features(X, self.n_features)
         elif isinstance(X, (list, tuple)) and not self.is_binary:
-            X = plain_rows(X, self.n_features)  # not through asarray, which would make all cells text for one that is
+            X = plain_rows(X, self.n_features)  # np.asarray would turn all cells into text if one is text
         if isinstance(X, pd.DataFrame):
             unknown = [c for c in X.columns if str(c) not in self._position]
             if unknown:
@@ -204,7 +204,7 @@ class Schema:
         elif not sparse.issparse(X):
             try:
                 X = np.asarray(X)
-            except ValueError:  # a cell that is a sequence among cells that are none
+            except ValueError:  # some cells are sequences and others are not
                 X = plain_rows(X, self.n_features)
             if X.ndim != 2:
                 raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
@@ -222,7 +222,7 @@ class Schema:
 
     def _check_dense(self, X: Any, on_invalid: str) -> np.ndarray:
         plain = isinstance(X, np.ndarray) or all(dtype.kind in "biuf" for dtype in X.dtypes)
-        # a column at a time where they are not all numbers: pandas makes -2^63 of what is missing among integers
+        # columns that are not all numbers are read one by one: pandas turns a missing integer into -2^63
         cells = X.to_numpy() if plain and isinstance(X, pd.DataFrame) else X
         if plain and cells.dtype.kind in "biuf":
             values = cells.astype(float, copy=False)
@@ -240,7 +240,7 @@ class Schema:
     def _check_sparse(self, X: Any, on_invalid: str) -> sparse.csr_array:
         if X.dtype.kind == "c":
             X = X.tocoo(copy=True)
-            X.data = plain_numbers(X.data)  # as in a dense table, what has an imaginary part is no number
+            X.data = plain_numbers(X.data)  # as in a dense table, a value with an imaginary part becomes NaN
         values = sparse.csr_array(X, dtype=float, copy=False)
         if not values.has_canonical_format:
             values = values.copy()
@@ -250,7 +250,7 @@ class Schema:
             if on_invalid == "raise":
                 first = int(np.flatnonzero(bad)[0])
                 self.features[values.indices[first]].clean(values.data[[first]], "raise")
-            # one missing value is allowed or clipped per column's own rule; the rest go to the nearest of 0 and 1
+            # a missing value follows the rule of its column; other values go to the nearest of 0 and 1
             values = values.copy()
             for i in np.unique(values.indices[bad]):
                 cells = bad & (values.indices == i)
@@ -261,10 +261,10 @@ class Schema:
         return values
 
     def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
-        """Return class positions 0..C-1, and -1 for a label that is no class (``on_invalid="clip"`` only)."""
+        """Return class positions 0..C-1, and -1 for a label that is not a class (``on_invalid="clip"`` only)."""
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         if isinstance(y, (list, tuple)):
-            # not through asarray: one text label would turn all others into text
+            # np.asarray would turn all labels into text if one is text
             if on_invalid == "raise" and any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
                 raise InvalidData("y has 2 dimensions: it must have 1")
             labels: Any = y
@@ -291,25 +291,25 @@ class Schema:
         return plain_labels(distinct.tolist(), self.classes)[where.ravel()]
 
     def public_count(self, X: Any, relation: str) -> int | None:
-        """Return the number of records where it is public: as stated, or under replace-one as given.
+        """Return the number of records if it is public: `n_rows`, or under replace-one the number in X. Else None.
 
-        A record that is dropped later is one of them: it becomes a null record, which counts here and adds nothing.
+        A record that is dropped later still counts: it becomes a null record, which adds nothing to any statistic.
         """
         if self.n_rows is not None or relation != "replace-one":
             return self.n_rows
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
     def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
-        """Check records and labels together; a record whose label is no class is dropped when clipping.
+        """Check records and labels together. Clipping drops a record whose label is not a class.
 
-        What is left is no public number of records, under replace-one either: `public_count` is.
+        The number of remaining records is private, also under replace-one; use `public_count` instead.
         """
         X, schema = self.check_features(X, on_invalid)
         codes = self.check_labels(y, on_invalid)
         if X.shape[0] != len(codes):
             if on_invalid == "clip":
-                raise InvalidData("X and y must have as many records as each other")
-            raise InvalidData(f"X has {X.shape[0]} records and y has {len(codes)} labels: they must be as many")
+                raise InvalidData("X and y must have the same number of records")
+            raise InvalidData(f"X has {X.shape[0]} records and y has {len(codes)} labels: the numbers must be equal")
         if (codes < 0).any():
             keep = codes >= 0
             X, codes = X[keep], codes[keep]
@@ -342,7 +342,7 @@ def _few(values: list) -> str:
 
 
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:
-    """Return the schema that was given, else the canonical binary one for X's columns (their number is public)."""
+    """Return the given schema, or else the canonical binary schema for X's columns (their number is public)."""
     if schema is not None:
         if not isinstance(schema, Schema):
             raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
@@ -354,10 +354,10 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
             raise InvalidData("X has 0 columns: it must have at least 1")
         return Schema.binary(len(names), names)
     if isinstance(X, (list, tuple)):
-        # not by numpy, which makes a table of a cell that is a sequence, or fails at it
+        # without numpy, which fails at cells that are sequences, or makes a table of them
         first = len(X[0]) if len(X) and isinstance(X[0], (list, tuple, np.ndarray, pd.Series)) else None
         if first is None:
-            raise InvalidData("X is a list and its first entry no record: state a schema, or give records in an array")
+            raise InvalidData("X is a list whose first entry is no record: state a schema, or give records in an array")
         shape: tuple[int, ...] = (len(X), first)
     else:
         shape = X.shape if hasattr(X, "shape") else np.shape(X)
@@ -369,7 +369,7 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
 
 
 def _checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
-    """Return a column inside its domain; categories as pandas holds them, so that they are looked up once."""
+    """Return a column inside its domain; categories as a pandas Categorical, so that they are looked up only once."""
     if feature.kind != "categorical" or any(pd.isna(category) for category in feature.categories or ()):
         return feature.clean(column, on_invalid)
     return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))

@@ -1,8 +1,9 @@
-"""Records read so that nothing in them can make a release fail: an exception is a release too.
+"""Reading of records such that no data can make a release fail, because an exception would reveal something about them.
 
-Each cell and each label is read by itself. numpy.asarray does not do that: one text label among integers makes all of
-them text, so a single record could make every other one invalid, and no sensitivity allows for that. What is no number
-becomes NaN, what is no class -1; a `dpml.schema.Schema` then clips the former, and the latter are dropped.
+Each cell and each label is read by itself. numpy.asarray does not do that: one text label among integers turns all
+labels into text. A single record could then make every other record invalid, which no sensitivity accounts for. A cell
+that is not a number becomes NaN, which a `dpml.schema.Schema` clips. A label that is not a class becomes -1, and its
+record is dropped.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ __all__ = [
 
 
 def read_frame(X: Any) -> Any:
-    """Return a table of named columns as a pandas DataFrame, whoever made it, and anything else as it is.
+    """Return a table with named columns, of any library, as a pandas DataFrame, and anything else unchanged.
 
-    A table that is no pandas one (of Polars or Arrow, say) is known by the names of its columns, which are looked up in
-    it. Read as an array it would lose the names, and its columns would be taken by position.
+    Other tables than pandas' (of Polars or Arrow, for example) are recognised by their column names. Read as an array,
+    such a table would lose the names, and its columns would be taken by position.
     """
     if isinstance(X, (pd.DataFrame, np.ndarray, list, tuple)) or sparse.issparse(X):
         return X
-    # the shape first: what is lazy has none, and asking it for its columns is slow
+    # check the shape first: a lazy table has none, and reading its columns is slow
     if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
         return X
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
     columns = [X[name] for name in names]
     cells = [c.to_numpy() if hasattr(c, "to_numpy") else np.asarray(c) for c in columns]
-    # an object column keeps its cells: pandas would make text of some
+    # keep an object column's cells: pandas would turn some of them into text
     series = [pd.Series(c, dtype=object if c.dtype == object else None) for c in cells]
     frame = pd.concat(series, axis=1) if series else pd.DataFrame(index=range(X.shape[0]))
     frame.columns = pd.Index(names, dtype=object)
@@ -54,14 +55,14 @@ def read_frame(X: Any) -> Any:
 
 
 def plain_features(X: Any, n_features: int | None = None) -> Any:
-    """Return a table whose cells are all floats, NaN where a cell is no number, whatever the cells are.
+    """Return a table of floats, with NaN for every cell that is not a number.
 
     Parameters
     ----------
     X : array, sparse matrix, DataFrame or list of rows, shape (n, D)
-        Anything; a complex number counts if its imaginary part is 0, text if it spells a number.
+        Cells of any type. A complex number with imaginary part 0 counts as a number, and so does text that spells one.
     n_features : int, optional
-        D where it is public, for a list of no rows.
+        D if it is public; needed for an empty list.
 
     Returns
     -------
@@ -70,7 +71,7 @@ def plain_features(X: Any, n_features: int | None = None) -> Any:
     Raises
     ------
     InvalidData
-        If `X` is no table: names neither a value nor the number of records, which is private too.
+        If `X` is not a table. The message names no value, and not the number of records, which is private too.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def plain_features(X: Any, n_features: int | None = None) -> Any:
 
 
 def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.object_]:
-    """Return a list of records as a table of cells that are what they were, shape (n, D).
+    """Return a list of records as a table of unchanged cells, shape (n, D).
 
     Examples
     --------
@@ -110,16 +111,16 @@ def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.obje
     if width is None and listed and listed[0] is not None:
         width = len(listed[0])
     if width is None or any(row is None or len(row) != width for row in listed):
-        raise InvalidData("X is no table: every record must have one value for each feature")
+        raise InvalidData("X is not a table: every record must have one value for each feature")
     cells = np.empty((len(rows), width), dtype=object)
     for i, row in enumerate(listed):
         for j, value in enumerate(row):  # type: ignore[arg-type]  # None is refused above
-            cells[i, j] = value  # one by one, so that a cell that is a sequence stays a cell
+            cells[i, j] = value  # one by one, so that a cell that is a sequence stays one cell
     return cells
 
 
 def plain_cells(values: Any) -> NDArray:
-    """Return a column as an array; cells that are sequences stay single cells, and no cell decides on another's type.
+    """Return a column as an array. A cell that is a sequence stays one cell, and no cell changes another cell's type.
 
     Examples
     --------
@@ -135,7 +136,7 @@ def plain_cells(values: Any) -> NDArray:
 
 
 def plain_numbers(values: NDArray) -> NDArray[np.float64]:
-    """Return cells as floats, NaN for what is no number; too large an integer becomes infinite."""
+    """Return cells as floats, with NaN for a cell that is not a number and infinity for too large an integer."""
     if values.dtype.kind in "biuf":
         return values.astype(float)
     if values.dtype.kind == "c":
@@ -154,12 +155,12 @@ def _number(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-    except Exception:  # text that spells no number, or an object that raises what it likes
+    except Exception:  # text that does not spell a number, or an object that raises anything
         return math.nan
 
 
 def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
-    """Return class positions 0..C-1, and -1 for whatever is no class.
+    """Return class positions 0..C-1, and -1 for a label that is not a class.
 
     Parameters
     ----------
@@ -184,16 +185,16 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     labels = list(y)
     try:
         codes = [position.get(label, -1) for label in labels]
-    except Exception:  # one of them has no hash, or raises what it likes: then each by itself
+    except Exception:  # a label has no hash, or raises anything: read each label by itself
         codes = [_position(label, position) for label in labels]
     return np.array(codes, dtype=np.intp)
 
 
 def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
-    """Return what `plain_labels` does of a column, asking once for each different value where values are alike.
+    """Return the result of `plain_labels` for a column, with one look-up for each distinct value where possible.
 
-    Text and numbers of one type are what they equal, so that it is enough to look up each distinct one; cells of
-    several types are read one by one.
+    In a column of text only, or of integers of one type, equal values mean the same, so each distinct value is looked
+    up once. Cells of several types are read one by one.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
         return plain_labels(list(column), categories)
     try:
         where, distinct = pd.factorize(column)
-    except Exception:  # text of a class of its own, which raises what it likes
+    except Exception:  # a subclass of text that raises anything
         return plain_labels(list(column), categories)
     return np.append(plain_labels(distinct.tolist(), categories), -1)[where]
 
@@ -220,5 +221,5 @@ def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
 def _position(label: Any, position: dict) -> int:
     try:
         return position.get(label, -1)
-    except Exception:  # a label without a hash, or one that raises what it likes, is no class
+    except Exception:  # a label that has no hash, or raises anything, is not a class
         return -1

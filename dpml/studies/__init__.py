@@ -1,4 +1,4 @@
-"""Studies: exact statistics once, then any number of draws at any setting."""
+"""Studies: exact statistics are computed once, then drawn any number of times at any setting."""
 
 from dpml.studies.accuracy import (
     AccuracyStudy,

@@ -1,7 +1,7 @@
-"""Studies of accuracy: a method's exact statistics once, then any number of draws at any setting.
+"""Studies of accuracy: a method's exact statistics are computed once, then drawn any number of times at any setting.
 
-Each study is a callable for `dpml.sweep.sweep`. Test records are held out and their labels are taken as known: the
-accuracies tell a reader of a study what a method can do; they are not released privately.
+Each study is a callable for `dpml.sweep.sweep`. Accuracies are computed on held-out test records with known labels.
+They show how good a method is, and are not private.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = [
 
 
 def majority_accuracy(dataset: Dataset) -> float:
-    """Return the test accuracy of always predicting the class that is larger in training: the floor to beat."""
+    """Return the test accuracy of always predicting the largest class of the training records: the baseline."""
     largest = np.bincount(dataset.y_train, minlength=dataset.schema.n_classes).argmax()
     return float((dataset.y_test == largest).mean())
 
@@ -71,7 +71,7 @@ class AccuracyStudy(ABC):
     dataset : Dataset
         Its training records give the exact statistics, its test records the accuracy.
     relation : {"add-remove", "replace-one"}
-        The relation for which each ε holds.
+        The relation under which each ε holds.
     """
 
     def __init__(self, dataset: Dataset, *, relation: str = "add-remove"):
@@ -106,16 +106,16 @@ class PublishedNBStudy(AccuracyStudy):
 
 
 class PartitionedNBStudy(AccuracyStudy):
-    """The thesis' partitioning (section 3.4): each record trains one feature; the draws take the deals in turn.
+    """The thesis' partitioning (section 3.4): each record trains one feature. The draws use the partitions in turn.
 
     Parameters
     ----------
     dataset, relation
         As for `AccuracyStudy`.
     deals : int
-        Partitions of the records that are dealt beforehand.
+        Number of random partitions, which are made beforehand.
     seed : int
-        Seed of the dealing.
+        Seed of the partitions.
     """
 
     def __init__(self, dataset, *, relation="add-remove", deals=10, seed=0):
@@ -131,14 +131,14 @@ class PartitionedNBStudy(AccuracyStudy):
 
 
 class RowBoundedNBStudy(AccuracyStudy):
-    """The row-bounded release, records shared out.
+    """The row-bounded release, where records share the bound among their ones.
 
     Parameters
     ----------
     dataset, relation
         As for `AccuracyStudy`.
     row_bound : int, optional
-        The most that a record adds to the on-counts; None: the public rule at each ε.
+        The most that a record adds to the counts of ones; None: the public rule at each ε.
     """
 
     def __init__(self, dataset, *, relation="add-remove", row_bound=None):
@@ -148,7 +148,7 @@ class RowBoundedNBStudy(AccuracyStudy):
         self._tables: dict[int, Contingency] = {}
 
     def tables(self, row_bound: int) -> Contingency:
-        """Return the exact counts of the shared records; kept once made."""
+        """Return the exact counts of the shared records. They are computed once."""
         if row_bound not in self._tables:
             X, codes, n_classes = self._train
             self._tables[row_bound] = contingency(share_rows(X, row_bound), codes, n_classes)
@@ -189,7 +189,7 @@ class SelectedNBStudy(AccuracyStudy):
     def models(
         self, epsilon, *, draws, rng, n_features, selection_share=0.5, threshold_percentile=65.0, pseudocount=1.0
     ):
-        """Return the models; settings: `n_features` T, `selection_share` of ε for choosing them, and Alg. 1's.
+        """Return the models; settings: `n_features` T, `selection_share` of ε for the choice, and those of Alg. 1.
 
         With T = D nothing is chosen, and all of ε goes to training.
         """
@@ -210,19 +210,19 @@ class SelectedNBStudy(AccuracyStudy):
 class SelectionStudy:
     """Select features with any selector, then train any classifier on them, each with its share of ε.
 
-    The selector's choices of all draws come from the same exact statistics at once; the classifier is fitted once for
-    each draw, to the columns that were chosen.
+    The selector makes the choices of all draws at once, from the same exact statistics. The classifier is fitted once
+    for each draw, to the chosen columns.
 
     Parameters
     ----------
     dataset : Dataset
     selector : PrivateSelector
-        Its `epsilon`, `relation` and `schema` are set here.
+        The study sets its `epsilon`, `relation` and `schema`.
     classifier : estimator, optional
-        A private classifier; None: `BernoulliNB` with the columns it is given.
+        A private classifier; None: `BernoulliNB` on all columns that it is given.
     relation : {"add-remove", "replace-one"}
     subsamples : int
-        Independent cuts that the draws take in turn where the selector cuts records.
+        Number of independent cuts, which the draws use in turn if the selector cuts records.
     seed : int
         Seed of the cutting.
     """
@@ -257,7 +257,7 @@ class SelectionStudy:
 
 
 def accuracy_of_selected(dataset: Dataset, mask: NDArray[np.bool_], classifier: Any, rng: np.random.Generator) -> float:
-    """Return the test accuracy of a classifier that is fitted to the selected columns; of a guess if there are none."""
+    """Return the test accuracy of a classifier fitted to the selected columns, or of the majority class without any."""
     columns = np.flatnonzero(mask)
     if not columns.size:
         return majority_accuracy(dataset)
@@ -276,7 +276,7 @@ class LogisticStudy(AccuracyStudy):
     method : {"output", "objective"}
         Output perturbation minimises once for each λ; objective perturbation once for each draw.
     row_bound : int, optional
-        Ones that a record keeps; None: the schema's bound, so that no record is cut. One cut serves all draws.
+        Number of ones that a record keeps; None: the schema's bound, so that no record is cut. All draws use one cut.
     seed : int
         Seed of the cutting.
     """
@@ -292,12 +292,12 @@ class LogisticStudy(AccuracyStudy):
 
     @cached_property
     def _records(self) -> Any:
-        """The records that all draws share, cut and in the unit ball."""
+        """The records of all draws, cut and scaled into the unit ball."""
         cut = cut_rows(self.dataset.X_train, self.row_bound, rng=np.random.default_rng([self.seed, self.row_bound]))
         return unit_scale(cut, self.row_bound)
 
     def minimiser(self, reg_lambda: float) -> NDArray[np.float64]:
-        """Return the weights without noise, of two classes; made once for each λ."""
+        """Return the weights without noise, for two classes. They are computed once for each λ."""
         if reg_lambda not in self._minimisers:
             self._minimisers[reg_lambda] = minimiser(self._records, 2.0 * self._codes - 1.0, reg_lambda)
         return self._minimisers[reg_lambda]
@@ -322,6 +322,6 @@ def non_private_logistic(dataset: Dataset, reg_lambda: float = 1.0) -> LinearMod
 
 
 def non_private_nb(dataset: Dataset, pseudocount: float = 1.0) -> LinearModels:
-    """Return naive Bayes on the exact counts: what no noise would give."""
+    """Return naive Bayes on the exact counts, without noise."""
     exact = contingency(dataset.X_train, dataset.y_train, dataset.schema.n_classes)
     return models_from_row_bounded(NoisyCounts(exact.on[None], n=exact.n[None]), pseudocount)

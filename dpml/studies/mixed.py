@@ -1,7 +1,7 @@
-"""Studies of accuracy for tables of every kind: exact statistics once, then any number of draws at any setting.
+"""Studies of accuracy for mixed tables: exact statistics are computed once, then drawn any number of times.
 
-Each study is a callable for `dpml.sweep.sweep`, as in `dpml.studies.accuracy`; they differ in that numeric and
-categorical features stay what they are.
+Each study is a callable for `dpml.sweep.sweep`, as in `dpml.studies.accuracy`. Here numeric and categorical features
+are not made binary.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _MixedStudy:
     columns : sequence of str, optional
         Features to use; default: all.
     relation : {"add-remove", "replace-one"}
-        The relation for which each ε holds.
+        The relation under which each ε holds.
     """
 
     def __init__(self, dataset: Dataset, *, columns: Sequence[str] | None = None, relation: str = "add-remove"):
@@ -90,7 +90,7 @@ class BinnedNBStudy(_MixedStudy):
         self._tables: dict[tuple, Contingency] = {}
 
     def all_cells(self, n_bins: int) -> tuple[Design, Contingency]:
-        """Return a design of nothing but cells and the exact counts of all of them, for private prediction."""
+        """Return a design that consists of cells only, and the exact counts of all cells, for private prediction."""
         design = Design(self.schema, n_bins, binary_cells=True)
         return design, cell_counts(design, self._train, self.y_train, (self.schema.n_features, 0))
 
@@ -128,11 +128,11 @@ class MomentsNBStudy(_MixedStudy):
     dataset : Dataset
         Its training records give the exact statistics, its test records the accuracy.
     method : {"global", "smooth", "bun-steinke", "vaidya", "published"}
-        As in `MixedNB`. The ε of "vaidya" and "published" is the paper's, not what they cost.
+        As in `MixedNB`. The ε of "vaidya" and "published" is the claim of the paper, not the true cost.
     columns : sequence of str, optional
         Features to use; default: all.
     relation : {"add-remove", "replace-one"}
-        The relation for which each ε holds.
+        The relation under which each ε holds.
     """
 
     def __init__(self, dataset, method="smooth", *, columns=None, relation="add-remove"):
@@ -183,7 +183,7 @@ class MomentsNBStudy(_MixedStudy):
 def non_private_mixed_nb(
     dataset: Dataset, *, columns: Sequence[str] | None = None, n_bins: int | None = None
 ) -> dict[str, float]:
-    """Return the test accuracy without noise: of Gaussian naive Bayes, or with `n_bins` of the binned one."""
+    """Return the test accuracy without noise: of Gaussian naive Bayes, or of binned naive Bayes with `n_bins`."""
     study = MomentsNBStudy(dataset, "global", columns=columns)
     if n_bins is None:
         s = study.statistics

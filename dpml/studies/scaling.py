@@ -1,8 +1,8 @@
 """How many records a private logistic regression needs as the number of features grows (the thesis, Appendix B).
 
 Data are the thesis' toy Gaussians, scaled by public facts alone. A cell of the study is one method at one dimension D,
-one number of records N, one ε and one way of scaling; `run_cell` gives its mean test accuracy over several runs.
-Validation and test labels are taken as known: the figures tell what a method can do and are not released.
+one number of records N, one ε and one way of scaling. `run_cell` gives its mean test accuracy over several runs.
+The accuracies use known validation and test labels. They show how good a method is, and are not private.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-# "map" is not private; "-cv" marks λ chosen on a validation set as the thesis does, which is not paid for
+# "map" is not private; "-cv" marks λ that is chosen on a validation set, as in the thesis, without paying ε for it
 SCALING_METHODS = ("map", "erm-published-cv", "erm-cv", "erm", "fmsens1", "fmsens2", "fmsens3", "fm")
 SCALINGS = ("record", "dataset")
 LAMBDAS = (1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0)
 FIRST_RECORDS = 16
-MOST_CELLS = 1 << 23  # of one table; functional statistics are added up from tables of at most this size
-SAMPLE_CELLS = 1 << 16  # up to here each run has records of its own
+MOST_CELLS = 1 << 23  # largest table; functional statistics are added up from tables of at most this size
+SAMPLE_CELLS = 1 << 16  # up to this size each run has records of its own
 VALIDATION_RECORDS, TEST_RECORDS = 4_000, 20_000
-# the thesis scales by the data's own extremes; this many standard deviations beyond the two means stand for them
+# the thesis scales by the minimum and maximum of the data; here the bounds are this far beyond the two means
 DEVIATIONS = 3.0
 
 
@@ -63,13 +63,13 @@ class Cell:
     ----------
     method : str
         "map": no privacy, λ by validation. "erm-published-cv": objective perturbation as printed (the thesis, Algorithm
-        7), λ by validation. "erm-cv": with this project's constants. "erm": those, and λ by the public rule. "fmsens1",
-        "fmsens2", "fmsens3": the functional mechanism with the three sensitivities, λ four standard deviations of the
-        noise. "fm": FMsens3 with the public rule for λ.
+        7), λ by validation. "erm-cv": the same with this project's constants. "erm": with these constants and λ by the
+        public rule. "fmsens1", "fmsens2", "fmsens3": the functional mechanism with the three sensitivities, where λ is
+        four standard deviations of the noise. "fm": FMsens3 with the public rule for λ.
     dimension : int
         D.
     records : int
-        N, the training records.
+        N, the number of training records.
     epsilon : float
         ε, for add/remove; 0 for "map", which is not private.
     scaling : {"record", "dataset"}
@@ -94,7 +94,7 @@ class Cell:
 
     @property
     def walk(self) -> tuple[str, int, float, str]:
-        """What stays the same while N grows."""
+        """The settings that stay the same while N grows."""
         return self.method, self.dimension, self.epsilon, self.scaling
 
 
@@ -104,7 +104,7 @@ class Cell:
 def toy_records(records: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.intp]]:
     """Return records of two Gaussian classes, N(0, I) and N(a 1, I), and their classes (the thesis, A.7).
 
-    a is such that the best classifier is right with probability 0.9.
+    With this a, the best classifier is right with probability 0.9.
     """
     codes = rng.integers(0, 2, records)
     X = rng.standard_normal((records, dimension))
@@ -115,11 +115,11 @@ def toy_records(records: int, dimension: int, rng: np.random.Generator) -> tuple
 def scale_toy(X: FloatArray, scaling: str) -> FloatArray:
     """Scale records into the unit ball by public facts alone.
 
-    Each column goes to [-1, 1] by the bounds -3 and a + 3, beyond which it is cut; they stand for the data's own
-    minimum and maximum, which the thesis takes (A.8) and which are private. Then "record" divides each record that is
-    longer than 1 by its own length; "dataset" divides all by √D. The thesis mentions two types of scaling and does not
-    say which is which; these are the two readings of "scaled so that their Euclidean norm is at most 1". The middle of
-    the bounds is where the classes meet, so there is no intercept.
+    Each column is clipped to the bounds -3 and a + 3, and scaled to [-1, 1]. The thesis uses the minimum and maximum of
+    the data instead (A.8), which are private. Then "record" divides each record that is longer than 1 by its own
+    length; "dataset" divides all records by √D. The thesis mentions two types of scaling without defining them. These
+    are the two readings of "scaled so that their Euclidean norm is at most 1". The classes meet at the middle of the
+    bounds, so that no intercept is needed.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _accuracy(theta: FloatArray, X: FloatArray, codes: NDArray[np.intp]) -> Floa
 
 
 def _coefficients(cell: Cell, seed: int, sample: int) -> TaylorCoefficients:
-    """Return the polynomial of a sample; a long table is made and added up in parts."""
+    """Return the polynomial of a sample. A long table is generated and added up in parts."""
     D, N = cell.dimension, cell.records
     size = max(MOST_CELLS // D, 1)
     parts = []
@@ -196,21 +196,21 @@ def _models(cell: Cell, reg_lambda: float, seed: int, sample: int, runs: int, rn
 
 
 def most_records(method: str, dimension: int) -> int:
-    """Return the largest power of two that the study tries: what fits in one table, or 2^20 for a functional one."""
+    """Return the largest N that the study tries, a power of two: one that fits in a table, or 2^20 for "fm..."."""
     if method.startswith("fm"):
         return 1 << 20
     return 1 << min(int(math.log2(MOST_CELLS // dimension)), 18)
 
 
 def run_cell(cell: Cell, *, runs: int = 10, seed: int = 0) -> dict[str, Any]:
-    """Return a cell's mean test accuracy over some runs, its standard error, and the λ that was used.
+    """Return a cell's mean test accuracy over some runs, its standard error, and its λ.
 
-    Up to a size each run has records of its own; large tables are two, each for half of the runs. Where λ is by
-    validation, every value of `LAMBDAS` is run and the one with the best mean accuracy on 4,000 validation records
-    is taken (the thesis, B.3): not private.
+    Small tables are drawn anew for each run. Of large tables there are two, each for half of the runs. If λ is chosen
+    by validation, every value of `LAMBDAS` is run, and the one with the best mean accuracy on 4,000 validation records
+    is taken (the thesis, B.3). This choice is not private.
 
-    Privacy: ε of the cell per run under add/remove for the private methods, but for the choice of λ where it is by
-    validation. Records are synthetic.
+    Privacy: ε of the cell per run under add/remove for the private methods, except for the choice of λ by validation.
+    Records are synthetic.
 
     Parameters
     ----------
@@ -222,8 +222,8 @@ def run_cell(cell: Cell, *, runs: int = 10, seed: int = 0) -> dict[str, Any]:
     Returns
     -------
     dict
-        The cell's fields, `runs`, `seed`, `accuracy`, `standard_error` and `reg_lambda` (NaN where it follows from
-        the noise).
+        The cell's fields, `runs`, `seed`, `accuracy`, `standard_error` and `reg_lambda` (NaN if it follows from the
+        noise).
 
     Examples
     --------
@@ -243,14 +243,14 @@ def run_cell(cell: Cell, *, runs: int = 10, seed: int = 0) -> dict[str, Any]:
         grid = (math.nan,)
     best: tuple[float, float, FloatArray] = (-1.0, math.nan, np.zeros(0))
     for reg_lambda in grid:
-        # the same noise for each λ, scaled
+        # each λ uses the same noise, scaled
         rng = np.random.default_rng([seed, 4, cell.dimension, cell.records])
         each = [_models(cell, reg_lambda, seed, sample, share, rng) for sample, share in enumerate(shares)]
         theta = np.concatenate(each)
         validated = 0.0
         if searched:
             validated = float(_accuracy(theta, *_held_out(cell.dimension, cell.scaling, seed, 1)).mean())
-        if validated >= best[0]:  # of equal ones the largest λ
+        if validated >= best[0]:  # of equal accuracies, the largest λ is taken
             best = (validated, reg_lambda, theta)
     accuracy = _accuracy(best[2], *_held_out(cell.dimension, cell.scaling, seed, 2))
     return {
@@ -271,7 +271,8 @@ def next_cell(
 ) -> Cell | None:
     """Return the next cell of a walk over powers of two, or None at its end.
 
-    A walk ends at the first N whose mean accuracy is at least `target`, or at `most`; without a target at `most`.
+    A walk ends at the first N whose mean accuracy is at least `target`, or at `most`. Without a target it ends at
+    `most`.
 
     Parameters
     ----------
@@ -301,24 +302,24 @@ def _walk_of(row: dict[str, Any]) -> tuple[str, int, float, str]:
 
 
 def least_records(rows: Iterable[dict[str, Any]], *, tolerance: float = 0.02) -> pd.DataFrame:
-    """Return, for each walk, the least power of two N at which it comes close to the best of the "map" walk.
+    """Return, for each walk, the least power of two N whose accuracy is close to the best of the "map" walk.
 
-    The thesis' criterion (B.2): mean accuracy over the runs within `tolerance` of the best non-private one. Rounding is
-    up, to the next power of 2: the crossing lies between N/2 and N. Since a mean over ten runs can pass by chance, N
-    is a crude figure.
+    This is the criterion of the thesis (B.2): the mean accuracy over the runs is within `tolerance` of the best
+    non-private one. N is rounded up to the next power of 2: the crossing lies between N/2 and N. It is a crude figure,
+    because a mean over ten runs can pass by chance.
 
     Parameters
     ----------
     rows : iterable of dict
-        Results of `run_cell`; for each dimension and scaling there must be some of "map".
+        Results of `run_cell`, with some of "map" for each dimension and scaling.
     tolerance : float
 
     Returns
     -------
     DataFrame
-        One row a walk: `method`, `dimension`, `epsilon`, `scaling`, `records` (N, or the largest that was tried),
-        `converged`, `accuracy`, `standard_error`, `reg_lambda`, `best` (of "map") and `multiplier`, N divided by that
-        of "map".
+        One row for each walk: `method`, `dimension`, `epsilon`, `scaling`, `records` (N, or the largest N that was
+        tried), `converged`, `accuracy`, `standard_error`, `reg_lambda`, `best` (of "map") and `multiplier`, N divided
+        by that of "map".
 
     Examples
     --------

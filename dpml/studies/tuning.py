@@ -1,7 +1,8 @@
-"""What tuning costs beside what it gains: every scheme of `dpml.tuning.PrivateSearch`, all draws at once.
+"""The cost and the gain of private tuning: every scheme of `dpml.tuning.PrivateSearch`, with all draws at once.
 
-Batched as the other studies are: a part's exact statistics once, then the models of all draws in one array. Which
-record is in which part is drawn a few times (`splits`); draws take these in turn, so that bands include that spread.
+As in the other studies, the exact statistics of a part are computed once, then the models of all draws in one array.
+The records are dealt to parts a few times (`splits`). The draws use these splits in turn, so that bands include their
+spread.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ SCHEMES = (
     "random stopping 0, retrained",
     "random stopping 1, retrained",
 )
-# how the names of random stopping begin; its η follows
+# prefix of the names of random stopping; η follows
 STOPPING = "random stopping "
 ALL = "all"
 FloatArray = NDArray[np.float64]
 
 
 class _RowBounds:
-    """Row-bounded naive Bayes with a row bound that is tuned; a part's counts are made once for each bound."""
+    """Row-bounded naive Bayes with a tuned row bound. The counts of a part are computed once for each bound."""
 
     def __init__(self, dataset: Dataset, relation: str):
         self.schema, self.relation = dataset.schema, relation
@@ -82,7 +83,7 @@ class _RowBounds:
 
 
 class _Regularisers:
-    """Logistic regression with a λ that is tuned; no record is cut."""
+    """Logistic regression with a tuned λ. No record is cut."""
 
     def __init__(self, dataset: Dataset, relation: str, method: str):
         self.schema, self.relation, self.method = dataset.schema, relation, method
@@ -104,10 +105,11 @@ class _Regularisers:
 
 
 class TuningStudy:
-    """Test accuracies of a public rule, of the best candidate in hindsight, and of each private search between them.
+    """Test accuracies of a public rule, of the best candidate in hindsight, and of each private search.
 
-    Every scheme has the same ε in all. "best in hindsight" trains each candidate with all of ε on all records and keeps
-    the one with the best mean test accuracy: no private method, but the mark to reach. "public rule" does not look.
+    Every scheme has the same total ε. "best in hindsight" trains each candidate with all of ε on all records and keeps
+    the one with the best mean test accuracy. It is not private, but an upper mark. "public rule" does not use the
+    records for its choice.
 
     Parameters
     ----------
@@ -118,14 +120,14 @@ class TuningStudy:
     method : {"output", "objective"}
         For logistic regression.
     public : number, optional
-        What the public rule takes. None: the project's rule (`default_row_bound`, `default_reg_lambda`).
+        The value of the public rule. None: the project's rule (`default_row_bound`, `default_reg_lambda`).
     relation : {"add-remove", "replace-one"}
     validation_share : float
         As for `PrivateSearch`; so are `choice`, "permute-and-flip" or "exponential", `simulations` and `reach`.
     splits : int
-        Independent draws of which record is in which part.
+        Number of independent deals of the records to parts.
     seed : int
-        Of the splits.
+        Seed of the splits.
 
     Examples
     --------
@@ -181,7 +183,7 @@ class TuningStudy:
 
     @property
     def schemes(self) -> tuple[str, ...]:
-        """The schemes that there are for this parameter."""
+        """The schemes that work for this parameter."""
         return tuple(name for name in SCHEMES if name != "stability" or self.parameter == "reg_lambda")
 
     def __call__(
@@ -298,7 +300,7 @@ class TuningStudy:
             accuracy[mine] = models.accuracy(self.X_test, self.y_test)
         noisy = Laplace(costs["select"], 1.0).release(correct, rng=rng)
         search = np.repeat(np.arange(draws), runs)
-        # the last of a search's runs in order of score
+        # the run with the largest noisy score is the last of its search in this order
         order = np.lexsort((noisy, search))
         best = order[np.cumsum(runs) - 1]
         return candidate[best], accuracy[best]

@@ -1,9 +1,9 @@
-"""Algorithms on which the literature tries its searches for violations of differential privacy.
+"""Algorithms on which the literature tests searches for violations of differential privacy.
 
-They are written here from their definitions, right ones and wrong ones, so that a search can be measured where the
-true ε is known: Ding et al. (2018, "Detecting violations of differential privacy"), Bichsel et al. (2021,
-"DP-Sniper"), Lyu, Su and Li (2017, "Understanding the sparse vector technique"). They are specimens: they are not
-charged to any budget, and none of them is meant for a release.
+They are written from their definitions, correct and incorrect ones, so that a search can be tested where the true ε is
+known: Ding et al. (2018, "Detecting violations of differential privacy"), Bichsel et al. (2021, "DP-Sniper"), Lyu, Su
+and Li (2017, "Understanding the sparse vector technique"). They are for tests only: they charge no budget, and none of
+them is meant for a release.
 
 Examples
 --------

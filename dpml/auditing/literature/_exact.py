@@ -1,8 +1,8 @@
-"""What the literature's algorithms really cost, by enumeration of answers and integration of their noise.
+"""The true cost of the literature's algorithms, by enumeration of answers and integration over their noise.
 
-Given the noise that all queries share (a threshold's, or the value of the largest), the answers are independent. The
-probability of an output is then an integral of a product with one factor a query, and queries of the same answers on
-both sides can be exchanged: it is enough to go through multisets of (answer, neighbour's answer).
+Given the noise that all queries share (of a threshold, or the value of the maximum), the answers are independent. The
+probability of an output is then the integral of a product with one factor for each query. Queries with the same answers
+on both sides are interchangeable, so it is enough to enumerate multisets of (answer, neighbour's answer).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 # Points of each Gauss-Legendre panel; between breakpoints the integrands are sums of few exponentials.
 POINTS = 16
-# log 0, so that no times it is 0 and once is none.
+# Stands for log 0; finite, so that 0 times it is 0.
 LOG_ZERO = -1e5
 Nodes = tuple[FloatArray, FloatArray]
 
 
 def changes(answers: range, most: int = 1) -> list[tuple[int, int]]:
-    """Return all (answer, neighbour's answer) that are at most `most` apart."""
+    """Return all pairs (answer, neighbour's answer) with a difference of at most `most`."""
     return [(a, b) for a in answers for b in answers if abs(a - b) <= most]
 
 
@@ -45,13 +45,16 @@ def laplace_density(x: FloatArray, scale: float) -> FloatArray:
 
 
 def laplace_cdf(x: FloatArray, scale: float) -> FloatArray:
-    """Return the distribution function of Laplace noise, of full relative accuracy in the lower tail."""
+    """Return the distribution function of Laplace noise, with full relative accuracy in the lower tail."""
     tail = 0.5 * np.exp(-np.abs(x) / scale)
     return np.where(x < 0, tail, 1 - tail)
 
 
 def nodes(breaks: range, reach: float) -> Nodes:
-    """Return (points, weights) that integrate what is smooth but at whole numbers in `breaks`, out to `reach`."""
+    """Return (points, weights) to integrate functions that are smooth except at the integers in `breaks`.
+
+    The range extends by `reach` on both sides.
+    """
     tail = np.geomspace(1.0, reach, 24)
     edges = np.concatenate([breaks[0] - tail[::-1], np.arange(breaks[0], breaks[-1] + 0.25, 0.5), breaks[-1] + tail])
     x, w = np.polynomial.legendre.leggauss(POINTS)
@@ -60,7 +63,7 @@ def nodes(breaks: range, reach: float) -> Nodes:
 
 
 def multisets(n: int, size: int) -> FloatArray:
-    """Return each multiset of `size` of n things as a row that says how often each is in it."""
+    """Return each multiset of `size` out of n items as a row with the multiplicity of each item."""
     counts = np.zeros((comb(n + size - 1, size), n))
     for row, chosen in zip(counts, combinations_with_replacement(range(n), size), strict=True):
         for k in chosen:
@@ -75,7 +78,7 @@ def products(factors: FloatArray, size: int) -> FloatArray:
 
 
 def sides(factor: Callable[[float], FloatArray], pairs: list[tuple[int, int]], size: int) -> list[FloatArray]:
-    """Return the products of a factor that depends on an answer, for the data and for the neighbour."""
+    """Return the products of a factor that depends on the answer, for the data and for the neighbour."""
     return [products(np.stack([factor(pair[side]) for pair in pairs]), size) for side in (0, 1)]
 
 

@@ -1,4 +1,4 @@
-"""One algorithm of the literature, the inputs on which it is searched, and what it costs on them."""
+"""One algorithm of the literature, the inputs of its search, and its true cost on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Specimen", "Specimens", "laplace"]
 
 @dataclass(frozen=True)
 class Specimen:
-    """An algorithm of the literature at a claim of ε.
+    """An algorithm of the literature that claims ε.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class Specimen:
     true_epsilon: Callable[[], float]
 
 
-# {name: the algorithm at a claim of ε}
+# {name: function from the claimed ε to the algorithm}
 Specimens = dict[str, Callable[[float], Specimen]]
 
 
 def laplace(rng: np.random.Generator, scale: float, size: Any) -> NDArray[np.float64]:
-    """Draw Laplace noise as the difference of two exponentials, which is twice as fast as by inversion."""
+    """Draw Laplace noise as the difference of two exponentials, which is twice as fast as inversion."""
     noise = rng.standard_exponential(size)
     noise -= rng.standard_exponential(size)
     noise *= scale

@@ -26,15 +26,15 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NoisyAnswers:
-    """Laplace noise on each answer, then the answers or their running sums; or one answer several times.
+    """Laplace noise on each answer, once or several times, and optionally cumulative sums of the noisy answers.
 
     Attributes
     ----------
     scale : float
     sums : bool
-        Return running sums of the noisy answers.
+        Whether to return cumulative sums of the noisy answers.
     times : int
-        How often each answer gets noise.
+        Number of noisy copies of each answer.
     """
 
     scale: float
@@ -51,14 +51,14 @@ class NoisyAnswers:
     def true_epsilon(self) -> float:
         """Return the largest loss of one answer that changes by 1.
 
-        The noisy answers can be had back from their sums, and each costs |change| / scale.
+        The noisy answers can be computed back from their sums, and each costs |change| / scale.
         """
         return self.times / self.scale
 
 
 @dataclass(frozen=True)
 class TruncatedGeometric:
-    """A count of n people with geometric noise on {0, ..., n}, from one whole random number (GeoSample).
+    """A count of n people with geometric noise on {0, ..., n}, drawn from one random integer (GeoSample).
 
     With k = ⌈log2(2/ε)⌉ it takes u from {1, ..., d}, d = (2^(k+1) + 1)(2^k + 1)^(n-1), and returns the smallest z with
     F(z) >= u. It is ln(1 + 2^-k)-private by Theorem 4.7, which is at most ε/2.
@@ -68,7 +68,7 @@ class TruncatedGeometric:
     n: int = 5
 
     def _cumulative(self, count: int) -> list[int]:
-        """Return F(0), ..., F(n) in whole numbers; F(n) = d."""
+        """Return F(0), ..., F(n) as integers; F(n) = d."""
         k = ceil(log2(2 / self.epsilon))
         base, n = 2**k, self.n
         d = (2 * base + 1) * (base + 1) ** (n - 1)
@@ -83,7 +83,7 @@ class TruncatedGeometric:
         return np.array([float(step / cumulative[-1]) for step in steps])
 
     def __call__(self, data: Any, *, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return one output a draw."""
+        """Return one output for each draw."""
         cumulative = np.array(self._cumulative(int(np.ravel(data)[0])), dtype=np.int64)
         return np.searchsorted(cumulative, rng.integers(1, cumulative[-1] + 1, draws), side="left")
 
@@ -98,7 +98,7 @@ def _noisy(title: str, source: str, inputs: str, variant: NoisyAnswers, length: 
 
 
 def _histogram(number: int, epsilon: float) -> Specimen:
-    # the second takes ε for the scale where the first takes 1/ε: at ε = 1 there is no difference
+    # the scale of the second is ε instead of 1/ε: at ε = 1 the two agree
     scale, title = (1 / epsilon, "Noisy histogram 1") if number == 1 else (epsilon, "Noisy histogram 2, scale ε")
     source = f"Ding et al. 2018, Algorithm {8 + number}"
     return _noisy(title, source, "5 counts in {0, 1, 2}, one changes by 1", NoisyAnswers(scale), 5)

@@ -1,10 +1,11 @@
-"""Report noisy max, right and wrong (Ding et al. 2018, Algorithms 5 to 8).
+"""Report noisy max, correct and incorrect variants (Ding et al. 2018, Algorithms 5 to 8).
 
-Variants 1 and 2 return which query is largest, with Laplace and with exponential noise of scale 2/ε; 3 and 4 return
-the largest noisy value itself. Inputs: five answers of 0, 1 or 2, each changes by at most 1 in a direction of its own.
+Variants 1 and 2 return the index of the largest noisy answer, with Laplace and with exponential noise of scale 2/ε.
+Variants 3 and 4 return the largest noisy value itself. Inputs: five answers of 0, 1 or 2; each changes by at most 1, in
+its own direction.
 
-With Laplace noise the largest value below all answers costs length · ε/2. With exponential noise a value below the
-largest answer cannot occur, so that ε is infinite as soon as the largest answers of two neighbours differ.
+In variant 3, a largest value below all answers costs length · ε/2. In variant 4, a value below the largest answer
+cannot occur, so ε is infinite if the largest answers of two neighbours differ.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class NoisyMax:
     ----------
     epsilon : float
     exponential : bool
-        Exponential noise, not Laplace noise.
+        Whether the noise is exponential instead of Laplace.
     value : bool
-        Return the largest noisy value, not its place.
+        Whether to return the largest noisy value instead of its index.
     """
 
     epsilon: float
@@ -59,7 +60,7 @@ class NoisyMax:
         return 2 / self.epsilon
 
     def __call__(self, data: Any, *, draws: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Return one place or one value a draw."""
+        """Return one index or one value for each draw."""
         shape = (draws, len(data))
         noisy = rng.standard_exponential(shape) * self.scale if self.exponential else laplace(rng, self.scale, shape)
         noisy += np.asarray(data, dtype=float)
@@ -80,12 +81,12 @@ class NoisyMax:
         x, w = nodes(ANSWERS, 60 * self.scale)
         pairs = changes(ANSWERS)
         others = sides(lambda q: self._cdf(x - q), pairs, length - 1)
-        # the largest is x, at the query with this change: a density for each multiset of the others
+        # the maximum is x, at the query with this change: one density for each multiset of the other queries
         largest = sides(lambda q: self._density(x - q), pairs, 1)
         if not self.value:
             one, two = ((others[side] * w) @ largest[side].T for side in (0, 1))
             return largest_loss(one, two)
-        # the density of the largest: the product of all distribution functions, times the sum of hazards
+        # the density of the maximum: the product of all distribution functions times the sum of the ratios density/cdf
         below = sides(lambda q: self._cdf(x - q), pairs, length)
         hazard = sides(self._hazard(x), pairs, 1)
         counts = multisets(len(pairs), length)

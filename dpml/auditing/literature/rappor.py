@@ -1,9 +1,9 @@
-"""RAPPOR, one report of a person's value, and one-time RAPPOR, which shows the memoised bits themselves.
+"""RAPPOR, which reports a person's value once, and one-time RAPPOR, which reports the memoised bits themselves.
 
-Definition: Erlingsson, Pihur and Korolova (2014), steps 1 to 3 and, one-time, 1 and 2. A value sets up to h of k bits
-of a Bloom filter. Each bit is memoised: 1 with probability f/2, 0 with probability f/2, else as it is. A report shows a
-memoised 1 as 1 with probability q, and a memoised 0 as 1 with probability p. One-time RAPPOR is also what a person
-gives away who reports for ever, for the memoised bits can then be read off the frequencies.
+Definition: Erlingsson, Pihur and Korolova (2014), steps 1 to 3; one-time RAPPOR has steps 1 and 2. A value sets up to h
+of k bits of a Bloom filter. Each bit is memoised: as 1 with probability f/2, as 0 with probability f/2, else unchanged.
+A report shows a memoised 1 as 1 with probability q, and a memoised 0 as 1 with probability p. One-time RAPPOR is also
+the limit of unlimited reports by one person, since their frequencies reveal the memoised bits.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ VALUES = tuple(range(10))
 
 @dataclass(frozen=True)
 class Rappor:
-    """RAPPOR whose f is set so that two values without a common bit cost ε.
+    """RAPPOR with f chosen so that two values without a common bit cost ε.
 
     Attributes
     ----------
     epsilon : float
     one_time : bool
-        Show the memoised bits.
+        Whether to report the memoised bits.
     bits, hashes : int
         k and h.
     p, q : float
-        Chances that a report shows 1, for a memoised 0 and a memoised 1.
+        Probabilities that a report shows 1, for a memoised 0 and for a memoised 1.
     """
 
     epsilon: float
@@ -49,7 +49,7 @@ class Rappor:
     q: float = 0.75
 
     def chances(self) -> tuple[float, float]:
-        """Return the probabilities that a bit that is set, and one that is not, is shown as 1."""
+        """Return the probabilities that a set bit and an unset bit are reported as 1."""
         # two values differ in at most 2h bits, and h of them are set on each side
         low, high = 1e-12, 1.0
         if self._cost(low) < self.epsilon:
@@ -75,13 +75,13 @@ class Rappor:
         return bits
 
     def __call__(self, data: Any, *, draws: int, rng: np.random.Generator) -> NDArray[np.int8]:
-        """Return the bits of one report a draw as a row."""
+        """Return one report for each draw, as a row of bits."""
         one, zero = self.chances()
         chance = np.where(self.bloom(data), one, zero).astype(np.float32)
         return (rng.random((draws, self.bits), dtype=np.float32) < chance).astype(np.int8)
 
     def true_epsilon(self) -> float:
-        """Return the largest loss over pairs of the stated values: bits are independent, so that logs add up."""
+        """Return the largest loss over pairs of the stated values. Bits are independent, so their log ratios add up."""
         one, zero = self.chances()
         shown = np.array([self.bloom(value) for value in VALUES])
         only = (shown[:, None] & ~shown[None]).sum(axis=2)

@@ -1,12 +1,12 @@
-"""Six variants of the sparse vector technique, four of them wrong, and the one that answers with numbers.
+"""Six variants of the sparse vector technique, four of them incorrect, and the numerical sparse vector technique.
 
-Queries are asked in order; an answer says whether a noisy value reaches a noisy threshold, until `cutoff` of them do.
-Definitions: Lyu, Su and Li (2017, Figure 1), Algorithms 1 to 6, with Δ = 1; the numerical one: Wang et al. (2019). An
-answer that is not given any more is NaN; "below" is 0, or -inf where "above" is answered with a number.
+Queries are asked in order. Each answer says whether a noisy value reaches a noisy threshold, until `cutoff` of them do.
+Definitions: Lyu, Su and Li (2017, Figure 1), Algorithms 1 to 6, with Δ = 1; the numerical technique: Wang et al.
+(2019). An answer after the cut-off is NaN. "Below" is 0, or -inf where "above" is answered with a number.
 
-Inputs: each answer is 0, 1 or 2, the threshold is 1, and each answer changes by at most 1 in a direction of its own.
-Variants 3 and 6 cost more with every further query, and are unbounded in that sense alone; on a stated number of
-queries their ε is finite. Variant 5 is infinite from two queries on.
+Inputs: each answer is 0, 1 or 2, the threshold is 1, and each answer changes by at most 1, in its own direction. The ε
+of variants 3 and 6 grows with every further query, but is finite for a given number of queries. The ε of variant 5 is
+infinite for two or more queries.
 """
 
 from __future__ import annotations
@@ -38,18 +38,19 @@ THRESHOLD = 1.0
 
 @dataclass(frozen=True)
 class SparseVectorVariant:
-    """A variant, by its noise scales and by what it answers.
+    """A variant, given by its noise scales and its answers.
 
     Attributes
     ----------
     threshold_scale, query_scale : float
-        Scales of the Laplace noise; a query scale of 0 is no noise.
+        Scales of the Laplace noise; a query scale of 0 means no noise.
     cutoff : int or None
-        c: how many answers "above" end it; None for no end.
+        c, the number of answers "above" after which it stops; None for no cut-off.
     redraw : bool
         Whether the threshold gets new noise after each answer "above".
     answer_scale : float or None
-        None: "above" is answered with 1. 0: with the noisy value that was compared. Else: with new noise of this scale.
+        The answer "above" is 1 if None, the compared noisy value if 0, and otherwise a value with new noise of this
+        scale.
     """
 
     threshold_scale: float
@@ -71,7 +72,7 @@ class SparseVectorVariant:
             threshold = np.repeat(threshold, len(data), axis=1)
             for k in range(len(data) - 1):
                 again = np.flatnonzero(values[:, k] >= threshold[:, k])
-                # the new noise stays for all queries that follow, until it is drawn anew
+                # the new noise is used for all later queries, until it is redrawn
                 threshold[again, k + 1 :] = THRESHOLD + laplace(rng, self.threshold_scale, (len(again), 1))
         above = values >= threshold
         if self.answer_scale is None:
@@ -90,7 +91,7 @@ class SparseVectorVariant:
             return self._loss_of_value(length)
         if self.redraw:
             assert self.cutoff is not None
-            # each stretch up to an answer "above" has noise of its own: log ratios add up, and can all be worst at once
+            # each run up to an answer "above" has its own noise: log ratios add up, and all can be largest at once
             ended = [self._loss(below, 1) for below in range(length)]
             open_end = [0.0, *(self._loss(below, 0) for below in range(1, length + 1))]
             worst = open_end[:]
@@ -107,14 +108,14 @@ class SparseVectorVariant:
         return max(self._loss(below, above) for below, above in outputs)
 
     def _loss(self, below: int, above: int) -> float:
-        """Return the largest loss of an output with so many answers of each kind under one threshold noise."""
+        """Return the largest loss of an output with these numbers of answers under one threshold noise."""
         r, w = nodes(ANSWERS, 60 * self.threshold_scale)
         weights = w * laplace_density(r - THRESHOLD, self.threshold_scale)
         pairs = changes(ANSWERS)
         under = sides(lambda q: self._below(r - q), pairs, below)
         over = sides(lambda q: self._below(r - q, upper=True), pairs, above)
         if self.answer_scale:
-            # a number with noise of its own gives away at most |change| / scale more, whatever the rest
+            # a number with its own noise adds at most |change| / scale to the loss
             over[0] *= np.exp([[abs(a - b) / self.answer_scale] for a, b in pairs]) if above == 1 else 1.0
             assert above <= 1, "numbers are integrated for a cutoff of 1"
         one, two = ((under[side] * weights) @ over[side].T for side in (0, 1))
@@ -127,9 +128,9 @@ class SparseVectorVariant:
         return laplace_cdf(-x if upper else x, self.query_scale)
 
     def _loss_of_value(self, length: int) -> float:
-        """Return the largest loss where the compared value itself is the answer, for a cutoff of 1.
+        """Return the largest loss if the answer is the compared value itself, for a cutoff of 1.
 
-        The density of `below` answers "below" and then v is the integral of the rest over thresholds up to v.
+        The density of `below` answers "below" and then v is an integral over thresholds up to v.
         """
         assert self.cutoff == 1, "values are integrated for a cutoff of 1"
         r, w = nodes(ANSWERS, 60 * self.threshold_scale)
@@ -150,13 +151,13 @@ class SparseVectorVariant:
 
 
 def _signed_loss(first: FloatArray, second: FloatArray) -> float:
-    """Return the largest log ratio one way; the pairs hold both orders, so that it is the largest both ways."""
+    """Return the largest log ratio in one direction. The pairs hold both orders, so it covers both directions."""
     with np.errstate(divide="ignore"):
         return float((np.log(first) - np.log(second)).max())
 
 
 def _variants(epsilon: float) -> dict[str, tuple[str, str, SparseVectorVariant, int]]:
-    """Return {name: (title, source, variant, number of queries)}; ε is split as ε1 for the threshold and ε2."""
+    """Return {name: (title, source, variant, number of queries)}; ε is split into ε1 for the threshold and ε2."""
     half, quarter = epsilon / 2, epsilon / 4
     paper = "Lyu, Su and Li 2017, Algorithm"
     return {

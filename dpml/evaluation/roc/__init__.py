@@ -1,4 +1,4 @@
-"""ROC curves: from a noisy histogram, as they were published, their thresholds and the area between two."""
+"""ROC curves: from a noisy histogram and as published, with their thresholds and the area between two curves."""
 
 from dpml.evaluation.roc.area import area_between
 from dpml.evaluation.roc.as_published import published_roc_curve, published_roc_is_private, roc_from_sums

@@ -1,6 +1,6 @@
-"""Cutting [0, 1] again and again where sorted scores say so: the nodes, and one cut of each node.
+"""Recursive cuts of [0, 1] that depend on sorted scores: the nodes, and one cut of each node.
 
-Statistics and noise of `dpml.evaluation.roc.thresholds`, which says what they cost.
+These are the statistics and the noise of `dpml.evaluation.roc.thresholds`, which states their cost.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from dpml.mechanisms.smooth.location import Median
 
 Floats = NDArray[np.float64]
 
-# Numbers held at a time, and the largest node whose pairs of ranks are all tried at once.
+# Most numbers in memory at a time; the largest node for which all pairs of ranks are tried at once.
 BLOCK_CELLS = 1 << 21
 SMALL_NODE = 64
 
-# A node: left and right end, first and last + 1 of its sorted scores, and the share of them that should lie below.
+# A cut's arguments describe a node: left and right end, first and last + 1 of its sorted scores, and the share of its
+# scores that should lie below the cut.
 Cut = Callable[[Floats, Floats, NDArray[np.int64], NDArray[np.int64], Floats], Floats]
 
 
 def cut_levels(x: Floats, cuts: Floats, cut: Cut) -> None:
     """Fill in the cuts (draws, m + 1) between 0 and 1, level by level, from sorted scores on [0, 1]."""
     m = cuts.shape[1] - 1
-    # scores below each cut, and up to it; the ends of [0, 1] take their scores in
+    # numbers of scores below each cut, and up to it; scores at 0 and 1 belong to the outermost nodes
     below, upto = np.zeros(cuts.shape, dtype=np.int64), np.zeros(cuts.shape, dtype=np.int64)
     below[:, m] = len(x)
     nodes = 1
@@ -39,10 +40,10 @@ def cut_levels(x: Floats, cuts: Floats, cut: Cut) -> None:
         split = b - a > 1
         a, at, b = a[split], at[split], b[split]
         share = np.broadcast_to((at - a) / (b - a), (len(cuts), len(at)))
-        # a node between two equal cuts holds nothing
+        # a node between two equal cuts is empty
         end = np.maximum(below[:, b], upto[:, a])
         new = cut(cuts[:, a], cuts[:, b], upto[:, a], end, share)
-        # rounding may not pass the ends
+        # rounding must not move a cut beyond the ends
         cuts[:, at] = new = np.clip(new, cuts[:, a], cuts[:, b])
         below[:, at], upto[:, at] = np.searchsorted(x, new, side="left"), np.searchsorted(x, new, side="right")
         nodes *= 2
@@ -58,7 +59,7 @@ def exponential_cut(
     weight: Floats,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return one point for each node: a gap between scores by its mass (Gumbel), then a point of it evenly."""
+    """Return one point for each node: a gap between scores, drawn by its mass (Gumbel), then a uniform point in it."""
     return door.release(_ExponentialCut(), (x, left, right, first, end, share, weight), rng)
 
 
@@ -129,15 +130,15 @@ def _cut_nodes(
 def smooth_medians(
     x: Floats, left: Floats, right: Floats, first: NDArray[np.int64], end: NDArray[np.int64], beta: float
 ) -> Floats:
-    """Return the smooth sensitivity of every node's median between the node's ends (see `smooth_location.Median`).
+    """Return the smooth sensitivity of every node's median (see `dpml.mechanisms.smooth.location.Median`).
 
-    The largest exp(-β(i + j - 1))·(x_(r+j) - x_(r-i)) over i + j >= 1, r = ⌈s/2⌉: small nodes by trying all pairs, in
-    groups of about equal size; each larger one by a search.
+    It is the largest exp(-β(i + j - 1))·(x_(r+j) - x_(r-i)) over i + j >= 1, with r = ⌈s/2⌉, between the node's ends.
+    Small nodes try all pairs, in groups of about equal size. Each larger node uses a search.
     """
     shape = left.shape
     left, right, first, end = left.ravel(), right.ravel(), first.ravel(), end.ravel()
     size, width = end - first, right - left
-    smooth = width.copy()  # of no scores, all of the width
+    smooth = width.copy()  # for a node without scores: its width
     padded = np.concatenate([x, [0.0]])
     largest = 1
     while largest <= SMALL_NODE:

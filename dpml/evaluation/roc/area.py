@@ -1,4 +1,4 @@
-"""Curves as curves: the area between two of them. No privacy in it."""
+"""The area between two curves. It is exact, so not private."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpml.exceptions import InvalidParameter
 
 __all__ = ["area_between"]
 
-# Numbers held at a time.
+# Most numbers in memory at a time.
 BLOCK_CELLS = 1 << 20
 
 
@@ -19,7 +19,7 @@ def area_between(fpr1: Any, tpr1: Any, fpr2: Any, tpr2: Any) -> float | NDArray[
     """Return the area between two ROC curves, Stoddard et al.'s measure of error (sec. 5.2, Table 1).
 
     It is the integral over fpr of the absolute difference in tpr, exact for piecewise linear curves. Vertical steps
-    have no width and add nothing by themselves. No privacy in it: an area to a true curve is private.
+    have no width and add nothing by themselves. The area to an exact curve is not private: do not publish it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _areas(f1: NDArray, t1: NDArray, f2: NDArray, t2: NDArray) -> NDArray[np.flo
     fpr = np.concatenate([f1, f2], axis=1)
     order = np.argsort(fpr, axis=1, kind="stable")
     fpr = np.take_along_axis(fpr, order, axis=1)
-    # points of either curve at or left of each breakpoint; at ties the last one counts, the others have no width
+    # number of points of each curve at or left of each breakpoint; of ties the last counts, the others have no width
     passed1 = np.cumsum(order < n, axis=1)
     passed2 = np.arange(1, fpr.shape[1] + 1) - passed1
     left1, right1 = _between(f1, t1, fpr, passed1)
@@ -90,7 +90,7 @@ def _areas(f1: NDArray, t1: NDArray, f2: NDArray, t2: NDArray) -> NDArray[np.flo
 
 
 def _between(f: NDArray, t: NDArray, fpr: NDArray, passed: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a curve's limits inside both ends of each interval between breakpoints."""
+    """Return a curve's limits at both ends of each interval between breakpoints, from inside the interval."""
     i = np.clip(passed[:, :-1] - 1, 0, f.shape[1] - 2)
     x0, x1 = np.take_along_axis(f, i, axis=1), np.take_along_axis(f, i + 1, axis=1)
     y0, y1 = np.take_along_axis(t, i, axis=1), np.take_along_axis(t, i + 1, axis=1)

@@ -1,8 +1,9 @@
-"""Private ROC curves as Stoddard et al. 2014 publish them (section 4, Algorithm 3), with every part replaceable.
+"""Private ROC curves as published by Stoddard et al. 2014 (section 4, Algorithm 3), where every part can be replaced.
 
-Thresholds first, for a share of ε (or public ones, or the paper's baseline that takes them from the data); then for
-each label noisy numbers of records above every threshold, as one-sided range queries; then monotone regression. The
-project's own curve, `private_roc_curve`, has public bins and one table for both labels; this is what it is compared to.
+First come the thresholds: for a share of ε, public, or taken from the data as in the paper's baseline. Then come, for
+each label, noisy numbers of records above every threshold, as one-sided range queries. The last step is monotone
+regression. The project's own curve, `private_roc_curve`, has public bins and one table for both labels; it is compared
+with this one.
 
 Statistics: sorted scores of each label. Releases: the thresholds (`dpml.evaluation.roc.thresholds`), then the sums
 (`dpml.mechanisms.ranges`). Model: `roc_from_sums`.
@@ -49,8 +50,8 @@ MOST_NOISE = 1e300
 def published_roc_is_private(method: str, n_thresholds: int | None = None, relation: str = "add-remove") -> bool:
     """Return whether `published_roc_curve` is ε-differentially private with these options.
 
-    "laplace" takes its thresholds from the data and is not. "fixed-space" without `n_thresholds` takes ⌊α·n⌋ of them,
-    which publishes n: private under replace-one, where n is public, and not under add/remove.
+    "laplace" takes its thresholds from the data and is not private. "fixed-space" without `n_thresholds` has ⌊α·n⌋
+    thresholds, which publishes n. It is private under replace-one, where n is public, but not under add/remove.
 
     Examples
     --------
@@ -89,13 +90,13 @@ def published_roc_curve(
 
     Released: the thresholds and, for each label, noisy numbers of records with scores >= each of them.
 
-    Privacy: at most ε per draw under `relation`, unless `published_roc_is_private` says no; such a method is kept for
-    comparison and takes no budget. Derivation: ε1 = `split`·ε pays for thresholds that are drawn (none for the others),
+    Privacy: at most ε per draw under `relation`, unless `published_roc_is_private` is False; such a method is kept for
+    comparison and takes no budget. Derivation: ε1 = `split`·ε pays for drawn thresholds (0 for other thresholds), and
     ε2 = ε - ε1 for the sums. A record adds to the sums of one label only, so both labels may have all of ε2 under
-    add/remove; with `halves` each has ε2/2 as published, and the true cost is at most ε1 + ε2/2. Under replace-one a
+    add/remove. With `halves` each has ε2/2 as published, and the true cost is at most ε1 + ε2/2. Under replace-one a
     record may change its label: all noise is doubled. "laplace": with t thresholds and the number of records of a
-    label a record changes at most t + 1 sums by 1, and noise of scale (t + 1)/ε is enough; the paper asks for
-    (2t + 1)/ε, which `halves` keeps.
+    label, a record changes at most t + 1 sums by 1, so that noise of scale (t + 1)/ε is enough. The paper uses
+    (2t + 1)/ε, and so does `halves`.
 
     Parameters
     ----------
@@ -106,17 +107,17 @@ def published_roc_curve(
     rng : numpy.random.Generator
         Source of all noise.
     method : {"recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed"}
-        How thresholds are chosen: Algorithm 4; the exponential mechanism (not in Stoddard et al. 2014); evenly; the
-        paper's baseline, t quantiles of the data, NOT private; and that baseline with even public thresholds.
+        How thresholds are chosen: by Algorithm 4; by the exponential mechanism (not in Stoddard et al. 2014); evenly;
+        by the paper's baseline, t quantiles of the data, NOT private; by that baseline with even public thresholds.
     split : float
         Share of ε for the thresholds, in (0, 1); 0.2 in Stoddard et al. 2014.
     k : int
         Levels of the recursion, public: 2^k thresholds. Stoddard et al. take ⌈log2 n⌉, 10 on their data.
     n_thresholds : int, optional
-        Their public number. Default: 2^k for quantiles, 10 for the baselines, ⌊`alpha`·n⌋ for "fixed-space", which
-        publishes n.
+        The public number of thresholds. Default: 2^k for quantiles, 10 for the baselines, ⌊`alpha`·n⌋ for
+        "fixed-space", which publishes n.
     alpha : float
-        α of Stoddard et al.'s α-FixedSpace; unused where `n_thresholds` is given.
+        α of Stoddard et al.'s α-FixedSpace; unused if `n_thresholds` is given.
     calibration : {"published", "exact"}
         Noise of recursive medians: see `recursive_medians`.
     ranges : {"privelet", "hierarchy", "identity"}
@@ -163,9 +164,9 @@ def published_roc_curve(
     scores, codes = _records(y_true, y_score, score_scale, pos_label, classes, on_invalid)
     options: dict[str, Any] = {"relation": relation, "score_scale": score_scale, "draws": rows, "rng": check_rng(rng)}
     if budget is not None and not published_roc_is_private(method, n_thresholds, relation):
-        raise NotPrivate(f"published_roc_curve(method={method!r}) is kept as it was published: no charge covers it")
+        raise NotPrivate(f"published_roc_curve(method={method!r}) is not private: it takes no budget")
 
-    # under replace-one the number of records is public as given: one that was dropped counts and adds nothing
+    # under replace-one the given number of records is public: a dropped record is counted, and adds nothing
     count, second = _plan(method, len(y_true), epsilon, split, k, n_thresholds, alpha)
     first = rest_of(epsilon, second)
     _check_noise(first, second, count, relation)
@@ -198,8 +199,8 @@ def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
 
     Source: Stoddard et al. 2014, sec. 4.2.3.
 
-    Post-processing, so it costs no ε: each label's sums are replaced by the nearest that rise, cut at 0, and divided
-    by the last one. A label of which nothing is left rises evenly.
+    This is post-processing, so it costs no ε. Each label's sums are replaced by the nearest increasing ones, cut at 0,
+    and divided by the last one. If nothing is left of a label, its rates rise evenly.
 
     Parameters
     ----------
@@ -224,7 +225,7 @@ def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
     values = np.asarray(sums, dtype=float)
     if values.ndim < 2 or values.shape[-2] != 2 or values.shape[-1] < 1 or not np.isfinite(values).all():
         raise InvalidParameter("sums", f"an array of shape {values.shape}", "finite, of shape (..., 2, m)")
-    # regression adds up many values: dividing by the largest first keeps that finite whatever the noise
+    # regression adds up many values: dividing by the largest first keeps the sums finite, whatever the noise
     largest = np.abs(values).max(axis=-1, keepdims=True)
     rising = isotonic(values / np.where(largest > 0, largest, 1.0), lower=0.0)
     last = rising[..., -1:]
@@ -249,7 +250,7 @@ def _plan(
         return given or 1 << k, (1 - split) * epsilon
     if method == "fixed-space":
         return given or len(alpha_fixed_space(n, alpha)) - 1, epsilon
-    # t thresholds and the number of all records of a label
+    # t thresholds, and the number of all records of a label
     return (given or BASELINE_THRESHOLDS) + 1, epsilon
 
 

@@ -1,7 +1,7 @@
 """ROC curves of a private test set (Stoddard et al. 2014, sec. 4): the curve alone, from `release_evaluation`.
 
-The noisy histogram that pays for the curve also pays for every other figure about the classifier, so that whoever
-wants more than the curve releases the evaluation itself, once.
+The noisy histogram of the curve also gives every other measure of the classifier. If you need more than the curve, call
+`release_evaluation` once.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def private_roc_curve(
     is computed from these alone.
 
     Privacy: ε per call (per draw) under `relation`; the histogram has sensitivity 1 (add/remove) or 2 (replace-one),
-    for a record is in one cell (see `release_histogram`). The thresholds are public. Source: Stoddard et al. 2014, sec.
-    4 for the problem and for curves from counts of disjoint bins; the two-class histogram on fixed log-odds bins is
-    this project's own.
+    because a record is in one cell (see `release_histogram`). The thresholds are public. Source: Stoddard et al. 2014,
+    sec. 4 for the problem and for curves from counts of disjoint bins; the two-class histogram on fixed log-odds bins
+    is this project's own.
 
     .. warning::
-       Each score may depend on its own record only. The model must not have been trained on these records: then one
-       record would change all scores. If it was, and by a method that is itself ε'-DP for them, both costs add up.
+       Each score may depend on its own record only. The model must not have been trained on these records, because one
+       record would then change all scores. If it was trained on them by an ε'-DP method, both costs add up.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def private_roc_auc(
 ) -> float | NDArray[np.float64]:
     """Return the area under the curve of `private_roc_curve`.
 
-    Released: the same noisy histogram, so a curve and an area from two calls cost twice.
+    Released: the same noisy histogram, so that a curve and an area from two calls cost ε twice.
 
     Privacy: ε per call (per draw) under `relation`; sensitivity 1 (add/remove) or 2 (replace-one). The warning at
     `private_roc_curve` about the model's training records holds here too.
@@ -154,7 +154,7 @@ def private_roc_auc(
     Returns
     -------
     float or ndarray of shape (draws,)
-        Area in [0, 1]; records of one bin count as ties.
+        Area in [0, 1]. Records in the same bin count as ties.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Thresholds of scores for a private ROC curve: public ones, and ones that are drawn from the scores for an ε.
+"""Thresholds for a private ROC curve: public ones, and ones that are drawn from the scores for an ε.
 
 | function | what it costs |
 |---|---|
@@ -7,9 +7,10 @@
 | `recursive_medians` | ε (Stoddard et al.'s Algorithm 4, as published or with the exact noise) |
 | `quantile_thresholds` | ε (the exponential mechanism at every node) |
 
-The last two cut [0, 1] again and again: a node's cut is drawn from the scores strictly between its two ends, which
-were released before. A record is in at most one node of each level, so that a level costs what one node costs under
-add/remove, and twice that when a record is replaced, for it may leave one node and come to another. Levels add up.
+The last two cut [0, 1] recursively. A node's cut is drawn from the scores strictly between its two ends, which were
+released before. A record is in at most one node of each level. Under add/remove a level therefore costs as much as one
+node. Under replace-one it costs twice as much, because a record may leave one node and enter another. The costs of the
+levels add up.
 
 Statistics: the sorted scores. Release: a cut at every node, level by level, for all draws at once.
 """
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 CALIBRATIONS = ("exact", "published")
-# Log-odds beyond this are one score to a cut.
+# Log-odds beyond this are treated as equal.
 LOG_ODDS_END = 30.0
 MOST_THRESHOLDS = 1 << 16
 
@@ -88,8 +89,9 @@ def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
 def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probability") -> Floats:
     """Return ⌊α·n⌋ evenly spaced thresholds: α-FixedSpace (Stoddard et al. 2014, sec. 4.2.2).
 
-    Privacy: their number is ⌊α·n⌋. With n the exact number of records this is not differentially private under
-    add/remove, where n is private; under replace-one n is public and nothing is paid. `noisy_n` gives an n that is.
+    Privacy: their number is ⌊α·n⌋. With the exact number of records n this is not differentially private under
+    add/remove, where n is private. Under replace-one n is public, and the thresholds cost nothing. `noisy_n` releases a
+    private n.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probabilit
     Returns
     -------
     ndarray of shape (max(⌊α·n⌋, 1) + 1,)
-        As of `fixed_space`.
+        As for `fixed_space`.
 
     Raises
     ------
@@ -120,7 +122,7 @@ def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probabilit
 def noisy_n(
     n: int, epsilon: float, *, rng: np.random.Generator, draws: int | None = None, budget: Budget | None = None
 ) -> Any:
-    """Return the number of records plus two-sided geometric noise, to choose a number of thresholds from.
+    """Return the number of records plus two-sided geometric noise, for choosing a number of thresholds.
 
     Released: n plus an integer.
 
@@ -174,14 +176,14 @@ def recursive_medians(
 ) -> Floats:
     """Draw thresholds that halve the scores k times (Stoddard et al. 2014, Algorithm 4, k-RecursiveMedians).
 
-    Released: at every node the median of its scores plus Cauchy noise scaled by the median's smooth sensitivity, or
-    the middle of the node if that falls outside it.
+    Released: at every node the median of its scores plus Cauchy noise scaled by the median's smooth sensitivity. If the
+    noisy median falls outside the node, the middle of the node is released.
 
     Privacy: ε per draw under `relation`; the depth k is public (Stoddard et al. take ⌈log2 n⌉, which publishes n). A
     level has ε' = ε/k (add/remove) or ε/2k (replace-one): see the module. The smooth sensitivity of the median between
-    the node's ends bounds it under add/remove too, the number of scores being private. "exact": the least noise for ε'
-    at β = ε'/2 (`dpml.mechanisms.cauchy_scale`). "published": 8·S/ε' at the same β, which costs 0.515·ε' at most:
-    private, and wasteful.
+    the node's ends also holds under add/remove, where the number of scores is private. "exact": the least noise for ε'
+    at β = ε'/2 (`dpml.mechanisms.cauchy_scale`). "published": 8·S/ε' at the same β, which costs at most 0.515·ε': it is
+    private, but wasteful.
 
     Parameters
     ----------
@@ -196,18 +198,18 @@ def recursive_medians(
     calibration : {"exact", "published"}
     relation : {"add-remove", "replace-one"}
     score_scale : {"probability", "log-odds"}
-        Stoddard et al. cut probabilities. Log-odds are cut on the scale of `fixed_space`.
+        Stoddard et al. cut probabilities. Log-odds are cut on the scale that `fixed_space` uses.
     draws : int, optional
         Number of independent releases, for a study.
     on_invalid : {"raise", "clip"}
-        Whether a score outside its scale is an error or clipped (dropped if it is no number).
+        Whether a score outside its scale is an error or is clipped (a NaN is dropped).
     budget : Budget, optional
         Charged `draws` times ε before any noise is drawn.
 
     Returns
     -------
     ndarray of shape (2^k + 1,) or (draws, 2^k + 1)
-        Decreasing from inf to the lowest score; equal ones are possible.
+        Decreasing from inf to the lowest score. Some may be equal.
 
     Raises
     ------
@@ -256,14 +258,14 @@ def quantile_thresholds(
 
     Released: at every node of a balanced tree of the thresholds a point between the node's ends, with density
     proportional to exp(-w·|#{scores below} - q·#{scores}|), counted in the node (Smith 2011; the recursion of Kaplan,
-    Schnapp and Stemmer 2022). It is sampled exactly: the gap between two scores by its mass, then a point of it evenly.
+    Schnapp and Stemmer 2022). It is sampled exactly: a gap between two scores by its mass, then a uniform point in it.
 
     Privacy: ε per draw under `relation`; a level has ε' = ε/levels (add/remove) or half of it (replace-one), with
     levels = ⌈log2 `n_thresholds`⌉: see the module. Derivation of w: adding a score moves #{below} - q·#{all} by 1 - q
     at points above it and by -q at points below it, and its absolute value by at most as much, up on one side of the
     quantile and down on the other. A score below the quantile moves the utility by amounts from -max(q, 1-q) to 1-q,
-    one above it by amounts from -max(q, 1-q) to q: the change spans at most 2·max(q, 1-q), and w = ε' over that
-    (`ExponentialMechanism`). At q = 1/2 the span is 1, half the textbook's 2Δ with Δ = 1.
+    one above it by amounts from -max(q, 1-q) to q. So the range of the change is at most 2·max(q, 1-q), and w is ε'
+    divided by it (`ExponentialMechanism`). At q = 1/2 the range is 1, half the textbook's 2Δ with Δ = 1.
 
     Parameters
     ----------
@@ -305,7 +307,7 @@ def quantile_thresholds(
 
 
 def check_scores(y_score: Any, score_scale: str = "probability", on_invalid: str = "raise") -> Floats:
-    """Return scores as floats inside their scale; a NaN is left where `on_invalid` is "clip".
+    """Return scores as floats inside their scale. With ``on_invalid="clip"`` a NaN stays.
 
     Raises
     ------
@@ -318,7 +320,7 @@ def check_scores(y_score: Any, score_scale: str = "probability", on_invalid: str
 
 
 def _coordinates(scores: Floats, score_scale: str) -> Floats:
-    """Return the sorted scores on [0, 1], without those that are no numbers."""
+    """Return the sorted scores on [0, 1], without NaN."""
     x = np.sort(scores[~np.isnan(scores)])
     if score_scale == "probability":
         return x
@@ -326,7 +328,7 @@ def _coordinates(scores: Floats, score_scale: str) -> Floats:
 
 
 def _thresholds(cuts: Floats, score_scale: str) -> Floats:
-    """Return thresholds from cuts (..., m + 1) that rise from 0 to 1."""
+    """Return thresholds from cuts (..., m + 1) that increase from 0 to 1."""
     inner = cuts[..., -2:0:-1]
     if score_scale == "log-odds":
         inner = np.sinh(math.asinh(LOG_ODDS_END) * (2 * inner - 1))
@@ -346,7 +348,7 @@ def _release(
     score_scale: str,
     label: str,
 ) -> Floats:
-    """Charge, then draw m - 1 cuts of [0, 1] level by level; thresholds of shape (m + 1,) or (draws, m + 1)."""
+    """Charge, draw m - 1 cuts of [0, 1] level by level, and return thresholds (m + 1,) or (draws, m + 1)."""
     check_rng(rng)
     n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
     charge(budget, relation, n_draws * epsilon, label=label)

@@ -1,4 +1,4 @@
-"""Sums of ranges of counts, released together and made consistent."""
+"""Range sums of counts, released together and made consistent."""
 
 from dpml.mechanisms.ranges.consistency import IntervalTree, isotonic
 from dpml.mechanisms.ranges.queries import Hierarchy, IdentityRanges, Privelet

@@ -1,6 +1,6 @@
-"""Consistency of noisy counts, as post-processing: trees whose nodes add up, and sequences that rise (Hay et al. 2010).
+"""Consistency of noisy counts by post-processing (Hay et al. 2010): trees that add up, and non-decreasing sequences.
 
-Nothing here sees private data: the noisy answers come in, the consistent ones nearest to them go out.
+This module sees no private data: it turns noisy answers into the nearest consistent ones.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Floats = NDArray[np.float64]
 class IntervalTree:
     """A public tree of intervals over n positions, split as evenly as integers can be.
 
-    Level l has b^l nodes, node i from position ⌊n·i/b^l⌋ up to ⌊n·(i+1)/b^l⌋; the last level, ⌈log_b n⌉, has one
-    position in a node or none. A node of one position above the last level is the same set as one of its children and
-    is measured there only.
+    Level l has b^l nodes. Node i holds the positions from ⌊n·i/b^l⌋ up to, but not including, ⌊n·(i+1)/b^l⌋. In the
+    last level, ⌈log_b n⌉, a node holds one position or none. A node of one position above the last level is the same
+    set as one of its children, and is measured in the last level only.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class IntervalTree:
 
     @cached_property
     def edges(self) -> list[NDArray[np.int64]]:
-        """The nodes' first positions, level by level, and n at the end."""
+        """The first position of each node and n at the end, level by level."""
         edges = [np.array([0, self.n])]
         nodes = 1
         while nodes < self.n:
@@ -64,12 +64,12 @@ class IntervalTree:
 
     @cached_property
     def measured(self) -> list[NDArray[np.bool_]]:
-        """Which nodes are measured: two positions or more, and at the last level one."""
+        """Mask of the measured nodes: those of two or more positions, and in the last level those of one."""
         return [sizes > 1 for sizes in self.sizes[:-1]] + [self.sizes[-1] > 0]
 
     @cached_property
     def path(self) -> list[NDArray[np.int64]]:
-        """For each position the node that holds it, level by level."""
+        """The node that holds each position, level by level."""
         return [np.searchsorted(edges, np.arange(self.n), side="right") - 1 for edges in self.edges]
 
     @cached_property
@@ -79,16 +79,16 @@ class IntervalTree:
 
     @cached_property
     def slices(self) -> list[slice]:
-        """Where each level's measured nodes stand among the answers."""
+        """The slice of the answers that belongs to each level's measured nodes."""
         ends = np.cumsum([held.sum() for held in self.measured])
         return [slice(int(end - held.sum()), int(end)) for end, held in zip(ends, self.measured, strict=True)]
 
     @cached_property
     def spread(self) -> list[Floats]:
-        """Variance of each node's sum from its subtree alone, for answers of variance 1 (Hay et al. 2010, eq. 4).
+        """Variance of each node's sum, estimated from its subtree alone, for answers of variance 1.
 
-        A node's own answer and its children's sum are combined with weights of one over their variances; an empty
-        node is known.
+        A node's own answer and its children's sum are combined with weights inverse to their variances (Hay et al.
+        2010, eq. 4). An empty node is known, with variance 0.
         """
         levels = [(self.sizes[-1] > 0).astype(float)]
         for held in self.measured[-2::-1]:
@@ -104,7 +104,7 @@ class IntervalTree:
         return np.concatenate(parts, axis=-1)
 
     def levels(self, answers: Floats) -> list[Floats]:
-        """Return all nodes' answers level by level; what is not measured is the sum of its children, or 0."""
+        """Return all nodes' answers level by level. A node that is not measured has the sum of its children, or 0."""
         found: list[Floats] = []
         for held, where in zip(self.measured[::-1], self.slices[::-1], strict=True):
             if found:
@@ -118,15 +118,15 @@ class IntervalTree:
     def consistent(self, answers: Floats) -> Floats:
         """Return the counts of all positions whose sums are nearest to the answers, by least squares.
 
-        Two passes (Hay et al. 2010, Theorem 3, for nodes of any sizes): upwards, each node's own answer is combined
-        with its children's sum; downwards, what is left between a node and its children is shared out among them in
-        proportion to their variances.
+        Two passes (Hay et al. 2010, Theorem 3, generalised to nodes of any sizes). The upward pass combines each node's
+        own answer with its children's sum. The downward pass divides the difference between a node and its children's
+        sum among the children, in proportion to their variances.
         """
         b = self.branching
         best = self.levels(answers)
         for level in range(len(best) - 2, -1, -1):
             children = best[level + 1].reshape(*answers.shape[:-1], -1, b).sum(axis=-1)
-            # weight of the children's sum: 1/(1 + their variance) where the node has its own answer, else all
+            # weight of the children's sum: 1/(1 + their variance) where the node has its own answer, else 1
             weight = 1 / (1 + self.spread[level + 1].reshape(-1, b).sum(axis=1))
             weight = np.where(self.measured[level], weight, 1.0)
             best[level] = weight * children + (1 - weight) * best[level]
@@ -150,9 +150,9 @@ class IntervalTree:
         """Return the variance of every prefix sum of `consistent`, for answers of variance 1.
 
         The children's errors are their shares of the parent's error plus a part that is uncorrelated with it, with
-        covariance diag(V) - V V'/ΣV. A prefix that ends in child k of a node weighs the children before it by 1 and
-        child k by its own α: its error is α times the node's plus a part of variance τ, with α = Σ wV/ΣV and τ that of
-        the child plus Σ w²V - (Σ wV)²/ΣV.
+        covariance diag(V) - V V'/ΣV. A prefix that ends in child k of a node has weight w = 1 on the children before k
+        and w = α of child k on child k. Its error is α times the node's error plus a part of variance τ, with
+        α = Σ wV/ΣV and τ = the child's τ plus Σ w²V - (Σ wV)²/ΣV.
         """
         b = self.branching
         alpha, tau = np.ones(self.n), np.zeros(self.n)
@@ -168,11 +168,11 @@ class IntervalTree:
         return alpha**2 * self.spread[0][0] + tau
 
     def prefix_edges(self) -> list[NDArray[np.int64]]:
-        """Return, for each prefix, the last edge of each level that does not pass its end, as an index."""
+        """Return, for each level and prefix, the index of the last edge that is not beyond the prefix's end."""
         return [np.searchsorted(edges, np.arange(1, self.n + 1), side="right") - 1 for edges in self.edges]
 
     def prefixes(self, answers: Floats) -> Floats:
-        """Return each prefix sum from the fewest answers that make it up by addition."""
+        """Return each prefix sum as the sum of the fewest possible answers."""
         total: Any = 0.0
         done = np.zeros(self.n, dtype=np.int64)
         for edges, last, level in zip(self.edges, self.prefix_edges(), self.levels(answers), strict=True):
@@ -182,7 +182,7 @@ class IntervalTree:
         return total
 
     def prefix_variances(self) -> Floats:
-        """Return the number of answers that make up each prefix, its variance for answers of variance 1."""
+        """Return the number of answers summed for each prefix: its variance for answers of variance 1."""
         total, done = np.zeros(self.n), np.zeros(self.n, dtype=np.int64)
         for edges, last, sizes in zip(self.edges, self.prefix_edges(), self.sizes, strict=True):
             nodes = np.concatenate([[0], np.cumsum(sizes > 0)])
@@ -192,19 +192,19 @@ class IntervalTree:
 
 
 def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: Any = np.inf) -> Floats:
-    """Return the rising sequence nearest to each row, by weighted least squares.
+    """Return the non-decreasing sequence nearest to each row, by weighted least squares.
 
     Sources: Stoddard et al. 2014, sec. 4.2.3; Hay et al. 2010.
 
-    Post-processing of released values, so it costs no ε. With bounds the nearest rising sequence inside them is the
-    nearest rising one, cut at them.
+    It is post-processing of released values, so it costs no ε. With bounds, the nearest sequence within them is the
+    nearest sequence without bounds, clipped to them.
 
     Parameters
     ----------
     values : array-like of shape (..., n)
         Rows are independent.
     weights : array-like of shape (n,) or (..., n), optional
-        Above 0; one over the variance where the noise differs. Default: equal.
+        Weights above 0: use one over the variance where the noise differs. Default: equal weights.
     lower, upper : array-like
         Bounds that broadcast against `values`, such as 0 and a row's noisy total of shape (..., 1); lower <= upper.
 
@@ -215,7 +215,7 @@ def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: A
     Raises
     ------
     InvalidParameter
-        If values are not finite, weights not above 0, or the bounds cross.
+        If values are not finite, weights are not above 0, or a lower bound exceeds its upper bound.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: A
             raise InvalidParameter("weights", f"an array of shape {w.shape}", f"above 0, of shape {v.shape[-1:]}")
         w = np.broadcast_to(w, v.shape).reshape(-1, v.shape[-1])
     rows = v.reshape(-1, v.shape[-1]) if v.size else v.reshape(0, v.shape[-1])
-    # one row takes microseconds in compiled code; no array form over rows is as fast
+    # compiled code fits one row in microseconds; no vectorised form over rows is as fast
     fitted = np.empty_like(rows)
     for i, row in enumerate(rows):
         fitted[i] = isotonic_regression(row, weights=None if w is None else w[i]).x

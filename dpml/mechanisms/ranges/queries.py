@@ -1,12 +1,12 @@
-"""One-sided range queries: all sums of the first j counts, j = 1, ..., n, released together.
+"""One-sided range queries: the prefix sums of the first j counts, j = 1, ..., n, released together.
 
 The queries are those of Stoddard et al. 2014, definition 5.
 
-Every class has the three steps: `measure` computes the exact answers of a public strategy, linear in the counts;
-`release` adds Laplace noise to them; `reconstruct` turns noisy answers into prefix sums. A count that changes by 1
-changes the answers by the L1 norm of its column of the strategy, and the largest column is the sensitivity.
+Every class has three steps. `measure` computes the exact answers of a public strategy, which are linear in the counts.
+`release` adds Laplace noise to them. `reconstruct` turns noisy answers into prefix sums. A count that changes by 1
+changes the answers by the L1 norm of its column of the strategy, so the largest column norm is the sensitivity.
 
-| class | answers | variance of a prefix sum, in units of the noise's |
+| class | answers | variance of a prefix sum, in units of the noise variance |
 |---|---|---|
 | `IdentityRanges` | the counts | j |
 | `Privelet` | the total, and left half minus right half at every node of a binary tree | at most 1 + log2(n)/4 |
@@ -31,13 +31,13 @@ from dpml.mechanisms.ranges.consistency import Floats, IntervalTree
 __all__ = ["Hierarchy", "IdentityRanges", "Privelet"]
 
 MOST_COUNTS = 1 << 24
-# Branchings that are compared when none is given; a tree of one level (b = n) besides.
+# Without a given branching, all up to this one are compared, and also a tree of one level (b = n).
 MOST_BRANCHING = 32
 
 
 @dataclass(frozen=True)
 class RangeMechanism(abc.ABC):
-    """What the classes share: a linear strategy, its exact sensitivity, and Laplace noise on its answers."""
+    """Base class: a linear strategy, its exact sensitivity, and Laplace noise on its answers."""
 
     epsilon: float
     n: int
@@ -75,8 +75,8 @@ class RangeMechanism(abc.ABC):
     def sensitivity(self) -> float:
         """Exact L1 sensitivity of the answers.
 
-        Add/remove: the largest column. Replace-one: a record moves from one count to another, of the same vector or,
-        when there are several, of another one; between vectors two columns change in full.
+        Add/remove: the largest column norm. Replace-one: a record moves from one count to another, in the same vector
+        or, with several vectors, in a different one. Between vectors, both column norms count in full.
         """
         largest = float(self.columns.max())
         if self.relation == "add-remove":
@@ -102,13 +102,13 @@ class RangeMechanism(abc.ABC):
         Parameters
         ----------
         counts : array-like of shape (..., n)
-            Exact counts. Leading axes are vectors over different records: under add/remove each has all of ε. Under
-            replace-one there are `vectors` of them in the last axis but one (or no such axis if 1); axes before that
-            are separate releases.
+            Exact counts. Leading axes are vectors over disjoint records, so under add/remove each vector gets the full
+            ε. Under replace-one the last axis but one has `vectors` entries (it may be left out if `vectors` is 1);
+            axes before it are separate releases.
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            How many releases; adds a leading axis. Each draw pays ε.
+            Number of releases; adds a leading axis. Each draw costs ε.
 
         Returns
         -------
@@ -138,10 +138,10 @@ class RangeMechanism(abc.ABC):
 class IdentityRanges(RangeMechanism):
     """Prefix sums of noisy counts.
 
-    Released: every count plus Laplace noise, and so their sums.
+    Released: every count plus Laplace noise, and hence their prefix sums.
 
     Privacy: ε per draw under `relation`, for counts in which every record is counted once. Sensitivity 1
-    (add/remove) or 2 (replace-one); the noise of the j-th sum has variance 2j/ε² (times the sensitivity squared).
+    (add/remove) or 2 (replace-one). The noise of the j-th sum has variance 2j/ε² times the squared sensitivity.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ class IdentityRanges(RangeMechanism):
         Number of counts, public.
     relation : {"add-remove", "replace-one"}
     vectors : int
-        Number of vectors, public, that one data set is counted in, each record in one of them; matters under
-        replace-one only.
+        Number of vectors, public, over which the records of one data set are divided, each counted in one of them.
+        Matters under replace-one only.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class IdentityRanges(RangeMechanism):
         return np.asarray(counts, dtype=float)
 
     def reconstruct(self, answers: Any) -> Floats:
-        """Return the cumulated answers."""
+        """Return the cumulative sums of the answers."""
         return np.cumsum(answers, axis=-1)
 
     def _unit_variances(self) -> Floats:
@@ -185,14 +185,14 @@ class Privelet(RangeMechanism):
     """Prefix sums from noisy Haar wavelet coefficients (Xiao, Wang and Gehrke 2011; Stoddard et al. 2014, sec. 4.2.1).
 
     Released: the total, and at every node of a balanced binary tree the sum of its left half minus that of its right
-    half, plus Laplace noise. The published coefficients are means with noise of generalised weights; a mean times its
-    weight is a sum, so this is the same release without the weights. Counts are padded with zeros, which are public, to
-    the next power of two m (halves that differ by one have the same sensitivity and more variance).
+    half, plus Laplace noise. The published coefficients are means, with noise scaled by generalised weights. A mean
+    times its weight is a sum, so this is the same release without the weights. Counts are padded with zeros, which are
+    public, to the next power of two m (halves that differ by one have the same sensitivity and more variance).
 
     Privacy: ε per draw under `relation`, for counts in which every record is counted once. A count is in the total and
-    in one difference a level: sensitivity 1 + log2 m (add/remove). When a record moves within one vector the total
-    stands still and the difference at the lowest common node changes by 2: 2·log2 m (replace-one, one vector); between
-    vectors it is twice the add/remove sensitivity.
+    in one difference in each level: sensitivity 1 + log2 m (add/remove). When a record moves within one vector, the
+    total does not change and the difference at the lowest common node changes by 2: sensitivity 2·log2 m (replace-one,
+    one vector). Between vectors the sensitivity is twice that of add/remove.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Privelet(RangeMechanism):
 
     @property
     def columns(self) -> NDArray[np.int64]:
-        """L1 norm of each count's column: the total, and one difference a level."""
+        """L1 norm of each count's column: the total, and one difference in each level."""
         return np.full(self.n, 1 + self._levels, dtype=np.int64)
 
     def _moved(self) -> float:
@@ -241,8 +241,8 @@ class Privelet(RangeMechanism):
         return np.cumsum(sums[..., : self.n], axis=-1)
 
     def _unit_variances(self) -> Floats:
-        # j of m positions have j/m of the total, and at a node of s positions, t of them in the prefix, min(t, s - t)/s
-        # of its difference
+        # a prefix of j of m positions contains j/m of the total, and min(t, s - t)/s of the difference at a node of s
+        # positions of which t are in the prefix
         prefix = np.arange(1, self.n + 1)
         size = 1 << self._levels
         variance = (prefix / size) ** 2
@@ -257,21 +257,23 @@ class Privelet(RangeMechanism):
 class Hierarchy(RangeMechanism):
     """Prefix sums from a tree of noisy sums (Hay, Rastogi, Miklau and Suciu 2010).
 
-    Released: the sum of every node of a tree over the counts plus Laplace noise; with `consistent` the least-squares
-    counts that fit them, without it the fewest nodes that add up to each prefix.
+    Released: the sum of every node of a tree over the counts, plus Laplace noise. With `consistent`, prefix sums come
+    from the counts that fit these sums by least squares; without it, from the fewest nodes that add up to each prefix.
 
-    Privacy: ε per draw under `relation`, for counts in which every record is counted once. A count is in one node a
-    level, root included: sensitivity 1 + ⌈log_b n⌉ (add/remove); twice the levels below the root when a record moves
-    within one vector, for full trees (replace-one), and twice the add/remove sensitivity between vectors.
+    Privacy: ε per draw under `relation`, for counts in which every record is counted once. A count is in one node of
+    each level, root included: sensitivity 1 + ⌈log_b n⌉ (add/remove). Under replace-one it is twice the number of
+    levels below the root when a record moves within one vector (for full trees), and twice the add/remove sensitivity
+    between vectors.
 
     Parameters
     ----------
     epsilon, n, relation, vectors
         As for `IdentityRanges`.
     branching : int, optional
-        Children of a node, b >= 2. Default: the one with the least `mean_squared_error`, a function of public numbers.
+        Children of a node, b >= 2. Default: the b with the smallest `mean_squared_error`, which depends on public
+        numbers only.
     consistent : bool
-        Whether least squares is applied to the noisy sums.
+        Whether to apply least squares to the noisy sums.
 
     Examples
     --------
@@ -305,7 +307,7 @@ class Hierarchy(RangeMechanism):
     def _moved(self) -> float:
         if self.n == 1:
             return 2.0
-        # the nodes that hold both counts do not change; the fewest do where only the root holds both
+        # nodes that hold both counts do not change; the most nodes change where only the root holds both
         children = np.split(self.columns, np.unique(self._tree.edges[1][1:-1]))
         return float(np.sort([part.max() for part in children])[-2:].sum() - 2)
 
@@ -326,7 +328,7 @@ class Hierarchy(RangeMechanism):
 
 @lru_cache(maxsize=256)
 def best_branching(n: int, consistent: bool, relation: str, vectors: int) -> int:
-    """Return the branching with the least mean squared error over prefix sums; the same for every ε."""
+    """Return the branching with the smallest mean squared error over prefix sums; it is the same for every ε."""
     candidates = sorted({*range(2, min(n, MOST_BRANCHING) + 1), max(n, 2)})
     errors = [Hierarchy(1.0, n, relation, vectors, b, consistent).mean_squared_error() for b in candidates]
     return candidates[int(np.argmin(errors))]

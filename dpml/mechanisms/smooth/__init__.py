@@ -1,4 +1,4 @@
-"""Smooth sensitivity: how far one record can move a statistic near these data, and the noises that it scales."""
+"""Smooth sensitivity: how far one record can move a statistic near the given data, and the noise scaled by it."""
 
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,

@@ -1,4 +1,4 @@
-"""What all noises for smooth sensitivity share: a claim, a scale for one unit of sensitivity, and the release."""
+"""Base of all noise for smooth sensitivity: its claim, its scale for one unit of sensitivity, and the release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Claim:
-    """What one release costs: pure ε, (ε, δ), or ρ-concentrated differential privacy (then `epsilon` is None)."""
+    """The cost of one release: pure ε, (ε, δ), or ρ-concentrated differential privacy (then `epsilon` is None)."""
 
     epsilon: float | None = None
     delta: float = 0.0
@@ -27,7 +27,7 @@ class Claim:
 
 
 class SmoothNoise(abc.ABC):
-    """A statistic plus `scale`·S·Z, S its smooth sensitivity and Z a draw of a fixed distribution.
+    """Noise for a statistic with smooth sensitivity S: `scale`·S·Z, with Z drawn from a fixed distribution.
 
     The claim holds for the relation under which S is β-smooth and at least the local sensitivity. Two neighbours then
     differ in location by at most the smaller of their two S, and in scale by a factor of at most exp(β).
@@ -48,7 +48,7 @@ class SmoothNoise(abc.ABC):
     @property
     @abc.abstractmethod
     def claim(self) -> Claim:
-        """What one release costs."""
+        """The cost of one release."""
 
     @abc.abstractmethod
     def _draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -68,9 +68,9 @@ class SmoothNoise(abc.ABC):
         smooth : array
             Their smooth sensitivities, finite and >= 0; broadcast against `values`.
         rng : numpy.random.Generator
-            Noise for study; release mode has no secure sampler for this noise.
+            Source of the noise, for study; there is no secure sampler of this noise for release mode.
         draws : int, optional
-            How many releases; adds a leading axis. Each draw pays the claim.
+            Number of releases; adds a leading axis. Each draw costs the claim.
 
         Returns
         -------
@@ -103,8 +103,8 @@ class SmoothNoise(abc.ABC):
         return total
 
     def _loss(self, one: float, s: float, two: float, t: float) -> door.Loss:
-        """Return what noise of scale s around the first value and of scale t around the second tells apart."""
-        # numerically, for the families without a closed form: fine around the values and far into heavy tails
+        """Return the loss between noise of scale s around the first value and of scale t around the second."""
+        # numerically, for families without a closed form: a fine grid near the values that reaches far into the tails
         z = np.sinh(np.linspace(-25, 25, 20_001)) * min(s, t) + (one + two) / 2
         step = np.gradient(z)
         p = np.exp(self._log_unit((z - one) / s) - math.log(s)) * step

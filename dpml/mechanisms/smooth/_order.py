@@ -1,4 +1,4 @@
-"""Sorted values inside public bounds, and the search over pairs of order statistics that smooth sensitivities share."""
+"""Sorted values within public bounds, and the search over pairs of order statistics for smooth sensitivities."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dpml.schema.untrusted import plain_cells, plain_numbers
 
 Floats = NDArray[np.float64]
 
-# Smooth bounds are kept above this fraction of the global sensitivity, where exp(-βk) would underflow to 0. The larger
-# of a smooth bound and a constant is a smooth bound; a scale of 0 beside one above 0 would not be.
+# Smooth bounds stay above this fraction of the global sensitivity, where exp(-βk) would underflow to 0. The maximum of
+# a smooth bound and a constant is a smooth bound; a bound of 0 with a neighbour's above 0 would not be smooth.
 LEAST = 2.0**-600
 
 
@@ -26,8 +26,8 @@ LEAST = 2.0**-600
 class Ordered:
     """A sorted sample, shifted so that the domain is [0, `width`].
 
-    Order statistics are numbered from 1; those below the sample are the lower bound and those above it the upper
-    bound, which is what a value changed to an extreme becomes.
+    Order statistics are numbered from 1. Ranks below the sample stand for the lower bound and ranks above it for the
+    upper bound: the values that changed records take in the worst case.
     """
 
     values: Floats
@@ -49,13 +49,13 @@ class Ordered:
 
     @cached_property
     def mirrored(self) -> Ordered:
-        """The sample reflected in the middle of its domain."""
+        """The sample reflected about the middle of its domain."""
         return Ordered((self.width - self.values)[::-1], self.lower, self.width)
 
     def falling_means(self, start: int, size: int, steps: int) -> Floats:
-        """Return the means of `size` neighbours that begin at rank start, start - 1, ..., start - steps.
+        """Return the means of the windows of `size` values that begin at rank start, start - 1, ..., start - steps.
 
-        One sum, then one difference a step; the first window lies inside the sample.
+        Computed as one sum and then one difference for each step. The first window must lie inside the sample.
         """
         first = self.values[start - 1 : start - 1 + size].sum()
         rank = start - np.arange(1, steps + 1)
@@ -64,7 +64,7 @@ class Ordered:
         return np.clip(sums / size, 0.0, self.width)
 
     def nearest(self, targets: Floats, first: NDArray[Any], last: NDArray[Any]) -> Floats:
-        """Return, for each target, the value of rank first to last (inside the sample) that is nearest to it."""
+        """Return, for each target, the nearest value of the ranks first to last (inside the sample)."""
         above = np.searchsorted(self.values, targets)
         right = self.values[np.clip(above, first - 1, last - 1)]
         left = self.values[np.clip(above - 1, first - 1, last - 1)]
@@ -72,11 +72,11 @@ class Ordered:
 
 
 def check_bounds(lower: Any, upper: Any) -> tuple[float, float]:
-    """Return the public bounds as floats, the lower one below the upper one."""
+    """Return the public bounds as floats, after checking that lower < upper."""
     lower, upper = check_number(lower, "lower"), check_number(upper, "upper")
     if not lower < upper:
         raise InvalidParameter("lower", lower, f"below upper = {upper:g}")
-    if not 1e-60 <= upper - lower <= 1e150:  # squares, and LEAST of them, must be floats
+    if not 1e-60 <= upper - lower <= 1e150:  # squares, and LEAST times a square, must be floats
         raise InvalidParameter("upper", upper, f"1e-60 to 1e150 above lower = {lower:g}")
     return lower, upper
 
@@ -96,22 +96,22 @@ def ordered(values: Any, lower: Any, upper: Any, on_invalid: str = "raise") -> O
             raise InvalidData("values are not numbers: they must be a one-dimensional array of numbers") from None
     if x.ndim != 1:
         raise InvalidData(f"values has {x.ndim} dimensions: it must have 1")
-    x = np.sort(x)  # NaN goes to the end, so two ends show whether anything is outside
+    x = np.sort(x)  # NaN goes to the end, so the first and the last value show whether any is outside
     if len(x) and not (x[0] >= lower and x[-1] <= upper):
         if on_invalid == "raise":
             bad = x[~((x >= lower) & (x <= upper))][0].item()
             raise InvalidData(f"values has {shown(bad)}: it must be a number from {lower:g} to {upper:g}")
-        # as everywhere in dpml, what is no number stands for the middle of the domain
+        # as everywhere in dpml, NaN becomes the middle of the domain
         x = np.sort(np.clip(np.where(np.isnan(x), lower + (upper - lower) / 2, x), lower, upper))
     return Ordered(np.clip(x - lower, 0.0, upper - lower) if lower else x, lower, upper - lower)
 
 
 def decayed_gaps(high: Floats, low: Floats, rate: float) -> tuple[Floats, NDArray[np.intp]]:
-    """Return, for each i, the largest exp(-rate·(i+j))·(high[i] - low[j]) over j, and the j where it is reached.
+    """Return, for each i, the maximum over j of exp(-rate·(i+j))·(high[i] - low[j]), and the j that attains it.
 
-    `high` must not fall, `low` must not rise, and no gap is negative. Then the ratio of the gaps at j' > j to the one
-    at j falls as high[i] grows, so the best j never rises with i. Rows are therefore searched as in binary search:
-    every second row between the answers of its neighbours, O((rows + columns)·log rows) in all.
+    `high` must be non-decreasing, `low` non-increasing, and no gap negative. For j' > j the ratio of the gap at j' to
+    the gap at j then falls as high[i] grows, so the best j is non-increasing in i. The search therefore halves like
+    binary search: a row is searched only between the answers of its neighbours, O((rows + columns)·log rows) in all.
     """
     rows, columns = len(high), len(low)
     decay = np.exp(-rate * np.arange(columns))
@@ -127,7 +127,7 @@ def decayed_gaps(high: Floats, low: Floats, rate: float) -> tuple[Floats, NDArra
             column = np.arange(length.sum()) - np.repeat(begin - first, length)
             gap = (np.repeat(high[row], length) - low[column]) * decay[column]
             best[row] = np.maximum.reduceat(gap, begin)
-            # the leftmost maximum of each row: ties must be broken one way for the bounds to hold
+            # the leftmost maximum of each row: the search bounds hold only if all ties are broken the same way
             equal = np.flatnonzero(gap == np.repeat(best[row], length))
             where[row] = column[equal[np.searchsorted(equal, begin)]]
         step //= 2
@@ -135,7 +135,7 @@ def decayed_gaps(high: Floats, low: Floats, rate: float) -> tuple[Floats, NDArra
 
 
 def widen(evaluate: Callable[[int], float], ceiling: float, beta: float, last: int) -> float:
-    """Return the maximum over distances 0..last, looking only as far as exp(-β·k)·ceiling can still exceed it.
+    """Return the maximum over distances 0..last, without the distances where exp(-β·k)·ceiling cannot exceed it.
 
     `evaluate(limit)` returns the maximum over at least the distances up to `limit`.
     """
@@ -145,5 +145,5 @@ def widen(evaluate: Callable[[int], float], ceiling: float, beta: float, last: i
         best = max(best, evaluate(limit))
         if limit >= last or ceiling * math.exp(-beta * (limit + 1)) <= best:
             return best
-        # as far as it takes, unless that is much farther: a wider search may find more and so end sooner
+        # grow to the distance needed, at most 16-fold: a wider search may raise `best` and so need less
         limit = min(math.ceil(math.log(ceiling / best) / beta), 16 * limit)

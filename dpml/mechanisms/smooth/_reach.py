@@ -1,28 +1,29 @@
 r"""A smooth upper bound for the mean and the variance of the kept values under add/remove.
 
-Notation of `smooth_location`. Let D be the larger distance from the kept values' mean to their two outer neighbours,
-x_(n-m+1) and x_(m), and N >= 2. Adding a value puts one within [x_(m), x_(n-m+1)] among the kept, removing takes a kept
-one away, so the mean moves by at most D/(N+1) or D/(N-1). The variance V moves by N/(N+1)²·d² - V/(N+1) or by
-V/(N-1) - N/(N-1)²·d², d the distance of the value from the mean; with V <= D², and V >= d²/(N-1) for a kept value, both
-are at most D²/(N-1). With a power q of 1 or 2: the local sensitivity is at most D^q/(N-1). It is also at most a global
-constant G, R/2 for the mean (N = 1 to 0) and R²/4 for the variance (the largest there is).
+The notation is that of `location`. Let D be the larger distance from the kept values' mean to their two outer
+neighbours, x_(n-m+1) and x_(m), and N >= 2. Adding a value puts one value within [x_(m), x_(n-m+1)] among the kept
+values, and removing takes a kept value away, so the mean moves by at most D/(N+1) or D/(N-1). The variance V moves by
+N/(N+1)²·d² - V/(N+1) or by V/(N-1) - N/(N-1)²·d², d the distance of the value from the mean. With V <= D², and
+V >= d²/(N-1) for a kept value, both are at most D²/(N-1). With q = 1 for the mean and q = 2 for the variance, the local
+sensitivity LS is at most D^q/(N-1). It is also at most a global constant G: R/2 for the mean (N = 1 to 0) and R²/4 for
+the variance (its largest value).
 
 Let D_k be the largest over h + j = k, 0 <= h <= m, of
 
     x_(n-m+1+h) - mean(x_(m+1-j), ..., x_(n-m-j)),
 
-the upper neighbour after h values were added on top, and the mean after j values moved from top to bottom; or the same
-for the mirrored sample. Then D_(k+1)(y) >= D_k(x) for neighbours x and y:
+the distance between the upper neighbour after h values were added on top and the mean after j values moved from top to
+bottom; or the same for the mirrored sample. Then D_(k+1)(y) >= D_k(x) for neighbours x and y:
 
-- y is x with a value added. Ranks counted from the top do not fall, so h may stay; y's window at j + 1 holds values at
-  most those of x's window at j, and one lower.
+- y is x with a value added. Ranks counted from the top do not fall, so h may stay. Compared with x's window at j, y's
+  window at j + 1 holds the same values or lower ones.
 - y is x with a value removed that lay above x_(n-m+1+h). At h + 1 y has the old neighbour; y's window at j is x's
-  without its largest.
+  without its largest value.
 - y is x with another value removed. At h y has the old neighbour; y's window at j + 1 lies below x's at j without its
-  largest.
+  largest value.
 
-Hence B^(k) = min(G, D_k^q/(N - k - 1)) while N - k >= 2, and G from then on, has B^(k)(x) <= B^(k+1)(y) and
-LS <= B^(0): the largest exp(-βk) B^(k) is a β-smooth upper bound. It stays one with LS(x) itself at k = 0, since
+Hence B^(k) = min(G, D_k^q/(N - k - 1)) while N - k >= 2, and G from then on, satisfies B^(k)(x) <= B^(k+1)(y) and
+LS <= B^(0). So the largest exp(-βk) B^(k) is a β-smooth upper bound. It remains one with LS(x) itself at k = 0, since
 exp(-β) B^(1)(y) >= exp(-β) B^(0)(x) >= exp(-β) LS(x).
 """
 
@@ -38,7 +39,7 @@ from dpml.mechanisms.smooth._order import LEAST, Floats, Ordered
 
 @dataclass(frozen=True)
 class Reach:
-    """The bound for one sample: see the module's text.
+    """The bound for one sample, derived in the module's docstring.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class Reach:
     ceiling : float
         G.
     local : float
-        The local sensitivity, exactly.
+        The exact local sensitivity.
     """
 
     sample: Ordered
@@ -91,7 +92,7 @@ class Reach:
         best = max(self.local, ceiling * max(math.exp(-beta * max(size - 1, 1)), LEAST))
         if size < 3:
             return best
-        # Only distances whose term can exceed `best` are looked at: D_k <= R, and every B is at most G.
+        # Only distances whose term can exceed `best` matter; D_k is at most R, and every B at most G.
         k = np.arange(min(size - 2, math.floor(max(math.log(ceiling / best), 0.0) / beta)) + 1)
         weight = np.exp(-beta * k) / (size - k - 1)
         matters = np.flatnonzero(weight * self.sample.width**self.power > best)
@@ -102,11 +103,11 @@ class Reach:
         ahead = np.maximum.accumulate(weight[limit::-1])[::-1]  # the greatest weight from distance h on
         last = min(self.trim, limit)
         for outer, means in self._sides(limit + 1):
-            for h in (last, *range(last)):  # the last row first: it decides where the values are all equal
+            for h in (last, *range(last)):  # the last row first: it attains the maximum where all values are equal
                 widest = outer[h] - means[limit - h]
                 if ahead[h] * widest**self.power <= best or (0 < h < last and outer[h] == outer[h - 1]):
                     continue
-                rows = slice(max(h, 1), limit + 1)  # k = 0 is the local sensitivity, which is in `best`
+                rows = slice(max(h, 1), limit + 1)  # k = 0 is the local sensitivity, already in `best`
                 terms = weight[rows] * (outer[h] - means[rows.start - h : limit + 1 - h]) ** self.power
                 best = max(best, float(np.minimum(terms, cap[rows]).max()))
         return best

@@ -1,4 +1,4 @@
-"""Noise for smooth sensitivity (admissible noise): heavy or light tails, each with what it can promise.
+"""Noise for smooth sensitivity (admissible noise), with the claim and the tails of each family.
 
 | noise | claim | tails |
 |---|---|---|
@@ -7,7 +7,7 @@
 | `LaplaceLogNormal`, `UniformLogNormal`, `ArsinhNormal` | ½ε²-concentrated | all moments |
 | `SmoothLaplace`, `SmoothGaussian` | (ε, δ) | exponential, Gaussian |
 
-Each takes the β of the smooth sensitivity that its noise is scaled by; the two must be the same.
+Each takes β as a parameter. It must equal the β of the smooth sensitivity that scales the noise.
 """
 
 from dpml.mechanisms.smooth._noise import Claim, SmoothNoise

@@ -1,14 +1,14 @@
 r"""Laplace and Gaussian noise for smooth sensitivity: (ε, δ)-differential privacy.
 
-Their tails fall so fast that a change of scale alone has an unbounded log ratio: pure privacy is impossible, and β must
-be small beside ε/log(1/δ). The δ of two neighbours at ε is the hockey-stick divergence, the integral of (p - e^ε q)_+,
-and is computed here in closed form.
+Their tails fall so fast that a change of scale alone makes the log ratio of densities unbounded. So pure privacy is
+impossible, and β must be small compared with ε/log(1/δ). The δ of two neighbours at ε is the hockey-stick divergence,
+the integral of (p - e^ε q)_+. This module computes it in closed form.
 
-Derivation of "exact". With noise scale c·S, put the first neighbour at location 0 and scale 1: the other lies at most
-min(1, e^λ)/c away and has scale e^λ, |λ| <= β. For symmetric unimodal p and q_l, the latter about l, the integral of
-min(p, e^ε q_l) is an integral over heights t of the overlap of two intervals, {p > t} and {e^ε q_l > t}, which shrinks
-as l grows: δ rises with the distance and falls with c. The least c is found by root search; over λ the largest δ is
-taken on a grid of [-β, β] (the tests compare a finer one).
+Derivation of "exact". With noise scale c·S, put the first neighbour at location 0 and scale 1. The other is then at
+most min(1, e^λ)/c away and has scale e^λ, |λ| <= β. Let p and q_l be symmetric and unimodal, q_l centred at l. The
+integral of min(p, e^ε q_l) is the integral over heights t of the overlap of two intervals, {p > t} and {e^ε q_l > t}.
+The overlap shrinks as l grows, so δ rises with the distance and falls with c. A root search finds the smallest c. The
+largest δ over λ is taken on a grid of [-β, β] (the tests compare it with a finer grid).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Approximate(SymmetricNoise, SmoothNoise):
         if self.calibration == "nissim" and self.beta > self._largest_beta(self.epsilon, self.delta) * (1 + 1e-12):
             limit = self._largest_beta(self.epsilon, self.delta)
             raise InvalidParameter("beta", self.beta, f"above 0 and at most {limit:g} for this ε and δ")
-        self.scale  # noqa: B018  (raises what is not allowed)
+        self.scale  # noqa: B018  (raises if a parameter is not allowed)
 
     @staticmethod
     @abc.abstractmethod
@@ -70,7 +70,7 @@ class _Approximate(SymmetricNoise, SmoothNoise):
     def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
         def profile(epsilon: float) -> float:
             pairs = ((two - one) / s, t / s), ((one - two) / t, s / t)
-            # noise is symmetric, so a distance counts by its size
+            # the noise is symmetric, so only the size of the distance matters
             sides = [self._divergence(epsilon, np.array([abs(gap)]), np.array([ratio])) for gap, ratio in pairs]
             return float(np.max(sides))
 
@@ -78,7 +78,7 @@ class _Approximate(SymmetricNoise, SmoothNoise):
 
     @property
     def cost(self) -> float:
-        """The δ that is really paid at this ε: the largest hockey-stick divergence of two neighbours."""
+        """The true δ at this ε: the largest hockey-stick divergence of two neighbours."""
         return _worst(type(self), self.epsilon, self.beta, self.scale)
 
     @property
@@ -94,7 +94,7 @@ class SmoothLaplace(_Approximate):
     Released: the statistic plus `scale`·S·Z, Z standard Laplace.
 
     Privacy: (ε, δ) per draw under the relation of S. "nissim": scale 2/ε for β <= ε/(2 log(2/δ)) (Nissim, Raskhodnikova
-    and Smith 2007, on admissible noise); "exact": the least scale at which the largest hockey-stick divergence of
+    and Smith 2007, on admissible noise); "exact": the smallest scale at which the largest hockey-stick divergence of
     neighbours is δ, for any β at which the change of scale alone stays below δ.
 
     Parameters
@@ -129,7 +129,7 @@ class SmoothLaplace(_Approximate):
 
     @staticmethod
     def _divergence(epsilon: float, distance: Floats, ratio: Floats) -> Floats:
-        # log p - log q - ε = -|z| + |z - gap|/s + log s - ε is linear on each side of 0 and of the gap's end
+        # log p - log q - ε = -|z| + |z - gap|/s + log s - ε is linear between its kinks at 0 and at the gap
         total = np.zeros(np.broadcast_shapes(distance.shape, ratio.shape))
         gap, s = np.broadcast_arrays(distance, ratio)
         zero, far = np.zeros_like(gap), np.full_like(gap, np.inf)
@@ -170,7 +170,7 @@ class SmoothGaussian(_Approximate):
     and is not private here.)
 
     Privacy: (ε, δ) per draw under the relation of S. "nissim": scale 5√(2 log(2/δ))/ε for β <= ε/(4(1 + log(2/δ)))
-    (Nissim, Raskhodnikova and Smith 2007, on admissible noise); "exact": the least scale at which the largest
+    (Nissim, Raskhodnikova and Smith 2007, on admissible noise); "exact": the smallest scale at which the largest
     hockey-stick divergence of neighbours is δ, for any β at which the change of scale alone stays below δ.
 
     Parameters
@@ -211,7 +211,7 @@ class SmoothGaussian(_Approximate):
         with np.errstate(divide="ignore", invalid="ignore"):
             spread = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
             half = (spread - b) / 2
-            # at equal scales the other root is at infinity, on the side from which narrower scales bring it
+            # at equal scales the second root is at infinity; its sign is its limit from slightly narrower scales
             roots = np.sort(
                 np.stack([np.where(half > 0, c / half, -np.inf), np.where(a == 0, np.inf, half / a)]), axis=0
             )
@@ -248,7 +248,7 @@ class SmoothGaussian(_Approximate):
 
 
 def _laplace_mass(low: Floats, high: Floats) -> Floats:
-    """Return the standard Laplace mass of intervals that do not cross 0."""
+    """Return the standard Laplace probability of intervals that do not contain 0 inside."""
     near, far = np.where(high > 0, low, -high), np.where(high > 0, high, -low)
     return 0.5 * (np.exp(-np.maximum(near, 0.0)) - np.exp(-np.maximum(far, 0.0)))
 

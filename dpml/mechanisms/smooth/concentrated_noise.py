@@ -1,18 +1,18 @@
 r"""Noises with lighter tails for smooth sensitivity: concentrated differential privacy.
 
-With ε the sum of a cost for the scale and one for the location, a release is ½ε²-CDP: ρ = ε²/2, that is, every Rényi
-divergence of order α between neighbours is at most α·ε²/2 (Zafarani and Clifton 2021, Definition 2.5; Bun and Steinke
-2019). First dilate, then slide: the two parts add, for the weak triangle inequality D_α(P, Q) <=
-kα/(kα-1)·D_((kα-1)/(k-1))(P, R) + D_kα(R, Q) with D_α <= αa and αb on the right gives αk(a/(k-1) + b), which is α(√a +
-√b)² at k = 1 + √(a/b). The slide is at most the smaller S of the two, so it is s = 1/`scale` noise units or less.
+Let ε be the sum of a cost for the change of scale (dilation) and a cost for the change of location (slide). A release
+is then ½ε²-CDP: ρ = ε²/2, that is, every Rényi divergence of order α between neighbours is at most α·ε²/2 (Zafarani
+and Clifton 2021, Definition 2.5; Bun and Steinke 2019). The two costs add, by the weak triangle inequality D_α(P, Q) <=
+kα/(kα-1)·D_((kα-1)/(k-1))(P, R) + D_kα(R, Q): with D_α <= αa and αb on the right it gives αk(a/(k-1) + b), which is
+α(√a + √b)² at k = 1 + √(a/b). The slide is at most the smaller S of the two, so at most s = 1/`scale` noise units.
 
-- *Dilation* by e^t shifts log|Z| by t. For Z = X·exp(σY), Y normal, the shift can be undone inside the exponent, so it
-  costs t/σ, the cost of shifting a normal (Propositions 3 and 4 there).
+- *Dilation* by e^t shifts log|Z| by t. For Z = X·exp(σY), Y normal, this equals a shift of the normal Y by t/σ, so it
+  costs t/σ (Bun and Steinke 2019, Propositions 3 and 4).
 - *Slide.* A density with |(log f)'| <= K costs K·s (it is pure, K·s-DP).
-- *Either*, for a density e^-ψ with ψ'' <= Λ: shifting by t costs t√Λ. Derivation: from ψ(v-t) <= ψ(v) - tψ'(v) + Λt²/2
-  and ∫e^-ψ(v-t) = 1 follows E exp(tψ') <= exp(Λt²/2), hence E exp((α-1)(ψ(v-t) - ψ(v))) <= exp(α(α-1)Λt²/2).
+- *Either*, for a density e^-ψ with ψ'' <= Λ: a shift by t costs t√Λ. Derivation: ψ(v-t) <= ψ(v) - tψ'(v) + Λt²/2 and
+  ∫e^-ψ(v-t) = 1 give E exp(tψ') <= exp(Λt²/2), hence E exp((α-1)(ψ(v-t) - ψ(v))) <= exp(α(α-1)Λt²/2).
 
-"bun-steinke" has their printed constants; "derived" has K and Λ of the densities themselves, which is sharper but not
+"bun-steinke" uses their printed constants. "derived" uses K and Λ of the densities themselves, which is sharper but not
 exact: the true ρ, where it was computed, is 0.2 to 0.85 of the claim.
 """
 
@@ -37,7 +37,7 @@ CONCENTRATED_CALIBRATIONS = ("derived", "bun-steinke")
 
 
 class _Concentrated(SymmetricNoise, SmoothNoise):
-    """One noise family with a shape σ; subclasses give the two costs and the standard deviation."""
+    """A noise family with a shape σ. Subclasses define the two costs and the standard deviation."""
 
     sigma: float
     calibration: str
@@ -62,13 +62,13 @@ class _Concentrated(SymmetricNoise, SmoothNoise):
 
     @classmethod
     def _left(cls, epsilon: float, beta: float, sigma: float, calibration: str) -> float:
-        """Return what the dilation leaves of ε for the slide."""
+        """Return the part of ε that the dilation leaves for the slide."""
         return epsilon - cls._dilation(beta, sigma, calibration)
 
     @classmethod
     @abc.abstractmethod
     def _dilation(cls, step: float, sigma: float, calibration: str) -> float:
-        """Return the CDP ε of a change of scale by exp(step)."""
+        """Return the CDP ε of a change of scale by the factor exp(step)."""
 
     @classmethod
     @abc.abstractmethod
@@ -115,8 +115,8 @@ class LaplaceLogNormal(_Concentrated):
     Released: the statistic plus `scale`·S·Z.
 
     Privacy: ½ε²-CDP per draw under the relation of S, for ε = β/σ + exp(3σ²/2)/`scale` (Bun and Steinke 2019,
-    Proposition 3; Zafarani and Clifton 2021, section 5). K = exp(3σ²/2) is the slope of the log density at 0, so both
-    calibrations are one.
+    Proposition 3; Zafarani and Clifton 2021, section 5). K = exp(3σ²/2) is the slope of the log density at 0, so the
+    two calibrations agree.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class LaplaceLogNormal(_Concentrated):
     beta : float
         Smoothing parameter of the sensitivity, > 0.
     sigma : float, optional
-        Shape σ > β/ε; default: the one with the least standard deviation, the root of 5(ε/β)σ³ - 5σ² = 1.
+        Shape σ > β/ε; default: the σ with the smallest standard deviation, the root of 5(ε/β)σ³ - 5σ² = 1.
     calibration : {"derived", "bun-steinke"}
 
     Examples
@@ -159,7 +159,7 @@ class LaplaceLogNormal(_Concentrated):
         return noise
 
     def _log_unit(self, z: Floats) -> Floats:
-        # No closed form: the mean over Y by the trapezoidal rule, which converges exponentially here. The integrand
+        # No closed form: average over Y by the trapezoidal rule, which converges exponentially here. The integrand
         # exp(-y²/2 - σy - |z|exp(-σy)) has its peak at y = v/σ - σ with v·exp(v) = σ²|z|exp(σ²), and curvature 1 + v.
         size, sigma = np.abs(np.asarray(z, dtype=float))[..., None], self.sigma
         with np.errstate(divide="ignore"):
@@ -192,7 +192,7 @@ class UniformLogNormal(_Concentrated):
     Released: the statistic plus `scale`·S·Z.
 
     Privacy: ½ε²-CDP per draw under the relation of S, for ε = β/σ + K/`scale`. "bun-steinke":
-    K = exp(3σ²/2)·√(2/(πσ²)), for σ >= √2 (Proposition 4 there). "derived": the density is
+    K = exp(3σ²/2)·√(2/(πσ²)), for σ >= √2 (Bun and Steinke 2019, Proposition 4). "derived": the density is
     f(z) = ½exp(σ²/2)·Φ(-σ - log|z|/σ), so |(log f)'| = exp(3σ²/2)/σ·φ(u+σ)/Φ(-u) with u = σ + log|z|/σ; K is its
     maximum, where φ(u)/Φ(-u) = u + σ, for any σ > 0.
 
@@ -203,7 +203,7 @@ class UniformLogNormal(_Concentrated):
     beta : float
         Smoothing parameter of the sensitivity, > 0.
     sigma : float, optional
-        Shape σ; default: the one with the least standard deviation.
+        Shape σ; default: the σ with the smallest standard deviation.
     calibration : {"derived", "bun-steinke"}
 
     Examples
@@ -269,12 +269,11 @@ class ArsinhNormal(_Concentrated):
 
     Released: the statistic plus `scale`·S·Z.
 
-    Privacy: ½ε²-CDP per draw under the relation of S. "bun-steinke" (Theorem 25 there):
-    ε = √(β(β/σ² + 1/σ + 2)) + (2/(3σ) + σ/2)/`scale`. "derived": ε = β√Λ + K/`scale` with Λ the largest second
-    derivative of the negative log density of log|Z|, which is (T² + uT(1-T²))/σ² + 2T²(1-T²) at T = tanh u; and K the
-    smaller of the largest slope of Z's log density, (y + σ tanh σy)/cosh σy, and √(1 + σ²), from its largest
-    curvature, at 0.
-    As β falls, the printed cost of the dilation falls like √β, this one like β.
+    Privacy: ½ε²-CDP per draw under the relation of S. "bun-steinke" (Bun and Steinke 2019, Theorem 25):
+    ε = √(β(β/σ² + 1/σ + 2)) + (2/(3σ) + σ/2)/`scale`. "derived": ε = β√Λ + K/`scale`. Λ is the largest second
+    derivative of the negative log density of log|Z|, which is (T² + uT(1-T²))/σ² + 2T²(1-T²) at T = tanh u. K is the
+    smaller of two bounds: the largest slope of Z's log density, (y + σ tanh σy)/cosh σy, and √(1 + σ²), which follows
+    from its largest curvature, at 0. As β falls, the printed cost of dilation falls like √β, the derived one like β.
 
     Parameters
     ----------
@@ -283,7 +282,7 @@ class ArsinhNormal(_Concentrated):
     beta : float
         Smoothing parameter of the sensitivity, > 0.
     sigma : float, optional
-        Shape σ; default: the one with the least standard deviation.
+        Shape σ; default: the σ with the smallest standard deviation.
     calibration : {"derived", "bun-steinke"}
 
     Examples
@@ -341,7 +340,7 @@ class ArsinhNormal(_Concentrated):
 
 @lru_cache(maxsize=4096)
 def _best_sigma(family: type[_Concentrated], epsilon: float, beta: float, calibration: str) -> float:
-    """Return the σ whose noise has the least standard deviation."""
+    """Return the σ whose noise has the smallest standard deviation."""
     low = max(family._allowed(calibration)[0], family._sigma_range[0])
     grid = np.geomspace(low, family._sigma_range[1], 121)
 
@@ -367,7 +366,7 @@ def _steepest(sigma: float) -> float:
     def log_hazard(u: float) -> float:
         return -0.5 * u * u - 0.5 * math.log(2 * math.pi) - float(log_ndtr(-u))
 
-    # in v = log(u + σ): the hazard lies between φ(σ) and u + 1/u there
+    # search in v = log(u + σ); the bounds follow from φ(σ) <= hazard <= u + 1/u at the solution
     bounds = -(sigma**2) / 2 - 5, math.log(sigma + 1 / sigma + 1)
     v = brentq(lambda v: v - log_hazard(math.exp(v) - sigma), *bounds, xtol=1e-13)
     u = math.exp(v) - sigma
@@ -376,11 +375,11 @@ def _steepest(sigma: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _curvature(sigma: float) -> float:
-    """Return Λ of log|Z| for arsinh-normal noise (see its docstring); it is at least its limit 1/σ²."""
+    """Return Λ of log|Z| for arsinh-normal noise (see `ArsinhNormal`); it is at least its limit 1/σ²."""
     u = np.linspace(0, 20, 20_001)
     t2 = np.tanh(u) ** 2
     values = (t2 + u * np.tanh(u) * (1 - t2)) / sigma**2 + 2 * t2 * (1 - t2)
-    return float(values.max()) * (1 + 1e-6)  # the grid misses the maximum by less
+    return float(values.max()) * (1 + 1e-6)  # the grid misses the maximum by a smaller factor
 
 
 @lru_cache(maxsize=4096)

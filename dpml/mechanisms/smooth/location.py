@@ -5,9 +5,10 @@ R = U - L. Both statistics have the replace-one local sensitivity at distance k
 
     A^(k) = (largest of x_(top + p) - x_(bottom - l) over p + l = k + 1, p, l >= 0) / divisor,
 
-with top = n - m, bottom = m + 1 and divisor N for the trimmed mean (one replacement moves the sum of the kept values by
-at most the gap between the kept part's two outer neighbours; k replacements delete k more values beside that gap), and
-top = bottom = ⌈n/2⌉ and divisor 1 for the median (Nissim, Raskhodnikova and Smith 2007, section 3.1).
+with top = n - m, bottom = m + 1 and divisor N for the trimmed mean, and top = bottom = ⌈n/2⌉ and divisor 1 for the
+median (Nissim, Raskhodnikova and Smith 2007, section 3.1). For the trimmed mean, one replacement moves the sum of the
+kept values by at most the gap between the two outer neighbours of the other kept values; k replacements before it widen
+that gap by k ranks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dpml.mechanisms.smooth._reach import Reach
 
 @dataclass(frozen=True)
 class _Gaps:
-    """The pairs of ranks whose distance decides: see the module's notation."""
+    """The gaps between order statistics that define A^(k), in the notation of the module's docstring."""
 
     sample: Ordered
     top: int
@@ -31,7 +32,7 @@ class _Gaps:
 
     @property
     def last(self) -> int:
-        """The distance from which the widest gap is all of [L, U]."""
+        """The distance from which on the widest gap is all of [L, U]."""
         return self.sample.n + 1 - self.top + self.bottom - 1
 
     def smooth(self, beta: float) -> float:
@@ -56,7 +57,7 @@ class _Gaps:
 
 @dataclass(frozen=True)
 class Mean:
-    """The trimmed mean; with `trim` = 0 the mean. Its value is the middle of the domain when nothing is kept."""
+    """The trimmed mean, or the mean for `trim` = 0. Its value is the middle of the domain when no value is kept."""
 
     sample: Ordered
     relation: str
@@ -86,8 +87,8 @@ class Mean:
     def local(self) -> float:
         """Return the local sensitivity.
 
-        Add: the new value, moved to the nearest outer neighbour of the kept part, joins it; remove: a kept value
-        leaves. With N = 0 or 1 the other data set has the middle of the domain as its mean.
+        Adding a value adds it to the kept part, clipped to the outer neighbours of that part. Removing takes a kept
+        value away. A mean of no kept values is the middle of the domain.
         """
         if self.relation == "replace-one":
             return float(self._gaps.at_distances(1)[0]) / self.kept if self.kept >= 1 else 0.0
@@ -111,8 +112,8 @@ class Mean:
     def smooth(self, beta: float) -> float:
         """Return the smooth sensitivity (replace-one) or a smooth upper bound (add/remove).
 
-        Under add/remove the smaller of two such bounds: the one of gaps (`_gap_bounds`), smaller for few values and for
-        values at one end, and the one of distances from the mean (`_reach`), up to half of it elsewhere.
+        Under add/remove it is the smaller of two bounds. The bound from gaps (`_gap_bounds`) is smaller for few values
+        and for values at one end. The bound from distances to the mean (`_reach`) is elsewhere as small as half of it.
         """
         if self.relation == "replace-one":
             return self._gaps.smooth(beta) / self.kept if self.kept >= 1 else 0.0
@@ -130,7 +131,7 @@ class Mean:
         return max(weight * self._gaps.smooth(beta), math.exp(-beta * (size - 1)) * width / 2)
 
     def at_distances(self, count: int, beta: float) -> Floats:
-        """Return A^(k) under replace-one, and under add/remove the bound on it that `smooth` took at this β."""
+        """Return A^(k) under replace-one; under add/remove, the bound on it that `smooth` uses at this β."""
         if self.relation == "replace-one":
             if self.kept < 1:
                 return np.zeros(count)
@@ -144,9 +145,9 @@ class Mean:
         Derivation. Let g_i be the numerator of the replace-one A^(i). Adding a value never lowers g_i, and
         removing one never lowers g_(i+1) below the old g_i (each rank moves by at most one, on one side of the gap).
         Adding moves the mean by at most g_0/(N+1), removing by at most g_0/N, and by at most R/2 when N is 1 or 0.
-        So B^(k) = max over i + j = k of g_i/(N - j) while N - k >= 2, and R/2 from then on, is at least the local
-        sensitivity at k = 0 and satisfies B^(k)(x) <= B^(k+1)(y) for neighbours x, y: max over k of exp(-βk) B^(k)
-        is a β-smooth upper bound.
+        Let B^(k) = max over i + j = k of g_i/(N - j) while N - k >= 2, and R/2 from then on. B^(0) is at least the
+        local sensitivity, and B^(k)(x) <= B^(k+1)(y) for neighbours x, y. So the maximum over k of exp(-βk) B^(k) is a
+        β-smooth upper bound.
         """
         size, width = self.kept, self.sample.width
         bound = np.full(count, width / 2)
@@ -160,7 +161,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Median:
-    """The value of rank ⌈n/2⌉; of no values the lower bound."""
+    """The median: the value of rank ⌈n/2⌉, or the lower bound if there are no values."""
 
     sample: Ordered
     relation: str
@@ -186,7 +187,7 @@ class Median:
         return 0.0 if self._constant else self.sample.width
 
     def local(self) -> float:
-        """Return the local sensitivity; adding or removing moves the rank one way only, up for an even n."""
+        """Return the local sensitivity. Adding or removing moves the rank in one direction only, up for an even n."""
         if self.relation == "replace-one":
             return 0.0 if self._constant else float(self._gaps.at_distances(1)[0])
         upper = self._rank + (self.sample.n % 2 == 0)

@@ -1,8 +1,8 @@
 r"""Cauchy and Student's t noise for smooth sensitivity: pure differential privacy, calibrated exactly.
 
 Derivation. The density of Student's t with ν degrees of freedom, location l and scale s is proportional to
-s^ν (ν s² + (x-l)²)^(-(ν+1)/2). For ν = 1, Cauchy, these are Poisson kernels of the half-plane, and by Harnack's
-inequality the largest log ratio of two of them is the hyperbolic distance of (l1, s1) and (l2, s2),
+s^ν (ν s² + (x-l)²)^(-(ν+1)/2). For ν = 1 (Cauchy) these are Poisson kernels of the half-plane, and by Harnack's
+inequality the largest log ratio of two of them is the hyperbolic distance between (l1, s1) and (l2, s2),
 
     arccosh(1 + ((l1-l2)² + (s1-s2)²)/(2 s1 s2)).
 
@@ -10,14 +10,14 @@ Writing the t density through the Cauchy kernel of scale √ν·s, the largest l
 
     (ν-1)/2·log(s1/s2) + (ν+1)/2·arccosh(1 + ((l1-l2)²/ν + (s1-s2)²)/(2 s1 s2)).
 
-Neighbours have scales c·S and c·S·e^λ, 0 <= λ <= β, and locations at most S (the smaller) apart; both directions count:
+Neighbours have scales c·S and c·S·e^λ, 0 <= λ <= β, and locations at most S (the smaller) apart. In both directions
 
-    cost(λ) = |ν-1|/2·λ + (ν+1)/2·arccosh(cosh λ + e^-λ/(2νc²)) <= ε.
+    cost(λ) = |ν-1|/2·λ + (ν+1)/2·arccosh(cosh λ + e^-λ/(2νc²)) <= ε
 
-Solved for c, with a = (2ε - |ν-1|λ)/(ν+1):  c² >= 1/(2ν e^λ (cosh a - cosh λ)).  In u = e^λ the bracket
+must hold. Solved for c, with a = (2ε - |ν-1|λ)/(ν+1):  c² >= 1/(2ν e^λ (cosh a - cosh λ)).  In u = e^λ the term
 e^λ(cosh a - cosh λ) is a sum of powers of u whose derivative has signs +, +, - by rising exponent, so one change of
-sign (Descartes): it rises, then falls, and its least value on [0, β] is at λ = 0 or λ = β. Both are enough. They can
-be met while a > λ at λ = β, that is β < ε/max(ν, 1).
+sign (Descartes). It rises and then falls, so its smallest value on [0, β] is at λ = 0 or λ = β, and it is enough to
+check these two. A finite c exists if a > λ at λ = β, that is, if β < ε/max(ν, 1).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ STUDENT_CALIBRATIONS = ("exact", "bun-steinke")
 def cauchy_scale(epsilon: float, beta: float, calibration: str = "exact") -> float:
     """Return the scale of Cauchy noise for one unit of β-smooth sensitivity.
 
-    "exact": the least scale that is ε-DP (derived in `admissible_pure`). "algorithm-1": √2/ε (Zafarani and Clifton
-    2021, Algorithm 1). "theorem-2": 6/ε (Zafarani and Clifton 2021, Theorem 2 with γ = 2; Nissim, Raskhodnikova and
-    Smith 2007). Both published constants ask for β <= ε/6, are private there, and pay for more than
-    they need: `Cauchy.cost` is their true ε.
+    "exact": the smallest scale that is ε-DP (derived in the module's docstring). "algorithm-1": √2/ε (Zafarani and
+    Clifton 2021, Algorithm 1). "theorem-2": 6/ε (Zafarani and Clifton 2021, Theorem 2 with γ = 2; Nissim, Raskhodnikova
+    and Smith 2007). Both published constants require β <= ε/6. They are private there, with more noise than needed:
+    `Cauchy.cost` is their true ε.
 
     Privacy: ε under the relation of the smooth sensitivity, for "exact" with any β < ε.
 
@@ -79,8 +79,8 @@ def cauchy_scale(epsilon: float, beta: float, calibration: str = "exact") -> flo
 def student_scale(epsilon: float, beta: float, degrees: float = 3.0, calibration: str = "exact") -> float:
     """Return the scale of Student's t noise for one unit of β-smooth sensitivity.
 
-    "exact": the least scale that is ε-DP (derived in `admissible_pure`), for β < ε/max(ν, 1). "bun-steinke": 1/s with
-    ε = (ν+1)(β + s/(2√ν)) (Bun and Steinke 2019, Theorem 31), for β < ε/(ν+1).
+    "exact": the smallest scale that is ε-DP (derived in the module's docstring), for β < ε/max(ν, 1). "bun-steinke":
+    1/s with ε = (ν+1)(β + s/(2√ν)) (Bun and Steinke 2019, Theorem 31), for β < ε/(ν+1).
 
     Privacy: ε under the relation of the smooth sensitivity.
 
@@ -121,9 +121,9 @@ class Cauchy(SymmetricNoise, SmoothNoise):
 
     Released: the statistic plus `scale`·S·Z, Z standard Cauchy (no mean, no variance).
 
-    Privacy: ε per draw under the relation of S. The largest log ratio of two neighbours is `cost`: ε itself for the
-    exact calibration (reached by neighbours whose locations are min(S) apart and whose S are equal, or e^β apart),
-    less for the published constants. See `cauchy_scale`.
+    Privacy: ε per draw under the relation of S. The largest log ratio of two neighbours is `cost`. It is ε itself for
+    the exact calibration, for neighbours whose locations are min(S) apart and whose S are equal or differ by the factor
+    e^β. It is less for the published constants. See `cauchy_scale`.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Cauchy(SymmetricNoise, SmoothNoise):
 
 @dataclass(frozen=True)
 class ScaledCauchy:
-    """Cauchy noise of stated scales, for `door.release`: who uses it has calibrated them."""
+    """Cauchy noise with given scales, for `door.release`. The caller has calibrated the scales."""
 
     def _sample(self, statistic: tuple[Floats, Floats], rng: np.random.Generator) -> Floats:
         values, scale = statistic
@@ -207,8 +207,7 @@ class StudentT(SymmetricNoise, SmoothNoise):
 
     Released: the statistic plus `scale`·S·Z, Z Student's t with ν degrees of freedom (ν = 1 is Cauchy).
 
-    Privacy: ε per draw under the relation of S; the largest log ratio of two neighbours is `cost`. See
-    `student_scale`.
+    Privacy: ε per draw under the relation of S. The largest log ratio of two neighbours is `cost`; see `student_scale`.
 
     Parameters
     ----------
@@ -235,7 +234,7 @@ class StudentT(SymmetricNoise, SmoothNoise):
     def __post_init__(self):
         self._check()
         object.__setattr__(self, "degrees", check_number(self.degrees, "degrees", 0.0, open_lower=True))
-        self.scale  # noqa: B018  (raises what is not allowed)
+        self.scale  # noqa: B018  (raises if a parameter is not allowed)
 
     @property
     def scale(self) -> float:
@@ -268,9 +267,9 @@ class StudentT(SymmetricNoise, SmoothNoise):
 
     @property
     def mean_size(self) -> float:
-        """E|noise| for one unit of smooth sensitivity: infinite for ν <= 1.
+        """E|noise| for one unit of smooth sensitivity, infinite for ν <= 1.
 
-        Twice the integral of z·f(z) from 0 on, with f the t density, is 2f(0)·ν/(ν-1).
+        With f the t density, twice the integral of z·f(z) from 0 to infinity is 2f(0)·ν/(ν-1).
         """
         nu = self.degrees
         return self.scale * 2 * float(np.exp(self._log_unit(np.zeros(())))) * nu / (nu - 1) if nu > 1 else math.inf
@@ -281,7 +280,7 @@ class StudentT(SymmetricNoise, SmoothNoise):
 
 def _distance(one: float, s: float, two: float, t: float, nu: float) -> float:
     """Return the largest log ratio of two t densities with these locations and scales, as derived above."""
-    # arccosh(1 + 2w) = 2 arsinh(√w), exact for small w
+    # arccosh(1 + 2w) = 2 arsinh(√w), accurate for small w
     w = ((one - two) ** 2 / nu + (s - t) ** 2) / (4 * s * t)
     return abs(nu - 1) / 2 * abs(math.log(s / t)) + (nu + 1) * math.asinh(math.sqrt(w))
 
@@ -303,7 +302,7 @@ def _exact_scale(epsilon: float, beta: float, degrees: float) -> float:
     log_scale = -math.inf
     for step in (0.0, beta):
         a = (2 * epsilon - abs(nu - 1) * step) / (nu + 1)
-        if not a > step:  # β within rounding of its limit
+        if not a > step:  # β equals its limit up to rounding
             raise InvalidParameter("beta", beta, "further below ε / max(degrees, 1)")
         # cosh a - cosh λ = 2 sinh((a+λ)/2) sinh((a-λ)/2), in logarithms so that no ε overflows
         bracket = _log_sinh((a + step) / 2) + _log_sinh((a - step) / 2)
@@ -315,7 +314,7 @@ def _cost(scale: float, beta: float, nu: float) -> float:
     """Return the largest cost(λ) over λ in [0, β]; by the derivation above it is at an end."""
     worst = 0.0
     for step in (0.0, beta):
-        # arccosh(1 + 2w) = 2 arsinh(√w), exact for small w, in which cosh λ - 1 = 2 sinh²(λ/2)
+        # arccosh(1 + 2w) = 2 arsinh(√w), accurate for small w; cosh λ - 1 = 2 sinh²(λ/2)
         log_w = -step - math.log(4 * nu) - 2 * math.log(scale)
         if step:
             log_w = float(np.logaddexp(log_w, 2 * _log_sinh(step / 2)))

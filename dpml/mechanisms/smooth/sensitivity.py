@@ -1,4 +1,4 @@
-"""Smooth sensitivity: how far one record can move a statistic near these data, made safe to scale noise by.
+"""Smooth sensitivity: a bound on how far one record can move a statistic near the given data, safe to scale noise by.
 
 The local sensitivity of a data set is itself private. A β-smooth bound S is at least the local sensitivity and differs
 by a factor of at most exp(β) between neighbours, so noise scaled by it (`dpml.mechanisms.smooth.admissible`) can be
@@ -6,7 +6,7 @@ private. The smooth sensitivity, S(x) = max over k of exp(-βk) A^(k)(x), with A
 within k changes of x, is the smallest such bound (Zafarani and Clifton 2021, Definitions 3.2 to 3.4; Nissim,
 Raskhodnikova and Smith 2007).
 
-Nothing here is released and nothing here is private: these are exact functions of the data.
+This module releases nothing and protects nothing: its functions are exact functions of the data.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ KINDS = ("mean", "trimmed_mean", "variance", "trimmed_variance", "median")
 
 
 class SensitivityEnvelope(NamedTuple):
-    """Sensitivities by distance, for drawing: S is the largest of `terms`.
+    """Sensitivities by distance, for a plot. S is the largest of `terms`.
 
     Attributes
     ----------
     distance : ndarray of int
         k = 0, 1, 2, ... changed records.
     sensitivity : ndarray
-        A^(k) under replace-one (exact); under add/remove the bound on it that the smooth bound is made of.
+        A^(k), exact, under replace-one; under add/remove the bound on it that defines the smooth bound.
     terms : ndarray
         exp(-βk) times `sensitivity`.
     """
@@ -67,12 +67,12 @@ def smooth_sensitivity(
 ) -> float:
     """Return the β-smooth sensitivity of a statistic, or a β-smooth upper bound on its local sensitivity.
 
-    Replace-one, number of values n public: the smooth sensitivity itself, equal to brute force over all data sets.
-    Add/remove, n private: a β-smooth upper bound, derived in `smooth_location` and `_reach` (its limit at
-    small β is the global sensitivity over all n). A value whose class label changes is removed from one class and
-    added to another: two data sets change.
+    Under replace-one the number of values n is public, and the result is the smooth sensitivity itself, equal to brute
+    force over all data sets. Under add/remove n is private, and the result is a β-smooth upper bound, derived in
+    `location` and `_reach` (its limit at small β is the global sensitivity over all n). A record whose class label
+    changes is removed from one class and added to another, so two data sets change.
 
-    Privacy: not private. Noise of an `admissible` mechanism made for this β, scaled by the returned number, is.
+    Privacy: not private by itself. It is private to add noise scaled by it, from an `admissible` mechanism for this β.
 
     Parameters
     ----------
@@ -83,20 +83,20 @@ def smooth_sensitivity(
     lower, upper : float
         Public bounds, lower < upper.
     beta : float
-        Smoothing parameter β > 0, a log-ratio per changed record.
+        Smoothing parameter β > 0, a log ratio per changed record.
     relation : {"replace-one", "add-remove"}
         The neighbouring relation.
     trim : int
-        Values left out at each end, m >= 0; used by the trimmed kinds only.
+        Number of values left out at each end, m >= 0; used by the trimmed kinds only.
     on_invalid : {"raise", "clip"}
-        Whether a value outside its bounds is an error (demonstration) or goes to the nearest bound, NaN to the middle
-        (release).
+        What to do with a value outside its bounds: raise an error (demonstration), or clip it to the nearest bound and
+        set NaN to the middle of the domain (release).
 
     Returns
     -------
     float
-        S >= 0 in the units of the statistic. One sort plus O(K log K) for the K distances whose terms can matter; the
-        variances add searches of the sorted values, and with m trimmed up to min(m, K)·K terms.
+        S >= 0 in the units of the statistic. Computing it takes one sort and O(K log K) for the K distances whose terms
+        can matter. The variances add searches of the sorted values, and with trimming up to min(m, K)·K terms.
 
     Raises
     ------
@@ -128,15 +128,15 @@ def sensitivity_envelope(
 ) -> SensitivityEnvelope:
     """Return the local sensitivities within distance k and their decayed terms, for k = 0, 1, 2, ...
 
-    Privacy: not private; a picture of why the smooth sensitivity is what it is.
+    Privacy: not private. It is for plots that explain the smooth sensitivity.
 
     Parameters
     ----------
     kind, values, lower, upper, beta, relation, trim, on_invalid
         As for `smooth_sensitivity`.
     distances : int, optional
-        How many distances; default: as far as a term can matter (or the sensitivities grow, if that is nearer), at
-        most 1,000. Takes O(`distances`²).
+        Number of distances. Default: up to the last distance whose term can matter, or at which the sensitivity still
+        grows, whichever is smaller; at most 1,000. Takes O(`distances`²).
 
     Returns
     -------
@@ -175,9 +175,9 @@ def local_sensitivity(
     *,
     on_invalid: str = "raise",
 ) -> float:
-    """Return how far one change can move the statistic of these data, exactly, under either relation.
+    """Return the exact local sensitivity: how far one change of these data can move the statistic.
 
-    Privacy: not private, and no noise scaled by it is: it can differ without limit between neighbours.
+    Privacy: not private, and noise scaled by it is not private either: it can differ without limit between neighbours.
 
     Parameters
     ----------
@@ -203,14 +203,14 @@ def local_sensitivity(
 def global_sensitivity(
     kind: str, lower: float, upper: float, n: int | None = None, relation: str = "replace-one", trim: int = 0
 ) -> float:
-    """Return how far one change can move the statistic of any data: a public number.
+    """Return the global sensitivity, a public number: how far one change can move the statistic of any data.
 
     Parameters
     ----------
     kind, lower, upper, relation, trim
         As for `smooth_sensitivity`.
     n : int, optional
-        The public number of values; needed under replace-one. Under add/remove n is private and the result holds
+        The public number of values, required under replace-one. Under add/remove n is private and the result holds
         for all n.
 
     Returns
@@ -236,10 +236,11 @@ def global_sensitivity(
 def statistic(kind: str, values: Any, lower: float, upper: float, trim: int = 0, *, on_invalid: str = "raise") -> float:
     """Return the statistic whose sensitivities this module computes. It is defined for every data set.
 
-    Privacy: none; this is the private value that noise is added to.
+    Privacy: not private. This is the exact value that noise is added to.
 
-    The (trimmed) mean of no values is the middle of the domain, the (trimmed) variance of fewer than two 0; variances
-    divide by the number of values. The median is the value of rank ⌈n/2⌉ (the lower of two), of no values `lower`.
+    The (trimmed) mean of no values is the middle of the domain, and the (trimmed) variance of fewer than two values
+    is 0. Variances divide by the number of values. The median is the value of rank ⌈n/2⌉ (the lower one of two middle
+    values), or `lower` if there are no values.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """Sensitivities of the variance and the trimmed variance (ddof 0).
 
-Notation as in `smooth_location`; C is the kept part without the value that changes. The kept values are C and one more,
-a, which lies between C's outer neighbours, and
+The notation is that of `location`. C is the kept part without the value that changes. The kept values are C and one
+more value a, which lies between C's outer neighbours, and
 
     N·Var(C and a) = SS(C) + (N-1)/N·(a - mean C)².
 
-So replacing a by b moves the variance by (N-1)/N²·|(a - mean C)² - (b - mean C)²|: the largest moves have one of the
-two at an outer neighbour of C, the other at C's mean or as near to it as the data allow.
+So replacing a by b moves the variance by (N-1)/N²·|(a - mean C)² - (b - mean C)²|. The largest moves have one of the
+two at an outer neighbour of C, and the other at C's mean or as near to it as the data allow.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpml.mechanisms.smooth._reach import Reach
 
 @dataclass(frozen=True)
 class Variance:
-    """The variance of the kept values; with `trim` = 0 of all. It is 0 when fewer than two are kept."""
+    """The variance of the kept values (all values for `trim` = 0). It is 0 when fewer than two are kept."""
 
     sample: Ordered
     relation: str
@@ -63,7 +63,7 @@ class Variance:
         return widen(lambda limit: self._best_replacement(limit, beta), self.ceiling(), beta, self.last())
 
     def at_distances(self, count: int, beta: float) -> Floats:
-        """Return A^(k) under replace-one, and under add/remove an upper bound on it, derived in `_reach`."""
+        """Return A^(k) under replace-one; under add/remove, an upper bound on it, derived in `_reach`."""
         if self.relation == "add-remove":
             return self._reach().at_distances(count)
         if self.kept < 2:
@@ -99,8 +99,9 @@ class Variance:
     def _local_add_remove(self) -> float:
         """Return the exact local sensitivity under add/remove.
 
-        Adding a (moved inside the outer neighbours) changes the variance V by N/(N+1)²·(a - mean)² - V/(N+1);
-        removing a kept a by V/(N-1) - N/(N-1)²·(a - mean)². Both are extreme at the nearest or the farthest a.
+        Adding a value a (clipped to the outer neighbours) changes the variance V by N/(N+1)²·(a - mean)² - V/(N+1);
+        removing a kept value a changes it by V/(N-1) - N/(N-1)²·(a - mean)². The size of each change is largest at the
+        a nearest to the mean or farthest from it.
         """
         size, m, n = self.kept, self.trim, self.sample.n
         if size < 1:
@@ -120,14 +121,14 @@ class Variance:
 
 @dataclass(frozen=True)
 class _Side:
-    """The terms of A^(k) in which a value goes to, or comes from, the upper outer neighbour.
+    """The terms of A^(k) in which a value moves to, or comes from, the upper outer neighbour.
 
-    With k replacements, h of them put values on top and l = k - h at the bottom; the values deleted are those just
-    below the outer neighbour. Then the kept part is a window of the sorted sample that begins at rank m + 1 - l.
+    Of k replacements, h put values on top and l = k - h put values at the bottom. The deleted values are those just
+    below the outer neighbour. The kept part is then a window of the sorted sample that begins at rank m + 1 - l.
 
-    `to_mean`: the changing value leaves the outer neighbour x_(n-m+h) for the mean of the N - 1 others.
-    `from_near_mean`: it is a value a of the window of N that goes to the outer neighbour x_(n-m+1+h). With d the
-    distance from that window's mean to the outer neighbour, the change is (N-1)/N² times
+    `to_mean`: the changing value moves from the outer neighbour x_(n-m+h) to the mean of the N - 1 others.
+    `from_near_mean`: the changing value is a value a of the window of N, and moves to the outer neighbour x_(n-m+1+h).
+    With d the distance from that window's mean to the outer neighbour, the change is (N-1)/N² times
     N²/(N²-1)·d² - (N+1)/(N-1)·(a - a*)², largest for the a nearest to a* = mean + d/(N+1).
     """
 
@@ -159,14 +160,14 @@ class _Side:
         first, last = np.maximum(self.trim + 1 - low, 1), self.sample.n - self.trim - low
         near = self.sample.nearest(ideal, first, np.maximum(last, 1))
         change = distance**2 / (size**2 - 1) * size**2 - (size + 1) / (size - 1) * (near - ideal) ** 2
-        # with no value of the sample left in the window, a smaller l has the same change
+        # a window without a value of the sample adds nothing: a smaller l has the same change
         return np.where(last >= 1, self.factor * change, 0.0)
 
     def best_from_near_mean(self, beta: float, best: float) -> float:
         """Return the largest decayed `from_near_mean` if it exceeds `best`, else `best`.
 
-        If every a* were in the data, the terms would be squared gaps at half the rate. Those bounds are searched
-        first; only pairs (h, l) whose bound exceeds the best true term are evaluated.
+        If every a* were in the data, the terms would be squared gaps at half the rate. These upper bounds are searched
+        first, and only pairs (h, l) whose bound exceeds the best true term are evaluated.
         """
         outer, size = self.outer[1:], self.size
         scale = self.factor * size**2 / (size**2 - 1)

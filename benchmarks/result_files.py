@@ -1,0 +1,19 @@
+"""Writes a table of results to benchmarks/results as CSV. The first line has the command and the date."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+FOLDER = Path(__file__).parent / "results"
+
+
+def write_results(name: str, table: pd.DataFrame) -> None:
+    """Write a table to NAME.csv, below a comment with the command of this run."""
+    command = shlex.join(["python", f"benchmarks/{name}.py", *sys.argv[1:]])
+    head = f"# {command}; recorded {datetime.date.today()}\n"
+    (FOLDER / f"{name}.csv").write_text(head + table.to_csv(index=False), encoding="utf-8")
