@@ -7,7 +7,7 @@ import pytest
 from dpml_app import data
 from dpml_app.explore import compute, words
 from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
-from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, SWEEP_EPSILONS
+from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.text import dataset_note
 
@@ -41,17 +41,17 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
         ("seed", -1),
         ("threshold_percentile", 100),
         ("relation", "both"),
-        ("dataset", "seeds"),
+        ("dataset", "iris"),
         ("reg_lambda", None),
     ],
 )
 def test_bad_value_is_named_and_not_taken(name, value):
     settings = Settings()
-    before = settings.snapshot()
+    before = settings.explore_values()
     (problem,) = settings.assign({name: value})
     assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
     assert settings.allowed(name) in problem
-    assert settings.snapshot() == before
+    assert settings.explore_values() == before
 
 
 def test_good_values_are_kept_beside_bad_ones():
@@ -69,7 +69,7 @@ def test_fit_lowers_what_a_data_set_does_not_have():
 
 
 def test_keys_hold_what_a_method_depends_on_and_nothing_else():
-    values = Settings().snapshot()
+    values = Settings().explore_values()
     relevant = {
         "published": {"threshold_percentile"},
         "count": {"threshold_percentile", "n_features", "selection_share"},
@@ -232,14 +232,15 @@ def test_features_with_like_names_get_labels_of_their_own():
 
 
 def test_app_is_built_without_a_server():
-    from dpml_app.shell import BADGE, build_app
+    from dpml_app.shell import build_app
 
-    page = build_app()
-    assert page.title == "dpml"
-    assert [chip.label for chip in page.header] == [BADGE]
-    # another page has models of its own
-    assert build_app().main[0] is not page.main[0]
+    first, second = (build_app().server_doc() for _ in range(2))
+    roots = [{root.name: root for root in doc.roots} for doc in (first, second)]
+    shown, others = ([len(r[f"page_{name}"].children) for name in PAGES] for r in roots)
+    assert shown == others == [1, 0, 0, 0, 0, 0], "a page is made when it is first shown"
+    ours, theirs = ({model.id for model in doc.models} for doc in (first, second))
+    assert not ours & theirs, "another session has models of its own"
 
 
 def test_all_settings_can_be_written_as_json():
-    assert json.loads(json.dumps(Settings().snapshot())) == Settings().snapshot()
+    assert json.loads(json.dumps(Settings().explore_values())) == Settings().explore_values()

@@ -331,10 +331,10 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
 )
 def test_bad_value_is_named_and_not_taken(name, value):
     settings = Settings()
-    before = settings.everything()
+    before = settings.param.values()
     (problem,) = settings.assign({name: value})
     assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
-    assert settings.everything() == before
+    assert settings.param.values() == before
 
 
 def test_a_feature_that_the_data_do_not_have_is_said_and_replaced():
@@ -362,7 +362,7 @@ def test_results_of_other_pages_have_other_keys():
 def test_every_setting_of_the_page_is_in_the_link_and_has_a_control():
     page = TrainPage(Settings(), Pool(1))
     assert set(TrainSettings.train_names()) == set(page.controls.widgets)
-    assert set(TrainSettings.train_names()) <= set(Settings.all_names())
+    assert set(TrainSettings.train_names()) <= set(Settings.names())
     assert all(widget.label for widget in page.controls.widgets.values())
 
 

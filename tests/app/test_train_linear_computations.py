@@ -373,7 +373,7 @@ def test_one_value_is_no_choice(monkeypatch):
 ])  # fmt: skip
 def test_a_family_has_its_own_panels_and_controls(family, there, not_there):
     page = TrainPage(Settings(train_family=family), Pool(1))
-    shown = {name for name, panel in page.panels.items() if page.grids[panel.families].visible}
+    shown = {slot.name.removeprefix("place-train-") for slot in page.slots if slot.visible}
     assert shown >= there | {"accuracy", "size"}
     assert not shown & not_there
     visible = {name for name, column in page.controls.columns.items() if column.visible}
@@ -411,10 +411,10 @@ def test_a_widget_stands_in_one_place():
 )
 def test_bad_value_is_named_and_not_taken(name, value):
     settings = Settings()
-    before = settings.everything()
+    before = settings.param.values()
     (problem,) = settings.assign({name: value})
     assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
-    assert settings.everything() == before
+    assert settings.param.values() == before
 
 
 def test_results_of_the_families_have_keys_of_their_own():
