@@ -186,12 +186,25 @@ class Shell:
         self.doc = None
 
 
-def build_app() -> pn.Template:
+class Frame(pn.Template):
+    """The template, laid into a document at once: else its models are gathered anew for each root."""
+
+    def __repr__(self) -> str:
+        return "Frame()"  # Panel writes down all that is inside, at every panel that is added
+
+    def server_doc(self, doc: Document | None = None, *arguments: Any, **options: Any) -> Document:
+        """Return the document, its models gathered once."""
+        doc = doc or pn.state.curdoc or Document()
+        with doc.models.freeze():
+            return super().server_doc(doc, *arguments, **{**options, "location": False})
+
+
+def build_app() -> Frame:
     """Return a new app; in a server it takes its settings from the link and starts to compute once it is shown."""
     shell = Shell()
     doc = pn.state.curdoc
     shell.link(_arguments(doc))
-    template = pn.Template(TEMPLATE, design=pmui.theme.MaterialDesign)
+    template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
     template.add_variable("pages", PAGES)
     template.add_variable("first", shell.settings.page)
