@@ -6,6 +6,7 @@ const links = [...document.querySelectorAll("#top nav a")]
 
 function show(page) {
   body.dataset.page = page
+  for (const part of body.querySelectorAll("[data-of]")) { part.classList.toggle("shown", part.dataset.of === page) }
   for (const link of links) {
     link.toggleAttribute("aria-current", link.dataset.page === page)
     if (link.dataset.page === page) { link.setAttribute("aria-current", "page") }
