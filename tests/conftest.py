@@ -23,13 +23,13 @@ def pytest_collection_modifyitems(config, items):
     if not os.environ.get("DPML_DATA"):
         without = pytest.mark.skip(reason="needs the real data files: set DPML_DATA to the folder that holds them")
         for item in items:
-            if "data" in item.keywords:
+            if item.get_closest_marker("data"):
                 item.add_marker(without)
     if os.environ.get("CI", "").lower() == "true" or "browser" in (config.getoption("markexpr") or ""):
         return
     reason = pytest.mark.skip(reason="browser tests run one by one: pytest -m browser -n 0")
     for item in items:
-        if "browser" in item.keywords:
+        if item.get_closest_marker("browser"):
             item.add_marker(reason)
 
 
