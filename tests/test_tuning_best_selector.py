@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from listening import listening
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
@@ -91,12 +92,6 @@ def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
     X, y = table(n=5000, told=told)
     spent = {}
 
-    class Look(PermuteAndFlip):
-        def __init__(self, epsilon, change_range):
-            spent["look"] = epsilon
-            assert change_range == (1 if relation == "add-remove" else 2)
-            super().__init__(epsilon, change_range)
-
     class Selector(TopSelector):
         def masks(self, *args, **kwargs):
             spent["selection"] = self.epsilon
@@ -109,10 +104,14 @@ def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
             assert self.relation == relation
             return super().fit(X, y)
 
-    monkeypatch.setattr(planning, "PermuteAndFlip", Look)
     monkeypatch.setattr(planning, "TopSelector", Selector)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
-    model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0).fit(X, y)
+    model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0)
+    with listening() as passed:
+        model.fit(X, y)
+    [look] = passed.of(PermuteAndFlip)
+    assert look.change_range == (1 if relation == "add-remove" else 2)
+    spent["look"] = look.epsilon
     assert model.few_ == (told == 0.95)
     assert set(spent) == ({"look", "selection", "training"} if model.few_ else {"look", "training"})
     assert sum(spent.values()) == pytest.approx(0.7, rel=1e-12)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from listening import listening
 from scipy import stats
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
@@ -17,7 +18,8 @@ from dpml.classifiers.linear import LinearSVC
 from dpml.datasets import load
 from dpml.encoding import cut_rows
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate, RelationMismatch
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip
+from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
+from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 from dpml.studies.tuning import SCHEMES, TuningStudy
@@ -36,8 +38,6 @@ from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, s
 from dpml.tuning.stopping import stopping_gamma
 
 RELATIONS = ("add-remove", "replace-one")
-# the names that the search looks up, to be replaced
-SEARCH = PrivateSearch.fit.__globals__
 
 
 def table(n=600, D=6, seed=0, n_classes=2):
@@ -163,29 +163,24 @@ def test_the_range_of_the_numbers_of_correct_predictions(relation):
     ],
 )
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_what_each_step_is_given(options, n_trained, trained, selected, relation, monkeypatch):
-    fits, ranges = [], []
+def test_what_each_step_is_given(options, n_trained, trained, selected, relation):
+    fits = []
 
     class Recorded(BernoulliNB):
         def fit(self, X, y):
             if len(y):  # not the rehearsals
                 fits.append((self.epsilon, len(y), self.relation, self.schema.n_lower))
-            return super().fit(X, y)
+            with door.unreleased():  # only the search is listened to
+                return super().fit(X, y)
 
-    def recorded(kind):
-        def make(epsilon, change_range):
-            ranges.append((epsilon, change_range))
-            return kind(epsilon, change_range)
-
-        return make
-
-    for kind in (PermuteAndFlip, ExponentialMechanism, Laplace):
-        monkeypatch.setitem(SEARCH, kind.__name__, recorded(kind))
     X, y = table()
     schema = Schema.binary(6, n_lower=500)
     search = PrivateSearch(
         Recorded(1.0), {"row_bound": [1, 2, 3]}, 1.2, relation=relation, schema=schema, random_state=0, **options
-    ).fit(X, y)
+    )
+    with listening() as passed:
+        search.fit(X, y)
+    choices, scores = passed.of(PermuteAndFlip, ExponentialMechanism), passed.of(Laplace)
     retrained = search.costs_["retrain"]
     whole = [f for f in fits if f[1] == 600]
     parts = [f for f in fits if f[1] < 600]
@@ -194,9 +189,11 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
     assert [f[0] for f in parts] == pytest.approx([trained] * len(parts), rel=1e-12)
     assert {f[2] for f in fits} == {relation}
     assert {f[3] for f in parts} == {1}  # a public number of records is not one of a part
-    assert [epsilon for epsilon, _ in ranges] == pytest.approx([selected] * len(ranges))
-    one = 1 if options.get("method") == "random-stopping" or relation == "add-remove" else 2
-    assert {width for _, width in ranges} == {one}
+    assert [mechanism.epsilon for mechanism in choices + scores] == pytest.approx([selected] * len(passed))
+    # a replaced record moves the scores of two candidates apart by 2, and one score by 1
+    assert {mechanism.change_range for mechanism in choices} <= {1 if relation == "add-remove" else 2}
+    assert {mechanism.sensitivity for mechanism in scores} <= {1}
+    assert choices if options.get("method") != "random-stopping" else scores
     if options.get("training") == "disjoint":
         assert sum(f[1] for f in parts) < 600  # the parts share no record
     factor = 1 if options.get("training") == "disjoint" else 3
@@ -402,26 +399,26 @@ def test_an_estimator_that_spends_more_than_it_states_is_stopped():
         PrivateSearch(LogisticRegression(1.0, method="noisy-descent"), [{}], 1.0, random_state=0).fit(X, y)
 
 
-def test_release_is_secure_and_raises_for_no_data(monkeypatch):
-    asked = []
+def test_release_is_secure_and_raises_for_no_data():
+    with listening() as expected:
+        noisy_max([0, 0], 10.0, 1)
+        noisy_max([0, 0], 10.0, 2)
+    by_addition, by_replacement = (mechanism for mechanism, _ in expected)
 
-    def recorded(scores, epsilon, change_range):
-        asked.append((np.asarray(scores).dtype.kind, epsilon, change_range))
-        return 1
-
-    monkeypatch.setitem(SEARCH, "noisy_max", recorded)
     X, y = table()
     search = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 3]}, 20.0, release=True)
-    search.fit(X, y)
-    assert asked == [("i", 10.0, 1)]
-    assert search.best_params_ == {"row_bound": 3}
+    with listening() as passed:
+        search.fit(X, y)
+    [correct] = [statistic for mechanism, statistic in passed if mechanism == by_addition]
+    assert correct.dtype.kind == "i"
     assert search.best_estimator_.release
     assert (search.predict(X) == y).mean() > 0.8
     assert not hasattr(search, "score")
     X[0, 0], y = np.nan, y.astype(float)
     y[3] = 9.0
-    assert clone(search).set_params(relation="replace-one").fit(X, y).predict(X).shape == (600,)
-    assert asked[-1][2] == 2
+    with listening() as passed:
+        assert clone(search).set_params(relation="replace-one").fit(X, y).predict(X).shape == (600,)
+    assert [mechanism for mechanism, _ in passed].count(by_replacement) == 1
     with pytest.raises(InvalidParameter, match="random_state"):
         clone(search).set_params(random_state=0).fit(X, y)
     for method in ("exponential", "stability", "random-stopping"):
@@ -544,21 +541,22 @@ def test_the_ramp_and_the_margins():
     assert stability_range(8.0, 10**6, relation="replace-one", n_classes=3) == pytest.approx(4 / 8)
 
 
-def test_the_noise_of_the_stable_search_does_not_depend_on_the_records(monkeypatch):
+def test_the_noise_of_the_stable_search_does_not_depend_on_the_records():
     """The generator that trains the candidates is in the same state for all of them, after cutting as well."""
     states = []
-    trained = PrivateSearch._trained
 
-    def recorded(self, candidate, epsilon, records, rng):
-        before = rng.bit_generator.state["state"]["state"]
-        assert (np.asarray(records.X).sum(axis=1) <= 2).all()
-        model = trained(self, candidate, epsilon, records, rng)
-        states.append((before, rng.bit_generator.state["state"]["state"]))
-        return model
+    class Recorded(LogisticRegression):
+        def fit(self, X, y):
+            state = self.random_state.bit_generator
+            before = state.state["state"]["state"]
+            assert (np.asarray(X).sum(axis=1) <= 2).all()
+            super().fit(X, y)
+            if len(y):  # not the rehearsals
+                states.append((before, state.state["state"]["state"]))
+            return self
 
-    monkeypatch.setattr(PrivateSearch, "_trained", recorded)
     X, y = table(n=80)
-    linear = LogisticRegression(1.0, method="objective", row_bound=2)
+    linear = Recorded(1.0, method="objective", row_bound=2)
     search = PrivateSearch(linear, {"reg_lambda": [1.0, 5.0]}, 1.0, method="stability", simulations=2, random_state=0)
     search.fit(X, y)
     assert len(states) == 5
