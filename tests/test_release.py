@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from private_values import Hostile, numbers_in
 from scipy import sparse
 from sklearn.base import clone
 
@@ -192,19 +193,6 @@ def test_the_model_is_a_function_of_whole_noisy_counts(method, kind, monkeypatch
     assert (clone(model).fit(kind(X), y).feature_log_prob_ != model.feature_log_prob_).any()
 
 
-def numbers_in(value):
-    """Return every number in a nest of attributes."""
-    if isinstance(value, np.ndarray):
-        return set() if value.dtype.kind not in "biuf" else {float(v) for v in value.ravel()}
-    if isinstance(value, dict):
-        return set().union(*map(numbers_in, [*value, *value.values()]))
-    if isinstance(value, (list, tuple, set)):
-        return set().union(*map(numbers_in, value))
-    if isinstance(value, (bool, int, float, np.number)):
-        return {float(value)}
-    return numbers_in(vars(value)) if hasattr(value, "__dict__") else set()
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_the_model_and_its_pickle_hold_no_private_statistic(method):
     X, y = table(n=377)
@@ -228,16 +216,6 @@ def test_the_pickle_does_not_grow_with_the_records(method):
 
 
 # ---- no data set makes a release raise -------------------------------------------------------------------------------
-
-
-class Hostile:
-    """An object that raises, and would tell why, whatever is asked of it."""
-
-    def _refuse(self, *args):
-        raise RuntimeError("SECRET")
-
-    __eq__ = __float__ = __index__ = __int__ = __bool__ = __len__ = __repr__ = __str__ = __array__ = _refuse
-    __hash__ = _refuse
 
 
 cells = st.one_of(

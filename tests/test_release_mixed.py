@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mixed_tables import SCHEMA, model, table
+from private_values import Hostile
 
 import dpml.counts
-from dpml.classifiers import MixedNB
 from dpml.classifiers.naive_bayes.cells import cell_counts, entry_bounds, models_from_cells
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed import METHODS
@@ -23,38 +24,6 @@ from dpml.exceptions import (
     NotPrivate,
 )
 from dpml.mechanisms.secure import integer_laplace
-from dpml.schema import Feature, Schema
-
-CITIES = ("Bern", "Oslo", "Rome")
-SCHEMA = Schema(
-    (
-        Feature("age", "numeric", lower=0, upper=100, missing=50),
-        Feature("city", "categorical", CITIES, missing="Rome"),
-        Feature("smokes"),
-        Feature("height", "numeric", lower=140, upper=210),
-    ),
-    ("no", "yes"),
-    n_lower=300,
-)
-
-
-def table(n=377, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    frame = pd.DataFrame(
-        {
-            "age": np.clip(rng.normal(40 + 20 * y, 10), 0, 100),
-            "city": np.array(CITIES, dtype=object)[np.where(rng.random(n) < 0.4, rng.integers(3, size=n), y)],
-            "smokes": (rng.random(n) < 0.2 + 0.5 * y).astype(int),
-            "height": np.clip(rng.normal(170 + 5 * y, 8), 140, 210),
-        }
-    )
-    return frame, np.array(["no", "yes"])[y]
-
-
-def model(epsilon=1.0, **options):
-    return MixedNB(epsilon, schema=SCHEMA, **{"random_state": 0, **options})
-
 
 # ---- release mode ---------------------------------------------------------------------------------------------------
 
@@ -95,16 +64,6 @@ def test_a_released_model_is_a_function_of_noisy_counts_on_a_grid(relation, monk
     np.testing.assert_allclose(
         np.hstack([fitted.feature_log_prob_[name] for name in ("age", "city", "height")]), expected.log_cells[0]
     )
-
-
-class Hostile:
-    """An object that raises, and would tell why, whatever is asked of it."""
-
-    def _refuse(self, *args):
-        raise RuntimeError("SECRET")
-
-    __eq__ = __float__ = __index__ = __int__ = __bool__ = __len__ = __repr__ = __str__ = __array__ = _refuse
-    __hash__ = _refuse
 
 
 cells = st.one_of(
