@@ -89,8 +89,18 @@ def test_no_cell_and_no_label_makes_a_release_raise(data, kind, on_invalid):
     if kind == "rows":
         X = [list(row) for row in X]
     elif kind == "frame":
-        X = pd.DataFrame(X, columns=SCHEMA.feature_names)
+        X = pd.DataFrame(X, columns=SCHEMA.feature_names, dtype=object)
     fitted = model(random_state=None, release=True, on_invalid=on_invalid).fit(X, list(labels))
+    assert np.isfinite(fitted.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("cell", [10**400, Hostile()], ids=["a huge integer", "hostile"])
+def test_a_column_of_one_odd_cell_is_released(cell):
+    """pandas before 3.1 raises where it is given such a column and looks for times in it."""
+    X = np.empty((1, 4), dtype=object)
+    X[0, :3] = 0, "Bern", 0
+    X[0, 3] = cell
+    fitted = model(random_state=None, release=True).fit(X, ["yes"])
     assert np.isfinite(fitted.predict_proba(X)).all()
 
 
