@@ -42,3 +42,19 @@ def data_home():
     path = Path(folder).resolve()
     assert path.is_dir(), f"DPML_DATA = {folder!r} is not a folder"
     return path
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """Every download fails as it does without a network; the addresses that were tried."""
+    from dpml.datasets import _files
+
+    tried = []
+
+    def fail(url, path):
+        tried.append(url)
+        path.write_bytes(b"half of the fi")
+        raise ConnectionError(f"no network for {url}")
+
+    monkeypatch.setattr(_files, "_download", fail)
+    return tried
