@@ -39,7 +39,6 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-Sampler = Callable[..., Any]
 
 # An exact audit forgives rounding of this size.
 TOLERANCE = 1e-9
