@@ -43,7 +43,7 @@ def test_the_home_folder_is_expanded(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["sp ace", "100%25?mode=ro#x", "ä\udce9", "a;b'c\"d", "file:x"])
-def test_odd_names_are_names(tmp_path, name):
+def test_odd_file_names_are_accepted(tmp_path, name):
     budget = Budget(1.0, path=tmp_path / name)
     budget.spend(0.25)
     assert [os.fsdecode(entry) for entry in os.listdir(tmp_path)] == [name]
@@ -51,7 +51,7 @@ def test_odd_names_are_names(tmp_path, name):
 
 
 @pytest.mark.parametrize("path", ["", "a\0b", 3.5, ["x"], object()])
-def test_what_is_no_name_is_refused(path):
+def test_a_path_that_names_no_file_is_refused(path):
     with pytest.raises(InvalidParameter, match="path = "):
         Budget(1.0, path=path)
 
@@ -112,7 +112,7 @@ def test_a_ledger_of_the_earlier_format_is_refused_with_what_to_do(tmp_path):
         Budget(1.0, path=path)
 
 
-def test_must_exist_begins_nothing(tmp_path):
+def test_must_exist_creates_no_file(tmp_path):
     path = tmp_path / "ledger.db"
     with pytest.raises(LedgerUnavailable, match="must_exist=True forbids to begin it"):
         Budget(1.0, path=path, must_exist=True)

@@ -25,7 +25,7 @@ epsilons = st.floats(1e-6, 1e6)
 
 
 @given(epsilons, st.floats(0.001, 0.999))
-def test_two_parts(epsilon, share):
+def test_two_parts_add_up_to_epsilon(epsilon, share):
     first, rest = split_epsilon(epsilon, share)
     assert Fraction(first) + Fraction(rest) <= Fraction(epsilon)
     assert first + rest == pytest.approx(epsilon, rel=1e-14)
@@ -33,14 +33,14 @@ def test_two_parts(epsilon, share):
 
 
 @given(epsilons, st.integers(1, 1000))
-def test_equal_parts(epsilon, parts):
+def test_equal_parts_add_up_to_epsilon(epsilon, parts):
     for share in (equal_share(epsilon, parts), epsilon_share(epsilon, parts)):
         assert parts * Fraction(share) <= Fraction(epsilon)
         assert parts * share == pytest.approx(epsilon, rel=1e-14)
 
 
 @given(epsilons, st.integers(0, 20), st.integers(0, 20), st.sampled_from([1, 2]))
-def test_parts_of_several_kinds(epsilon, numbers, attributes, power):
+def test_parts_of_several_kinds_add_up_to_epsilon(epsilon, numbers, attributes, power):
     shares = gaussian.shares(numbers, attributes, (2.0, 1.0))
     counts = (1, attributes, 2 * numbers)
     parts = divide_epsilon(epsilon, [share ** (1 / power) for share in shares], counts, power=power)
@@ -162,7 +162,7 @@ def test_the_delta_of_moments(monkeypatch):
 
 
 @given(epsilons, st.integers(1, 30), st.sampled_from([0.0, 0.3, 0.5]))
-def test_costs_of_a_search(epsilon, n_candidates, retrain):
+def test_steps_of_a_search_add_up_to_epsilon(epsilon, n_candidates, retrain):
     costs = search_costs(epsilon, n_candidates, retrain_share=retrain)
     for step in (n_candidates * Fraction(costs["train"]), Fraction(costs["select"])):
         assert step + Fraction(costs["retrain"]) <= Fraction(epsilon)

@@ -1,4 +1,4 @@
-"""Private logistic regression and linear support vector machines: the estimators' manners."""
+"""Private logistic regression as an estimator: what it learns, accepts, charges and refuses."""
 
 import math
 import pickle

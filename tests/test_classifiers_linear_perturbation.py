@@ -119,7 +119,7 @@ def test_tight_rate_spends_all_of_epsilon_and_no_more(epsilon, reg_lambda, relat
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("epsilon", "reg_lambda"), GRID)
-def test_tight_is_never_worse_than_one_log_nor_that_than_the_published(epsilon, reg_lambda, relation):
+def test_noise_of_tight_is_at_most_that_of_one_log_and_of_the_published(epsilon, reg_lambda, relation):
     rate, raised = objective_noise(epsilon, reg_lambda, relation=relation)
     one_log = (epsilon - math.log1p(0.25 / reg_lambda)) / DELTA[relation]
     assert rate >= one_log * (1 - 1e-12)

@@ -1,4 +1,4 @@
-"""PrivLocal and PrivGene: sums against their definition, ranges against all records, exact costs, and the door."""
+"""Local search: sums against their definition, ranges against all records, and exact costs."""
 
 import itertools
 
@@ -357,7 +357,7 @@ def test_secure_choices_cost_what_they_share():
 # ---- public rules ---------------------------------------------------------------------------------------------------
 
 
-def test_rules_grow_with_what_can_be_paid_and_end():
+def test_default_iterations_grow_with_epsilon_between_their_limits():
     T = [default_iterations(e, 30_000, 127) for e in (1e-6, 0.05, 0.5, 1.0, 1e6)]
     assert sorted(T) == T
     assert T[0] == 4

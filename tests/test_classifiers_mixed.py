@@ -207,7 +207,7 @@ def test_a_subset_of_the_columns_is_looked_up_by_name():
 
 @pytest.mark.parametrize("options", ALL, ids=NAMES)
 @pytest.mark.parametrize("case", ["one class", "no records", "one record"])
-def test_odd_data_still_fit(options, case):
+def test_odd_data_can_be_fitted(options, case):
     X, y = table(n=40)
     keep = {"one class": y == "yes", "no records": np.zeros(40, bool), "one record": np.arange(40) == 3}[case]
     fitted = model(1.0, **options).fit(X[keep], y[keep])

@@ -65,7 +65,7 @@ def test_intervals_hold_the_exact_figure_as_often_as_they_say(n, gap, share, eps
     assert held.mean() >= LEAST
 
 
-def test_intervals_are_not_simply_wide():
+def test_the_width_of_an_interval_is_that_of_the_noise():
     """On many records the width is that of the noise: 2·1.96 sd of Σ(w - θ)x / n for accuracy."""
     y, log_odds = scores(50_000)
     evaluation = evaluate(y, log_odds, 1.0, score_scale="log-odds")

@@ -1,4 +1,4 @@
-"""Every figure from one noisy histogram: against scikit-learn, against hand counts, and the coverage of intervals."""
+"""Every figure from one noisy histogram, against scikit-learn and hand counts, and what its release costs."""
 
 import itertools
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The private ROC curve: exact statistics, exact privacy, valid curves for every input."""
+"""The histogram behind the private ROC curve: exact statistics, exact privacy, and what is refused."""
 
 import itertools
 

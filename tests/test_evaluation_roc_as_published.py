@@ -229,7 +229,7 @@ def test_which_are_private():
         assert published_roc_is_private(method)
 
 
-def test_a_budget_pays_once_and_not_for_what_is_not_private():
+def test_a_budget_is_charged_once_and_refuses_what_is_not_private():
     y, s = data(50)
     budget, generator = Budget(1.0), np.random.default_rng(0)
     published_roc_curve(y, s, 0.2, rng=generator, k=2, draws=3, budget=budget)

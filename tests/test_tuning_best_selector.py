@@ -71,7 +71,7 @@ def test_the_best_single_feature_is_what_a_stump_gets_right():
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_look_costs_what_the_plan_says(relation):
+def test_the_look_costs_the_epsilon_of_the_plan(relation):
     """The log ratio of the decision, at the largest change of the statistic, for all gaps: at most ε_look, attained."""
     steps = plan(Schema.binary(20, n_lower=5000, row_bound=5), 1.0, relation)
     most = 1 if relation == "add-remove" else 2
@@ -175,7 +175,7 @@ def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
 # ---- what it is good for ----
 
 
-def test_it_keeps_the_feature_that_tells_and_finds_spread_signal():
+def test_few_features_are_kept_where_one_tells_and_all_where_the_signal_is_spread():
     X, y = table(n=5000)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
     few = BestSelector(0.5, schema=schema, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Private tuning: what each scheme costs by enumeration, what a stable score may change by, and random stopping."""
+"""Private tuning: the parts of the records, what each step is given, and random stopping."""
 
 import itertools
 

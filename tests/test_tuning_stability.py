@@ -114,7 +114,7 @@ def test_the_range_by_a_validation_record_is_attained(relation):
     assert worst == pytest.approx(stability_range(1e9, least, relation=relation))
 
 
-def test_the_ramp_and_the_margins():
+def test_the_stable_score_is_a_ramp_of_the_margins():
     z = np.linspace(-3, 3, 601)
     ramp = np.array([stable_score([v], 2.0, 1) for v in z])
     assert np.abs(np.diff(ramp) / np.diff(z)).max() <= 1 / 4 + 1e-9  # the slope that the range is derived from

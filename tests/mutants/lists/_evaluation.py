@@ -393,6 +393,6 @@ MUTANTS = [
         "relation left out",
         '1 if check_relation(relation) == "add-remove" else 2',
         "1",
-        ("test_tuning_stability.py::test_the_ramp_and_the_margins",),
+        ("test_tuning_stability.py::test_the_stable_score_is_a_ramp_of_the_margins",),
     ),
 ]
