@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from ball_records import random_records
 from scipy import stats
 from scipy.special import expit
 
@@ -16,17 +17,6 @@ RELATIONS = ["add-remove", "replace-one"]
 DELTA = {"add-remove": 1, "replace-one": 2}
 TOLERANCE = 1e-8
 LOSSES = {"logistic": LOGISTIC, "hinge": HuberHinge(0.5)}
-
-
-def random_records(rng, n, dimension):
-    """Records in the unit ball, some on the sphere, some the same, some of one class."""
-    X = rng.normal(size=(n, dimension))
-    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
-    X *= np.where(rng.random((n, 1)) < 0.5, 1.0, rng.random((n, 1)))
-    if n and rng.random() < 0.3:
-        X[: n // 2] = X[0]
-    signs = np.where(rng.random(n) < rng.choice([0.0, 0.5, 0.9]), 1.0, -1.0)
-    return X, signs
 
 
 def one_hot():
