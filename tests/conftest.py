@@ -23,13 +23,13 @@ def pytest_collection_modifyitems(config, items):
     if not os.environ.get("DPML_DATA"):
         without = pytest.mark.skip(reason="needs the real data files: set DPML_DATA to the folder that holds them")
         for item in items:
-            if "data" in item.keywords:
+            if item.get_closest_marker("data"):
                 item.add_marker(without)
     if os.environ.get("CI", "").lower() == "true" or "browser" in (config.getoption("markexpr") or ""):
         return
     reason = pytest.mark.skip(reason="browser tests run one by one: pytest -m browser -n 0")
     for item in items:
-        if "browser" in item.keywords:
+        if item.get_closest_marker("browser"):
             item.add_marker(reason)
 
 
@@ -42,3 +42,19 @@ def data_home():
     path = Path(folder).resolve()
     assert path.is_dir(), f"DPML_DATA = {folder!r} is not a folder"
     return path
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """Every download fails as it does without a network; the addresses that were tried."""
+    from dpml.datasets import _files
+
+    tried = []
+
+    def fail(url, path):
+        tried.append(url)
+        path.write_bytes(b"half of the fi")
+        raise ConnectionError(f"no network for {url}")
+
+    monkeypatch.setattr(_files, "_download", fail)
+    return tried

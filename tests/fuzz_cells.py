@@ -11,19 +11,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
+from private_values import Hostile
 from scipy import sparse
 
 # ---- cells -----------------------------------------------------------------------------------------------------------
-
-
-class Hostile:
-    """An object that raises, and would tell why, whatever is asked of it."""
-
-    def _refuse(self, *args):
-        raise RuntimeError("SECRET")
-
-    __eq__ = __float__ = __index__ = __int__ = __bool__ = __len__ = __repr__ = __str__ = __array__ = _refuse
-    __hash__ = __iter__ = __getitem__ = __lt__ = __gt__ = __le__ = __ge__ = __add__ = __mul__ = __abs__ = _refuse
 
 
 class Twin:

@@ -56,7 +56,7 @@ class RandomisedResponse:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_randomised_response_costs_what_it_costs(epsilon):
+def test_randomised_response_costs_exactly_its_epsilon(epsilon):
     mechanism = RandomisedResponse(epsilon)
     result = audit(mechanism, 1, 0, epsilon)
     assert result.exact

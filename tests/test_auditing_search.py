@@ -53,7 +53,7 @@ def test_an_infinite_epsilon_is_found_at_five_times_the_claim(name):
     assert found.misses < found.hits / 100
 
 
-def test_the_neighbours_are_found_that_matter():
+def test_the_search_finds_the_neighbours_with_the_largest_loss():
     """Only a change of the third answer shows."""
 
     def leaks(data, draws, rng):
@@ -64,7 +64,7 @@ def test_the_neighbours_are_found_that_matter():
     assert 3 < found.epsilon_lower < 4.2
 
 
-def test_a_pattern_that_is_not_listed_is_climbed_to():
+def test_the_search_finds_neighbours_that_are_in_no_list():
     """The loss grows with the number of answers that equal a secret vector, which is no pattern."""
     secret = np.array([0, 2, 1, 0, 2, 1])
 
@@ -122,7 +122,7 @@ def test_the_bound_is_wrong_no_oftener_than_stated():
     assert 0 < wrong <= stats.binom.ppf(0.9999, 200, 0.2)
 
 
-def test_what_shows_by_chance_does_not_count():
+def test_differences_by_chance_do_not_count():
     """Outputs that say nothing, in forty columns: an event learned and counted on the same draws would show much."""
 
     def noise(data, draws, rng):

@@ -72,7 +72,7 @@ def test_sparse_vectors_answer_as_defined_and_cost_what_enumeration_says(variant
     assert technique.true_epsilon(2) == pytest.approx(worst, rel=1e-6)
 
 
-def test_a_threshold_that_is_drawn_anew_parts_the_answers():
+def test_a_new_threshold_makes_later_answers_independent():
     """After an answer "above" all that follows is independent of what was before: probabilities multiply."""
     technique = SparseVectorVariant(4.0, 8.0, cutoff=2, redraw=True)
     data = np.array([2.0, 0.0, 1.0])
@@ -115,7 +115,7 @@ def test_noisy_maxima_follow_their_definition(exponential):
         assert np.mean(values < np.quantile(naive.max(axis=1), quantile)) == pytest.approx(quantile, abs=2 * SLACK)
 
 
-def test_noisy_maxima_cost_what_they_must():
+def test_epsilon_of_noisy_maxima_is_that_of_theory():
     """Places hold ε (Ding et al.); the value costs length · ε/2 with Laplace noise, without bound with exponential."""
     for exponential in (False, True):
         assert 0.9 < NoisyMax(1.0, exponential).true_epsilon(5) <= 1 + 1e-9
@@ -138,7 +138,7 @@ def test_noisy_max_of_two_by_hand():
     assert NoisyMax(1.0).true_epsilon(2) == pytest.approx(max(losses), rel=1e-9)
 
 
-def test_truncated_geometric_is_the_theorem():
+def test_truncated_geometric_follows_its_theorem():
     """ln(1 + 2^-k) with k = ⌈log2(2/ε)⌉ (Balcer and Vadhan 2018, Theorem 4.7)."""
     for epsilon, k in ((1.0, 1), (0.5, 2), (0.3, 3)):
         mechanism = TruncatedGeometric(epsilon)

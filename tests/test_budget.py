@@ -88,7 +88,7 @@ def test_parallel_composition_is_what_class_counts_cost():
         assert budget.spent == pytest.approx(loss) == pytest.approx(factor * epsilon)
 
 
-def test_locked_parts_come_first():
+def test_locked_parts_keep_their_epsilon_and_the_rest_is_split():
     parts = Budget(1.0).split(locked={"roc": 0.25}, train=2, select=1)
     assert {k: p.epsilon for k, p in parts.items()} == pytest.approx({"roc": 0.25, "train": 0.5, "select": 0.25})
     with pytest.raises(BudgetExceeded):

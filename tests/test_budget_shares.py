@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from listening import listening
 
 import dpml.classifiers.linear._weights as weights
-import dpml.classifiers.naive_bayes.moments as gaussian
-import dpml.evaluation.multiclass as several
 from dpml.budget.shares import divide_epsilon, equal_share, rest_of, split_epsilon
 from dpml.classifiers.local_search._search import epsilon_share
+from dpml.classifiers.naive_bayes import moments
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.evaluation import release_multiclass_evaluation
 from dpml.mechanisms import SparseVector
+from dpml.mechanisms.smooth.admissible import SmoothLaplace
 from dpml.schema import Feature, Schema
 from dpml.selection import choose_features
 from dpml.tuning import search_costs
@@ -25,7 +26,7 @@ epsilons = st.floats(1e-6, 1e6)
 
 
 @given(epsilons, st.floats(0.001, 0.999))
-def test_two_parts(epsilon, share):
+def test_two_parts_add_up_to_epsilon(epsilon, share):
     first, rest = split_epsilon(epsilon, share)
     assert Fraction(first) + Fraction(rest) <= Fraction(epsilon)
     assert first + rest == pytest.approx(epsilon, rel=1e-14)
@@ -33,15 +34,15 @@ def test_two_parts(epsilon, share):
 
 
 @given(epsilons, st.integers(1, 1000))
-def test_equal_parts(epsilon, parts):
+def test_equal_parts_add_up_to_epsilon(epsilon, parts):
     for share in (equal_share(epsilon, parts), epsilon_share(epsilon, parts)):
         assert parts * Fraction(share) <= Fraction(epsilon)
         assert parts * share == pytest.approx(epsilon, rel=1e-14)
 
 
 @given(epsilons, st.integers(0, 20), st.integers(0, 20), st.sampled_from([1, 2]))
-def test_parts_of_several_kinds(epsilon, numbers, attributes, power):
-    shares = gaussian.shares(numbers, attributes, (2.0, 1.0))
+def test_parts_of_several_kinds_add_up_to_epsilon(epsilon, numbers, attributes, power):
+    shares = moments.shares(numbers, attributes, (2.0, 1.0))
     counts = (1, attributes, 2 * numbers)
     parts = divide_epsilon(epsilon, [share ** (1 / power) for share in shares], counts, power=power)
     spent = sum(count * Fraction(part) ** power for count, part in zip(counts, parts, strict=True))
@@ -104,65 +105,50 @@ def test_one_against_the_rest(n_classes, monkeypatch):
         assert sum(map(Fraction, asked)) <= Fraction(epsilon)
 
 
-def test_evaluations_of_several_classes(monkeypatch):
-    asked = []
-    release = several.release_counts
-    monkeypatch.setattr(several, "release_counts", lambda one, e, **o: asked.append(e) or release(one, e, **o))
-    release_multiclass_evaluation(
-        [0, 1], np.full((2, 5), 0.2), 1.0, classes=range(5), rng=np.random.default_rng(0), on_invalid="clip"
-    )
-    assert len(asked) == 5
-    assert sum(map(Fraction, asked)) <= 1
+def test_evaluations_of_several_classes():
+    options = {"classes": range(5), "rng": np.random.default_rng(0), "on_invalid": "clip"}
+    with listening() as passed:
+        release_multiclass_evaluation([0, 1], np.full((2, 5), 0.2), 1.0, **options)
+    assert len(passed) == 5
+    assert sum(Fraction(mechanism.epsilon) for mechanism, _ in passed) <= 1
+
+
+def statistics_of_moments(features):
+    design = Design(Schema(features), binary_cells=True)
+    table = design.schema.check_features(np.zeros((2, len(features))))[0]
+    return moments.class_statistics(design, table, np.array([0, 1], dtype=np.intp)), design
+
+
+NUMBERS = [Feature(f"n{i}", "numeric", lower=-1, upper=1) for i in range(3)]
 
 
 @pytest.mark.parametrize("noise", ["cauchy", "laplace-log-normal"])
-def test_moments(noise, monkeypatch):
+def test_moments(noise):
     """Every ε that a release of moments hands on, for a table of each kind of feature."""
-    asked = []
-    laplace, smooth = gaussian.Laplace, gaussian.smooth_noise
-
-    def noted(epsilon, *arguments):
-        asked.append(epsilon)
-        return laplace(epsilon, *arguments)
-
-    def noted_smooth(kind, epsilon, delta):
-        asked.append(epsilon)
-        return smooth(kind, epsilon, delta)
-
-    monkeypatch.setattr(gaussian, "Laplace", noted)
-    monkeypatch.setattr(gaussian, "smooth_noise", noted_smooth)
-    numbers = [Feature(f"n{i}", "numeric", lower=-1, upper=1) for i in range(3)]
-    design = Design(Schema([*numbers, Feature("b"), Feature("c")]), binary_cells=True)
-    statistics = gaussian.class_statistics(
-        design, design.schema.check_features(np.zeros((2, 5)))[0], np.array([0, 1], dtype=np.intp)
-    )
+    released = statistics_of_moments([*NUMBERS, Feature("b"), Feature("c")])
     power = 1 if noise == "cauchy" else 2
     for epsilon in (1.0, 0.1, 0.3, 0.7, 1.1):
-        asked.clear()
-        gaussian.release_moments(statistics, design, epsilon, "smooth", noise=noise, rng=np.random.default_rng(0))
-        classes, cells, number = (Fraction(e) ** power for e in asked)
+        with listening() as passed:
+            moments.release_moments(*released, epsilon, "smooth", noise=noise, rng=np.random.default_rng(0))
+        classes, cells, mean, variance = (Fraction(mechanism.epsilon) ** power for mechanism, _ in passed)
         # one class count, two attributes, two statistics of each of three numbers
-        assert classes + 2 * cells + 6 * number <= Fraction(epsilon) ** power
+        assert classes + 2 * cells + 3 * mean + 3 * variance <= Fraction(epsilon) ** power
 
 
-def test_the_delta_of_moments(monkeypatch):
-    asked = []
-    smooth = gaussian.smooth_noise
-    monkeypatch.setattr(gaussian, "smooth_noise", lambda kind, e, delta: asked.append(delta) or smooth(kind, e, delta))
-    design = Design(Schema([Feature(f"n{i}", "numeric", lower=-1, upper=1) for i in range(3)]), binary_cells=True)
-    table = design.schema.check_features(np.zeros((2, 3)))[0]
-    statistics = gaussian.class_statistics(design, table, np.array([0, 1], dtype=np.intp))
-    options = {"delta": 1e-3, "noise": "laplace", "rng": np.random.default_rng(0)}
-    gaussian.release_moments(statistics, design, 1.0, "smooth", **options)
-    # two statistics of each of three numbers, each for all of its draws
-    assert 6 * asked[0] == pytest.approx(1e-3)
-    gaussian.release_moments(statistics, design, 1.0, "smooth", relation="replace-one", **options)
+def test_the_delta_of_moments():
+    released = statistics_of_moments(NUMBERS)
     # a replacement is a removal and an addition: (1 + e^(ε/2)) times the δ of one
-    assert 6 * asked[1] * (1 + np.exp(0.5)) == pytest.approx(1e-3)
+    for relation, factor in (("add-remove", 1.0), ("replace-one", 1 + np.exp(0.5))):
+        options = {"delta": 1e-3, "noise": "laplace", "rng": np.random.default_rng(0), "relation": relation}
+        with listening() as passed:
+            moments.release_moments(*released, 1.0, "smooth", **options)
+        mean, variance = passed.of(SmoothLaplace)
+        # each of the three numbers, all of their draws together
+        assert 3 * (mean.delta + variance.delta) * factor == pytest.approx(1e-3)
 
 
 @given(epsilons, st.integers(1, 30), st.sampled_from([0.0, 0.3, 0.5]))
-def test_costs_of_a_search(epsilon, n_candidates, retrain):
+def test_steps_of_a_search_add_up_to_epsilon(epsilon, n_candidates, retrain):
     costs = search_costs(epsilon, n_candidates, retrain_share=retrain)
     for step in (n_candidates * Fraction(costs["train"]), Fraction(costs["select"])):
         assert step + Fraction(costs["retrain"]) <= Fraction(epsilon)

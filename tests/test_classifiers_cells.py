@@ -126,7 +126,7 @@ def test_the_class_sizes_use_the_cells_too():
     assert log_odds.std() == pytest.approx(math.sqrt(2 * variance) / 1000, rel=0.06)
 
 
-def test_noise_pulls_cells_towards_saying_nothing():
+def test_more_noise_brings_the_cells_of_the_classes_together():
     schema = SMALL.subset(["x"])
     design = Design(schema, 2)
     noisy = NoisyCounts(np.array([[[30.0, -5.0], [2.0, 30.0]]]), n=np.array([[30.0, 30.0]]))
@@ -146,7 +146,7 @@ def mean_accuracy(study, epsilon, **setting):
 
 
 @pytest.mark.data
-def test_skin_at_a_tenth(data_home):
+def test_accuracy_on_skin_at_epsilon_of_a_tenth(data_home):
     assert mean_accuracy(BinnedNBStudy(load("skin", data_home=data_home)), 0.1).mean() >= 0.923
 
 

@@ -38,7 +38,7 @@ def test_row_bound_and_norm_follow_the_schema():
 
 
 @pytest.mark.parametrize(("epsilon", "name"), [(0.05, "naive-bayes"), (1.0, "objective")])
-def test_it_is_the_model_that_the_rule_names(epsilon, name):
+def test_the_fitted_model_is_the_one_that_the_rule_names(epsilon, name):
     data = load("census")
     budget = Budget(epsilon)
     facts = {"schema": data.schema, "random_state": 3}

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from ball_records import random_records
 from scipy import stats
 from scipy.special import expit
 
@@ -16,17 +17,6 @@ RELATIONS = ["add-remove", "replace-one"]
 DELTA = {"add-remove": 1, "replace-one": 2}
 TOLERANCE = 1e-8
 LOSSES = {"logistic": LOGISTIC, "hinge": HuberHinge(0.5)}
-
-
-def random_records(rng, n, dimension):
-    """Records in the unit ball, some on the sphere, some the same, some of one class."""
-    X = rng.normal(size=(n, dimension))
-    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
-    X *= np.where(rng.random((n, 1)) < 0.5, 1.0, rng.random((n, 1)))
-    if n and rng.random() < 0.3:
-        X[: n // 2] = X[0]
-    signs = np.where(rng.random(n) < rng.choice([0.0, 0.5, 0.9]), 1.0, -1.0)
-    return X, signs
 
 
 def one_hot():
@@ -119,7 +109,7 @@ def test_tight_rate_spends_all_of_epsilon_and_no_more(epsilon, reg_lambda, relat
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("epsilon", "reg_lambda"), GRID)
-def test_tight_is_never_worse_than_one_log_nor_that_than_the_published(epsilon, reg_lambda, relation):
+def test_noise_of_tight_is_at_most_that_of_one_log_and_of_the_published(epsilon, reg_lambda, relation):
     rate, raised = objective_noise(epsilon, reg_lambda, relation=relation)
     one_log = (epsilon - math.log1p(0.25 / reg_lambda)) / DELTA[relation]
     assert rate >= one_log * (1 - 1e-12)

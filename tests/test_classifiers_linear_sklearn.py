@@ -73,7 +73,7 @@ class StatedDescent(Stated, LinearSVC):
 
 
 @parametrize_with_checks([StatedLogistic(), StatedFunctional(), StatedSVC(), StatedDescent()])
-def test_scikit_learns_checks(estimator, check):
+def test_the_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from ball_records import random_records
 from scipy import optimize, sparse
 
 from dpml.classifiers.linear import _newton, minimiser, release_objective
@@ -25,17 +26,6 @@ def gradient_norms(X, signs, reg_lambda, theta, linear=0.0, loss=LOGISTIC):
         w = np.clip((1 + h - z) / (2 * h), 0, 1)
     g = reg_lambda * theta + linear - (signs[:, None] * w).T @ X
     return np.sqrt((g**2).sum(axis=1)).astype(float)
-
-
-def random_records(rng, n, dimension):
-    """Records in the unit ball, some on the sphere, some the same, some of one class."""
-    X = rng.normal(size=(n, dimension))
-    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
-    X *= np.where(rng.random((n, 1)) < 0.5, 1.0, rng.random((n, 1)))
-    if n and rng.random() < 0.3:
-        X[: n // 2] = X[0]
-    signs = np.where(rng.random(n) < rng.choice([0.0, 0.5, 0.9]), 1.0, -1.0)
-    return X, signs
 
 
 # ---- the solver -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from mixed_tables import CITIES, SCHEMA, model, table
+from private_values import numbers_in
 from sklearn import naive_bayes
 from sklearn.base import clone
 
@@ -24,38 +26,7 @@ from dpml.exceptions import (
     NotPrivate,
     RelationMismatch,
 )
-from dpml.schema import Feature, Schema
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
-
-CITIES = ("Bern", "Oslo", "Rome")
-SCHEMA = Schema(
-    (
-        Feature("age", "numeric", lower=0, upper=100, missing=50),
-        Feature("city", "categorical", CITIES, missing="Rome"),
-        Feature("smokes"),
-        Feature("height", "numeric", lower=140, upper=210),
-    ),
-    ("no", "yes"),
-    n_lower=300,
-)
-
-
-def table(n=377, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    frame = pd.DataFrame(
-        {
-            "age": np.clip(rng.normal(40 + 20 * y, 10), 0, 100),
-            "city": np.array(CITIES, dtype=object)[np.where(rng.random(n) < 0.4, rng.integers(3, size=n), y)],
-            "smokes": (rng.random(n) < 0.2 + 0.5 * y).astype(int),
-            "height": np.clip(rng.normal(170 + 5 * y, 8), 140, 210),
-        }
-    )
-    return frame, np.array(["no", "yes"])[y]
-
-
-def model(epsilon=1.0, **options):
-    return MixedNB(epsilon, schema=SCHEMA, **{"random_state": 0, **options})
 
 
 def fittable():
@@ -167,18 +138,6 @@ def test_a_study_without_noise_is_the_non_private_one():
 # ---- what the model holds -------------------------------------------------------------------------------------------
 
 
-def numbers_in(value):
-    if isinstance(value, np.ndarray):
-        return set() if value.dtype.kind not in "biuf" else {float(v) for v in value.ravel()}
-    if isinstance(value, dict):
-        return set().union(*map(numbers_in, [*value, *value.values()]))
-    if isinstance(value, (list, tuple, set)):
-        return set().union(*map(numbers_in, value))
-    if isinstance(value, (bool, int, float, np.number)):
-        return {float(value)}
-    return numbers_in(vars(value)) if hasattr(value, "__dict__") else set()
-
-
 @pytest.mark.parametrize("options", ALL, ids=NAMES)
 def test_the_model_and_its_pickle_hold_no_private_statistic(options):
     X, y = table(n=377)
@@ -248,7 +207,7 @@ def test_a_subset_of_the_columns_is_looked_up_by_name():
 
 @pytest.mark.parametrize("options", ALL, ids=NAMES)
 @pytest.mark.parametrize("case", ["one class", "no records", "one record"])
-def test_odd_data_still_fit(options, case):
+def test_odd_data_can_be_fitted(options, case):
     X, y = table(n=40)
     keep = {"one class": y == "yes", "no records": np.zeros(40, bool), "one record": np.arange(40) == 3}[case]
     fitted = model(1.0, **options).fit(X[keep], y[keep])

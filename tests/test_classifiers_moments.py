@@ -156,7 +156,7 @@ def test_replace_one_runs_at_half(noise):
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0, 1e4])
-def test_every_noise_is_to_be_had_at_every_epsilon(noise, epsilon):
+def test_every_noise_works_at_every_epsilon(noise, epsilon):
     delta = 1e-6 if noise in ("laplace", "gaussian") else 0.0
     mechanism = smooth_noise(noise, epsilon, delta)
     assert 0 < mechanism.scale < math.inf

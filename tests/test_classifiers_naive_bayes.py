@@ -247,7 +247,7 @@ def test_accuracy_and_auc_of_a_batch_equal_one_by_one():
         ("adult", 14, 0.805, 0.797),
     ],
 )
-def test_accuracy_at_a_tenth(name, row_bound, goal, published, data_home):
+def test_accuracy_at_epsilon_of_a_tenth(name, row_bound, goal, published, data_home):
     """Mean of 50 draws at ε = 0.1, add/remove; Algorithm 1 is within 1.5 points of what was measured before."""
     data = load(name, data_home=data_home)
     ours = sweep(RowBoundedNBStudy(data, row_bound=row_bound), {"epsilon": [0.1]}, draws=50, seed=0)["accuracy"]
@@ -268,7 +268,7 @@ def test_accuracy_at_a_tenth(name, row_bound, goal, published, data_home):
         ("xwindows", 0.60),
     ],
 )
-def test_the_default_at_a_tenth(name, goal, data_home):
+def test_accuracy_of_the_default_at_epsilon_of_a_tenth(name, goal, data_home):
     """Nothing but ε and the schema: mean of 50 draws, what was measured less three standard errors, or the goal."""
     data = load(name, data_home=data_home)
     fits = (BernoulliNB(0.1, schema=data.schema, random_state=i).fit(data.X_train, data.y_train) for i in range(50))
@@ -316,7 +316,7 @@ def test_a_one_hot_attribute_is_one_categorical_feature():
     np.testing.assert_array_equal(published._weights, 1.0)
 
 
-def test_many_attributes_count_for_eight():
+def test_more_than_eight_attributes_are_weighted_as_eight():
     assert [attribute_weight(A) for A in (0, 1, 8, 16)] == [1.0, 1.0, 1.0, 0.5]
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=2000)

@@ -101,7 +101,7 @@ def test_each_label_is_charged_before_it_is_drawn():
     assert budget.spent == pytest.approx(6.0)
 
 
-def test_labels_are_good_where_epsilon_is_large_and_guesses_where_it_is_small():
+def test_labels_are_right_at_a_large_epsilon_and_random_at_a_small_one():
     X, y = table(n=3000)
     good, bad = (
         PrivatePredictionNB(epsilon, schema=SCHEMA, random_state=0).fit(X, y).predict(X) for epsilon in (50.0, 1e-6)
@@ -111,7 +111,7 @@ def test_labels_are_good_where_epsilon_is_large_and_guesses_where_it_is_small():
     assert (bad == y).mean() == pytest.approx(1 / 3, abs=0.035)
 
 
-def test_nothing_but_labels_is_to_be_had():
+def test_only_labels_are_released():
     model = PrivatePredictionNB(1.0, schema=SCHEMA, random_state=0).fit(*table())
     assert not hasattr(model, "predict_proba")
     with pytest.raises(NotPrivate, match="cannot be pickled"):
@@ -131,7 +131,7 @@ def test_the_pseudocount_is_a_public_rule():
     assert default_pseudocount(SCHEMA, 1e3) == 1.0
 
 
-def test_odd_data_still_fit():
+def test_odd_data_can_be_fitted():
     for n in (0, 1):
         model = PrivatePredictionNB(1.0, schema=SCHEMA, random_state=0).fit(*table(n=n))
         assert set(model.predict(table(n=30)[0])) <= {0, 1, 2}

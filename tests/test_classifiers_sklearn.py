@@ -80,7 +80,7 @@ class StatedBernoulliNB(Stated, BernoulliNB):
 
 
 @parametrize_with_checks([StatedMixedNB(), StatedBernoulliNB()])
-def test_scikit_learns_checks(estimator, check):
+def test_the_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 

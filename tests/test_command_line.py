@@ -87,7 +87,7 @@ def test_it_starts_as_a_module():
         ([], "the following arguments are required: command"),
     ],
 )
-def test_wrong_calls_end_with_two(arguments, message, capsys):
+def test_wrong_calls_exit_with_status_two(arguments, message, capsys):
     assert main(arguments) == 2
     output = capsys.readouterr()
     assert message in output.err
@@ -107,7 +107,7 @@ def test_version_and_help(capsys):
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (ZeroDivisionError, 4)])
-def test_what_interrupts_an_audit_is_no_surprise(error, code, capsys, monkeypatch):
+def test_an_interrupted_audit_does_not_exit_with_the_status_of_a_surprise(error, code, capsys, monkeypatch):
     def broken(*arguments, **options):
         raise error
 
@@ -208,7 +208,7 @@ def test_a_closed_pipe_ends_quietly():
     assert done.stderr.decode().strip() == "code 3"
 
 
-def test_no_output_at_all_is_no_error():
+def test_a_closed_standard_output_is_no_error():
     done = run('"$PYTHON" -m dpml catalogue >&-; echo "code $?" >&2')
     assert done.stderr.decode().strip() == "code 0"
 
@@ -223,6 +223,6 @@ def test_a_full_disk_is_told_in_a_line(call):
     assert lines[0].startswith("error: the output could not be written")
 
 
-def test_no_stderr_either():
+def test_an_unknown_name_without_standard_error_exits_with_status_two():
     done = run('"$PYTHON" -m dpml audit nope 2>&-; echo "code $?"')
     assert done.stdout.decode().strip() == "code 2"

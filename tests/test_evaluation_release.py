@@ -1,4 +1,4 @@
-"""Every figure from one noisy histogram: against scikit-learn, against hand counts, and the coverage of intervals."""
+"""Every figure from one noisy histogram, against scikit-learn and hand counts, and what its release costs."""
 
 import itertools
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from evaluated import evaluate, exact_of, scores
 from scipy.special import expit
 from sklearn import metrics
 
@@ -14,38 +14,16 @@ from dpml.budget import Budget
 from dpml.catalogue import CATALOGUE
 from dpml.evaluation import (
     PrivateEvaluation,
-    compare_classifiers,
-    private_confusion_matrix,
     private_roc_auc,
     private_roc_curve,
     release_evaluation,
-    release_multiclass_evaluation,
-    roc_from_histogram,
     roc_histogram,
     roc_thresholds,
 )
-from dpml.evaluation.comparison import paired_counts
 from dpml.evaluation.histogram import noise_scale
-from dpml.evaluation.intervals import draw_noise, noise_variance, ratio_interval
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
 
 SENSITIVITY = {"add-remove": 1, "replace-one": 2}
-
-
-def scores(n=600, gap=2.0, share=0.5, seed=3):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < share).astype(int)
-    return y, rng.normal(gap * (y - 0.5), 1.5)
-
-
-def evaluate(y, s, epsilon, seed=0, **options):
-    return release_evaluation(y, s, epsilon, rng=np.random.default_rng(seed), **options)
-
-
-def exact_of(y, log_odds, **options):
-    """The evaluation with no noise at all."""
-    counts = roc_histogram(y, log_odds, score_scale="log-odds", **options).astype(float)
-    return PrivateEvaluation(counts, roc_thresholds(score_scale="log-odds"), 0.0, 1.0, "add-remove", "log-odds")
 
 
 def binned(y, log_odds):
@@ -308,238 +286,3 @@ def test_demonstration_needs_a_generator_and_names_what_is_wrong():
     assert budget.ledger["label"].tolist() == ["evaluation"]
     with pytest.raises(BudgetExceeded):
         evaluate([0, 1], [0.1, 0.5], 0.5, budget=budget)
-
-
-# ---- uncertainty ---------------------------------------------------------------------------------------------------
-
-
-def test_ratio_interval_against_the_closed_form():
-    # noise in the numerator only, of known quantile: θ in (n ± q)/d
-    noise = np.linspace(-1, 1, 2001)
-    zero = np.zeros_like(noise)
-    low, high = ratio_interval(30.0, 100.0, noise, zero, 0.95, 0.0, 1.0)
-    assert (low, high) == pytest.approx((0.2905, 0.3095), abs=2e-5)
-    # Fieller: normal noise of sd 5 and 10 in both, level 0.9; (30 - 100θ)² <= z²(25 + 100θ²)
-    rng = np.random.default_rng(0)
-    low, high = ratio_interval(30.0, 100.0, rng.normal(0, 5, 200_000), rng.normal(0, 10, 200_000), 0.9, 0.0, 1.0)
-    z = stats.norm.ppf(0.95)
-    roots = np.sort(np.roots([100.0**2 - z**2 * 100, -2 * 3000, 900 - z**2 * 25]))
-    np.testing.assert_allclose((low, high), roots, atol=2e-3)
-    # nothing known, and more than possible
-    assert ratio_interval(1.0, 2.0, noise * 50, noise[::-1] * 80, 0.95, 0.0, 1.0) == (0.0, 1.0)
-    assert ratio_interval(150.0, 100.0, noise, zero, 0.95, 0.0, 1.0) == (1.0, 1.0)
-
-
-@pytest.mark.parametrize(("scale", "step"), [(2.0, 0.0), (2.0, 1.0), (0.3, 1.0), (0.01, 0.5), (1e9, 1.0)])
-def test_simulated_noise_has_the_stated_variance(scale, step):
-    noise = draw_noise((100_000,), scale, step, np.random.default_rng(0))
-    variance = noise_variance(scale, step)
-    assert noise.var() == pytest.approx(variance, rel=0.05, abs=1e-9)
-    if step and scale < 1e6:
-        np.testing.assert_array_equal(noise / step, np.rint(noise / step))
-
-
-# The least number of 400 that a probability of 0.95 gives in all but one of 10,000 samples: 0.904.
-LEAST = stats.binom.ppf(1e-4, 400, 0.95) / 400
-
-
-@pytest.mark.parametrize(
-    ("n", "gap", "share", "epsilon"),
-    [(500, 1, 0.5, 0.2), (500, 5, 0.15, 0.2), (500, 5, 0.15, 1.0), (5000, 2, 0.3, 0.1), (150, 3, 0.5, 1.0)],
-)
-def test_intervals_hold_the_exact_figure_as_often_as_they_say(n, gap, share, epsilon):
-    y, log_odds = scores(n, gap, share)
-    exact = exact_of(y, log_odds)
-    evaluation = evaluate(y, log_odds, epsilon, draws=400, score_scale="log-odds")
-    for metric in ("roc_auc", "accuracy", "balanced_accuracy", "log_loss", "n_records"):
-        low, high = evaluation.interval(metric, n_boot=400, rng=np.random.default_rng(1))
-        true, shown = getattr(exact, metric)(), getattr(evaluation, metric)()
-        assert ((low <= true) & (true <= high)).mean() >= LEAST, metric
-        assert ((low <= shown) & (shown <= high)).all()
-    band = evaluation.roc_band(n_boot=200, rng=np.random.default_rng(1))
-    fpr, tpr = roc_from_histogram(exact.counts)
-    # a vertical step may be met anywhere along it
-    steps = 1e-9 * np.arange(17)
-    low, high = np.interp(band.fpr, fpr + steps, tpr), np.interp(band.fpr, fpr - steps[::-1], tpr)
-    held = ((band.tpr_low <= high + 1e-6) & (low <= band.tpr_high + 1e-6)).all(axis=1)
-    assert held.mean() >= LEAST
-
-
-def test_intervals_are_not_simply_wide():
-    """On many records the width is that of the noise: 2·1.96 sd of Σ(w - θ)x / n for accuracy."""
-    y, log_odds = scores(50_000)
-    evaluation = evaluate(y, log_odds, 1.0, score_scale="log-odds")
-    low, high = evaluation.interval("accuracy", n_boot=20_000)
-    a = evaluation.accuracy()
-    sd = np.sqrt(16 * 2 * ((1 - a) ** 2 + a**2)) / len(y)
-    assert high - low == pytest.approx(2 * 1.96 * sd, rel=0.05)
-    assert np.diff(evaluation.interval(level=0.5))[0] < 0.5 * np.diff(evaluation.interval())[0]
-    wide = evaluation.interval(sampling=True)
-    assert wide[1] - wide[0] > 3 * np.diff(evaluation.interval())[0]
-
-
-@pytest.mark.parametrize("epsilon", [0.3, 5.0])
-def test_with_sampling_the_interval_holds_the_populations_figure(epsilon):
-    rng = np.random.default_rng(0)
-    draws = []
-    for _ in range(400):
-        y = (rng.random(300) < 0.4).astype(int)
-        draws.append(roc_histogram(y, rng.normal(2 * y - 1, 1.5), score_scale="log-odds"))
-    counts = np.array(draws) + rng.laplace(scale=1 / epsilon, size=(400, 2, 16))
-    thresholds = roc_thresholds(score_scale="log-odds")
-    evaluation = PrivateEvaluation(counts, thresholds, 1 / epsilon, epsilon, "add-remove", "log-odds")
-    # normal scores of spread 1.5 at ±1: P(correct) = Φ(1/1.5), AUC = Φ(2/(1.5·√2)) up to the bins
-    for metric, figure in (("accuracy", stats.norm.cdf(1 / 1.5)), ("roc_auc", stats.norm.cdf(2 / (1.5 * 2**0.5)))):
-        low, high = evaluation.interval(metric, sampling=True, n_boot=400)
-        assert ((low <= figure) & (figure <= high)).mean() >= LEAST
-
-
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ({"metric": "average_precision"}, "metric"),
-        ({"level": 1.0}, "level"),
-        ({"level": 0}, "level"),
-        ({"n_boot": 1}, "n_boot"),
-    ],
-)
-def test_bad_parameters_of_intervals_are_named(options, name):
-    evaluation = evaluate([0, 1], [0.1, 0.9], 1.0)
-    with pytest.raises(InvalidParameter, match=name):
-        evaluation.interval(**options)
-
-
-# ---- several classes -----------------------------------------------------------------------------------------------
-
-
-def several(n=2000, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    table = rng.dirichlet(np.ones(3), size=n) * 0.7 + 0.3 * np.eye(3)[y]
-    return y, table / table.sum(axis=1, keepdims=True)
-
-
-def test_one_against_the_rest():
-    y, table = several()
-    options = {"classes": (0, 1, 2), "rng": np.random.default_rng(0)}
-    budget = Budget(1e9)
-    release = release_multiclass_evaluation(y, table, 1e9, n_bins=2000, budget=budget, **options)
-    assert budget.ledger["epsilon"].tolist() == [1e9]
-    expected = metrics.roc_auc_score(y, table, multi_class="ovr")
-    assert release.macro_auc() == pytest.approx(expected, abs=1e-3)
-    assert [e.epsilon for e in release.evaluations] == pytest.approx([1e9 / 3] * 3)
-    words = np.array(["a", "b", "c"])[y]
-    named = release_multiclass_evaluation(
-        words, table, 1.0, classes=("a", "b", "c"), rng=np.random.default_rng(0), draws=5, relation="replace-one"
-    )
-    assert named.macro_auc().shape == (5,)
-    assert list(named.roc_auc()) == ["a", "b", "c"]
-    assert all(e.noise_scale == pytest.approx(6.0) for e in named.evaluations)
-    bad = table.copy()
-    bad[0, 0] = 2.0
-    budget = Budget(1.0)
-    with pytest.raises(InvalidData, match=r"y_score has the value 2\.0"):
-        release_multiclass_evaluation(y, bad, 1.0, budget=budget, **options)
-    with pytest.raises(InvalidData, match="scores has 2 columns"):
-        release_multiclass_evaluation(y, table[:, :2], 1.0, budget=budget, **options)
-    assert budget.spent == 0
-
-
-def test_confusion_matrix_of_several_classes():
-    y, table = several()
-    said = table.argmax(axis=1)
-    options = {"classes": (0, 1, 2)}
-    exact = private_confusion_matrix(y, said, 1e9, rng=np.random.default_rng(0), **options)
-    np.testing.assert_allclose(exact.matrix(), metrics.confusion_matrix(y, said), atol=1e-4)
-    assert exact.accuracy() == pytest.approx(metrics.accuracy_score(y, said), abs=1e-6)
-    assert exact.balanced_accuracy() == pytest.approx(metrics.balanced_accuracy_score(y, said), abs=1e-6)
-    noisy = private_confusion_matrix(y, said, 0.05, rng=np.random.default_rng(0), draws=400, **options)
-    assert noisy.noise_scale == 20.0
-    assert (noisy.matrix() >= 0).all()
-    low, high = noisy.interval(n_boot=400)
-    assert ((low <= exact.accuracy()) & (exact.accuracy() <= high)).mean() >= LEAST
-    low, high = exact.interval()
-    assert low <= exact.accuracy() <= high
-    empty = private_confusion_matrix([], [], 1.0, rng=np.random.default_rng(0), draws=50, **options)
-    assert ((empty.accuracy() >= 0) & (empty.accuracy() <= 1)).all()
-    with pytest.raises(InvalidData, match="y_pred has the label 7"):
-        private_confusion_matrix([0, 1], [0, 7], 1.0, rng=np.random.default_rng(0), **options)
-    dropped = private_confusion_matrix(
-        [0, 1, 9], [0, 7, 0], 1e9, rng=np.random.default_rng(0), on_invalid="clip", **options
-    )
-    np.testing.assert_allclose(dropped.matrix(), [[1, 0, 0], [0, 0, 0], [0, 0, 0]], atol=1e-6)
-
-
-def test_releases_of_several_classes_are_integers():
-    pytest.importorskip("opendp")
-    y, table = several(200)
-    bad = table.copy()
-    bad[0] = np.nan
-    release = release_multiclass_evaluation([7, *y[1:]], bad, 3.0, classes=(0, 1, 2), release=True)
-    assert all((np.rint(e.counts) == e.counts).all() for e in release.evaluations)
-    counts = private_confusion_matrix([None, *y[1:]], y, 3.0, classes=(0, 1, 2), release=True).counts
-    np.testing.assert_array_equal(counts, np.rint(counts))
-
-
-# ---- two classifiers -----------------------------------------------------------------------------------------------
-
-
-def test_paired_counts_by_hand():
-    y = [1, 1, 0, 0, 1]
-    a = [0.9, 0.5, 0.7, 0.2, 0.1]
-    b = [0.1, 0.6, 0.4, 0.2, 0.3]
-    # A alone: record 0; B alone: record 2; both right: 1 and 3; both wrong: 4
-    np.testing.assert_array_equal(paired_counts(y, a, b, 0.5), [1, 1, 3])
-    np.testing.assert_array_equal(paired_counts(y, a, b, 0.5, pos_label=0), [1, 1, 3])
-    np.testing.assert_array_equal(paired_counts(y, a, b, 0.65), [1, 1, 3])
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
-def test_differences_are_covered_and_confidence_is_earned(metric):
-    y, log_odds = scores(3000)
-    other = log_odds + np.random.default_rng(2).normal(0, 1.5, len(y))
-    options = {"metric": metric, "score_scale": "log-odds", "draws": 400}
-    compared = compare_classifiers(y, log_odds, other, 0.3, rng=np.random.default_rng(0), **options)
-    if metric == "accuracy":
-        true = np.mean((log_odds >= 0) == y) - np.mean((other >= 0) == y)
-    else:
-        true = exact_of(y, log_odds).roc_auc() - exact_of(y, other).roc_auc()
-    low, high = compared.interval(n_boot=400)
-    assert ((low <= true) & (true <= high)).mean() >= LEAST
-    assert true > 0.02
-    assert compared.probability_a_better(n_boot=400).mean() > 0.6
-    # the same scores twice: more than 95 % sure of A in about 5 % of releases
-    same = compare_classifiers(y, other, other, 0.3, rng=np.random.default_rng(0), **options)
-    assert (same.probability_a_better(n_boot=400) > 0.95).mean() <= 1 - LEAST
-    large = compare_classifiers(y, log_odds, other, 1e9, rng=np.random.default_rng(0), **options | {"draws": None})
-    assert large.difference() == pytest.approx(true, abs=1e-6)
-    assert large.probability_a_better() == 1.0
-    assert large.interval()[0] == pytest.approx(true, abs=1e-5)
-
-
-def test_what_a_comparison_costs():
-    y, log_odds = scores(100)
-    budget = Budget(2.0, relation="replace-one")
-    options = {"rng": np.random.default_rng(0), "score_scale": "log-odds", "relation": "replace-one", "budget": budget}
-    first = compare_classifiers(y, log_odds, -log_odds, 0.5, **options)
-    assert first.noise_scale == 4.0
-    second = compare_classifiers(y, log_odds, -log_odds, 0.5, metric="roc_auc", **options)
-    assert [e.noise_scale for e in second.evaluations] == [8.0, 8.0]
-    assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
-    with pytest.raises(InvalidData, match="score_b has the value nan"):
-        compare_classifiers(y, log_odds, log_odds * np.nan, 0.5, **options)
-    with pytest.raises(InvalidParameter, match="metric"):
-        compare_classifiers(y, log_odds, log_odds, 0.5, metric="f1", **options)
-    assert budget.spent == 1.0
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
-def test_a_released_comparison_is_of_integers(metric):
-    pytest.importorskip("opendp")
-    compared = compare_classifiers([0, 1, 5], [0.1, "x", 3], [0.3, 0.4, None], 1.0, metric=metric, release=True)
-    tables = [compared.counts] if metric == "accuracy" else [e.counts for e in compared.evaluations]
-    for table in tables:
-        np.testing.assert_array_equal(table, np.rint(table))
-    low, high = compared.interval(n_boot=50)
-    assert -1 <= low <= compared.difference() <= high <= 1
-    assert 0 <= compared.probability_a_better(n_boot=50) <= 1

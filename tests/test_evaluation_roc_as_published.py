@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from listening import listening
 from sklearn.isotonic import isotonic_regression
 
 from dpml.budget import Budget
@@ -61,10 +62,6 @@ def test_a_label_of_which_nothing_is_left_rises_evenly():
 def test_what_each_part_is_paid(monkeypatch, method, first, halves, relation):
     paid = {}
 
-    def spy_ranges(epsilon, n, rel, vectors):
-        paid["sums"] = (epsilon, n, rel, vectors)
-        return Privelet(epsilon, n, rel, vectors)
-
     def spy(name, function):
         def call(scores, epsilon, *args, **options):
             paid[name] = (epsilon, options["relation"])
@@ -72,22 +69,16 @@ def test_what_each_part_is_paid(monkeypatch, method, first, halves, relation):
 
         return call
 
-    monkeypatch.setitem(module.RANGES, "privelet", spy_ranges)
     for name in ("recursive_medians", "quantile_thresholds"):
         monkeypatch.setattr(module, name, spy(name, getattr(module, name)))
     options = {"n_thresholds": 8} if method == "fixed-space" else {"k": 3}
-    published_roc_curve(
-        *data(),
-        2.0,
-        rng=np.random.default_rng(0),
-        method=method,
-        split=0.3,
-        halves=halves,
-        relation=relation,
-        **options,
-    )
+    options |= {"method": method, "split": 0.3, "halves": halves, "relation": relation}
+    with listening() as passed:
+        published_roc_curve(*data(), 2.0, rng=np.random.default_rng(0), **options)
     second = 2.0 * (1 - first)
-    assert paid.pop("sums") == pytest.approx((second / 2 if halves else second, 8, relation, 2))
+    expected = Privelet(second / 2 if halves else second, 8, relation, 2)
+    sums = passed.of(Laplace)[-1]
+    assert (sums.epsilon, sums.sensitivity) == pytest.approx((expected.epsilon, expected.sensitivity))
     if first:
         [(epsilon, stated)] = paid.values()
         assert epsilon == pytest.approx(2.0 * first)
@@ -101,18 +92,12 @@ def test_what_each_part_is_paid(monkeypatch, method, first, halves, relation):
     [(True, "add-remove", 21), (False, "add-remove", 11), (True, "replace-one", 42), (False, "replace-one", 22)],
 )
 @pytest.mark.parametrize("method", ["laplace", "laplace-fixed"])
-def test_the_baselines_noise(monkeypatch, method, halves, relation, sensitivity):
-    asked = []
-
-    def spy(epsilon, delta):
-        asked.append((epsilon, delta))
-        return Laplace(epsilon, delta)
-
-    monkeypatch.setattr(module, "Laplace", spy)
-    curve = published_roc_curve(
-        *data(), 0.5, rng=np.random.default_rng(0), method=method, halves=halves, relation=relation
-    )
-    assert asked == [(0.5, sensitivity)]
+def test_the_baselines_noise(method, halves, relation, sensitivity):
+    with listening() as passed:
+        curve = published_roc_curve(
+            *data(), 0.5, rng=np.random.default_rng(0), method=method, halves=halves, relation=relation
+        )
+    assert [mechanism for mechanism, _ in passed] == [Laplace(0.5, sensitivity)]
     assert curve[2].shape == (12,)
 
 
@@ -244,7 +229,7 @@ def test_which_are_private():
         assert published_roc_is_private(method)
 
 
-def test_a_budget_pays_once_and_not_for_what_is_not_private():
+def test_a_budget_is_charged_once_and_refuses_what_is_not_private():
     y, s = data(50)
     budget, generator = Budget(1.0), np.random.default_rng(0)
     published_roc_curve(y, s, 0.2, rng=generator, k=2, draws=3, budget=budget)

@@ -104,7 +104,7 @@ def test_published_calibrations_cost_what_is_said():
     assert 0.6 < noise.cost < 1
 
 
-def test_one_degree_is_cauchy():
+def test_student_noise_of_one_degree_is_cauchy():
     assert student_scale(0.7, 0.2, 1.0) == pytest.approx(cauchy_scale(0.7, 0.2), rel=1e-14)
     z = np.linspace(-9, 9, 7)
     np.testing.assert_allclose(StudentT(0.7, 0.2, 1.0).log_density(z, 1, 2), Cauchy(0.7, 0.2).log_density(z, 1, 2))
@@ -221,7 +221,7 @@ def test_derived_constants_are_no_larger_than_the_printed_ones():
 
 
 @pytest.mark.parametrize("family", [LaplaceLogNormal, UniformLogNormal, ArsinhNormal])
-def test_beta_must_leave_something_for_the_slide(family):
+def test_bad_beta_sigma_and_calibration_are_named(family):
     with pytest.raises(InvalidParameter, match="beta = "):
         family(1.0, 30.0)
     with pytest.raises(InvalidParameter, match="beta = "):

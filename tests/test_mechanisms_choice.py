@@ -253,7 +253,7 @@ def test_over_all_tables_and_deals_one_record_moves_the_mean_by_the_sensitivity_
     assert reached <= worst <= mechanism.scale == 1.0
 
 
-def test_sample_and_aggregate_on_what_a_function_can_do():
+def test_sample_and_aggregate_by_the_kind_of_result():
     mechanism = SampleAndAggregate(1e9, 4, 0.0, 10.0)
     rng = np.random.default_rng(7)
     assert mechanism.release(np.zeros(0), np.mean, rng=rng) == pytest.approx(5.0)

@@ -260,13 +260,13 @@ def test_draws_follow_the_stated_law(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_third_of_the_noise_does_not(name):
+def test_draws_with_a_third_of_the_noise_do_not_follow_the_law(name):
     mechanism, statistic, pvalue = CASES[name]
     fault = with_a_third(mechanism, statistic)
     assert pvalue(fault[0]._sample(fault[1], np.random.default_rng(7))) < UNSEEDED / 100
 
 
-def test_every_mechanism_at_the_door_is_here():
+def test_every_mechanism_at_the_door_has_a_case():
     found = set()
     for info in pkgutil.walk_packages(dpml.__path__, "dpml."):
         if info.name != "dpml.__main__":

@@ -137,7 +137,7 @@ def test_the_one_norm_is_the_laplace_mechanism():
 
 
 @pytest.mark.parametrize("p", [0.5, 0, -1, math.nan, "2"])
-def test_below_one_is_no_norm(p):
+def test_a_p_below_one_is_refused(p):
     with pytest.raises(InvalidParameter, match="p = "):
         NormGamma(1.0, 1.0, 2, p)
 

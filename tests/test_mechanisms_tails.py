@@ -83,13 +83,13 @@ def test_an_integer_tail_is_a_sum(name):
 
 @pytest.mark.parametrize("probability", PROBABILITIES)
 @pytest.mark.parametrize("name", CONTINUOUS)
-def test_a_size_has_its_tail(name, probability):
+def test_the_quantile_of_a_size_inverts_its_tail(name, probability):
     assert CONTINUOUS[name].tail(CONTINUOUS[name].tail_size(probability)) == pytest.approx(probability, rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("probability", PROBABILITIES)
 @pytest.mark.parametrize("name", ["geometric", "geometric, small"])
-def test_an_integer_size_is_the_smallest(name, probability):
+def test_the_quantile_of_an_integer_size_is_the_smallest_that_holds(name, probability):
     noise = NOISES[name]
     t = noise.tail_size(probability)
     assert t == round(t)
@@ -141,7 +141,7 @@ def test_bins_share_out_what_lies_between_their_ends(name):
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_ends(name):
+def test_tails_and_sizes_at_their_ends(name):
     noise = NOISES[name]
     assert isinstance(noise, SymmetricNoise)
     assert noise.tail_size(1.0) == 0.0

@@ -70,13 +70,13 @@ def test_there_is_a_recipe_for_every_estimator_and_every_release():
         if hasattr(kind, method) and hasattr(made(name), method)
     ],
 )
-def test_what_is_not_fitted_says_so(name, method):
+def test_an_estimator_that_is_not_fitted_says_so(name, method):
     with pytest.raises(NotFittedError):
         getattr(made(name), method)(*([] if method == "get_support" else [np.zeros((2, 4))]))
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_score_of_what_is_not_fitted_says_so(name):
+def test_score_of_an_estimator_that_is_not_fitted_says_so(name):
     with pytest.raises(NotFittedError):
         made(name).score(*table())
 
@@ -229,7 +229,7 @@ def test_a_search_that_would_turn_a_study_into_a_release_has_no_fit():
 
 
 @pytest.mark.parametrize("name", RELEASED)
-def test_a_clone_of_ones_own_can_be_fitted_and_used(name):
+def test_an_estimator_that_was_cloned_twice_can_be_fitted_and_used(name):
     X, y = table()
     model = clone(clone(released(name))).fit(X, y)
     assert model.release
@@ -237,7 +237,7 @@ def test_a_clone_of_ones_own_can_be_fitted_and_used(name):
     assert clone(pipeline).fit(X, y).predict(X).shape == y.shape
 
 
-def test_a_study_is_searched_as_ever():
+def test_scikit_learn_can_search_a_study():
     X, y = table(200)
     for model in (BernoulliNB(1.0, random_state=0), BestSelector(1.0, random_state=0)):
         search = GridSearchCV(model, {"epsilon": [0.1, 10.0]}, scoring="accuracy", cv=2).fit(X, y)

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mixed_tables import SCHEMA, model, table
+from private_values import Hostile
 
 import dpml.counts
-from dpml.classifiers import MixedNB
 from dpml.classifiers.naive_bayes.cells import cell_counts, entry_bounds, models_from_cells
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed import METHODS
@@ -23,38 +24,6 @@ from dpml.exceptions import (
     NotPrivate,
 )
 from dpml.mechanisms.secure import integer_laplace
-from dpml.schema import Feature, Schema
-
-CITIES = ("Bern", "Oslo", "Rome")
-SCHEMA = Schema(
-    (
-        Feature("age", "numeric", lower=0, upper=100, missing=50),
-        Feature("city", "categorical", CITIES, missing="Rome"),
-        Feature("smokes"),
-        Feature("height", "numeric", lower=140, upper=210),
-    ),
-    ("no", "yes"),
-    n_lower=300,
-)
-
-
-def table(n=377, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    frame = pd.DataFrame(
-        {
-            "age": np.clip(rng.normal(40 + 20 * y, 10), 0, 100),
-            "city": np.array(CITIES, dtype=object)[np.where(rng.random(n) < 0.4, rng.integers(3, size=n), y)],
-            "smokes": (rng.random(n) < 0.2 + 0.5 * y).astype(int),
-            "height": np.clip(rng.normal(170 + 5 * y, 8), 140, 210),
-        }
-    )
-    return frame, np.array(["no", "yes"])[y]
-
-
-def model(epsilon=1.0, **options):
-    return MixedNB(epsilon, schema=SCHEMA, **{"random_state": 0, **options})
-
 
 # ---- release mode ---------------------------------------------------------------------------------------------------
 
@@ -97,16 +66,6 @@ def test_a_released_model_is_a_function_of_noisy_counts_on_a_grid(relation, monk
     )
 
 
-class Hostile:
-    """An object that raises, and would tell why, whatever is asked of it."""
-
-    def _refuse(self, *args):
-        raise RuntimeError("SECRET")
-
-    __eq__ = __float__ = __index__ = __int__ = __bool__ = __len__ = __repr__ = __str__ = __array__ = _refuse
-    __hash__ = _refuse
-
-
 cells = st.one_of(
     st.sampled_from([0, 1.5, 55, True, "Bern", "Oslo", "", b"Rome", "50", None, pd.NA, pd.NaT, math.nan, math.inf]),
     st.sampled_from([10**400, -(10**400), np.float16(7), Decimal("sNaN"), Fraction(1, 3), 1j, (), (1, []), {}, []]),
@@ -130,8 +89,18 @@ def test_no_cell_and_no_label_makes_a_release_raise(data, kind, on_invalid):
     if kind == "rows":
         X = [list(row) for row in X]
     elif kind == "frame":
-        X = pd.DataFrame(X, columns=SCHEMA.feature_names)
+        X = pd.DataFrame(X, columns=SCHEMA.feature_names, dtype=object)
     fitted = model(random_state=None, release=True, on_invalid=on_invalid).fit(X, list(labels))
+    assert np.isfinite(fitted.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("cell", [10**400, Hostile()], ids=["a huge integer", "hostile"])
+def test_a_column_of_one_odd_cell_is_released(cell):
+    """pandas before 3.1 raises where it is given such a column and looks for times in it."""
+    X = np.empty((1, 4), dtype=object)
+    X[0, :3] = 0, "Bern", 0
+    X[0, 3] = cell
+    fitted = model(random_state=None, release=True).fit(X, ["yes"])
     assert np.isfinite(fitted.predict_proba(X)).all()
 
 

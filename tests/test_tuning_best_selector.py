@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from listening import listening
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
@@ -70,7 +71,7 @@ def test_the_best_single_feature_is_what_a_stump_gets_right():
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_look_costs_what_the_plan_says(relation):
+def test_the_look_costs_the_epsilon_of_the_plan(relation):
     """The log ratio of the decision, at the largest change of the statistic, for all gaps: at most ε_look, attained."""
     steps = plan(Schema.binary(20, n_lower=5000, row_bound=5), 1.0, relation)
     most = 1 if relation == "add-remove" else 2
@@ -91,12 +92,6 @@ def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
     X, y = table(n=5000, told=told)
     spent = {}
 
-    class Look(PermuteAndFlip):
-        def __init__(self, epsilon, change_range):
-            spent["look"] = epsilon
-            assert change_range == (1 if relation == "add-remove" else 2)
-            super().__init__(epsilon, change_range)
-
     class Selector(TopSelector):
         def masks(self, *args, **kwargs):
             spent["selection"] = self.epsilon
@@ -109,10 +104,14 @@ def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
             assert self.relation == relation
             return super().fit(X, y)
 
-    monkeypatch.setattr(planning, "PermuteAndFlip", Look)
     monkeypatch.setattr(planning, "TopSelector", Selector)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
-    model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0).fit(X, y)
+    model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0)
+    with listening() as passed:
+        model.fit(X, y)
+    [look] = passed.of(PermuteAndFlip)
+    assert look.change_range == (1 if relation == "add-remove" else 2)
+    spent["look"] = look.epsilon
     assert model.few_ == (told == 0.95)
     assert set(spent) == ({"look", "selection", "training"} if model.few_ else {"look", "training"})
     assert sum(spent.values()) == pytest.approx(0.7, rel=1e-12)
@@ -176,7 +175,7 @@ def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
 # ---- what it is good for ----
 
 
-def test_it_keeps_the_feature_that_tells_and_finds_spread_signal():
+def test_few_features_are_kept_where_one_tells_and_all_where_the_signal_is_spread():
     X, y = table(n=5000)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
     few = BestSelector(0.5, schema=schema, random_state=0).fit(X, y)

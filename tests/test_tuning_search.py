@@ -1,26 +1,22 @@
-"""Private tuning: what each scheme costs by enumeration, what a stable score may change by, and random stopping."""
+"""Private tuning: the parts of the records, what each step is given, and random stopping."""
 
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
+from listening import listening
 from scipy import stats
 from sklearn.base import clone
-from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import Pipeline
+from tuning_table import table
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
-from dpml.classifiers.linear import LinearSVC
-from dpml.datasets import load
-from dpml.encoding import cut_rows
-from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate, RelationMismatch
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip
+from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
+from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
 from dpml.schema import Schema
 from dpml.selection import TopSelector
-from dpml.studies.tuning import SCHEMES, TuningStudy
 from dpml.tuning import (
     BestSelector,
     PrivateSearch,
@@ -32,20 +28,9 @@ from dpml.tuning import (
     truncated_negative_binomial,
 )
 from dpml.tuning.plan import VALIDATION, choice_range, split_records
-from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
 from dpml.tuning.stopping import stopping_gamma
 
 RELATIONS = ("add-remove", "replace-one")
-# the names that the search looks up, to be replaced
-SEARCH = PrivateSearch.fit.__globals__
-
-
-def table(n=600, D=6, seed=0, n_classes=2):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=n)
-    X = (rng.random((n, D)) < 0.3).astype(float)
-    X[:, 0] = np.where(rng.random(n) < 0.9, y > 0, y == 0)
-    return X, y
 
 
 # ---- parts of the records -------------------------------------------------------------------------------------------
@@ -163,29 +148,24 @@ def test_the_range_of_the_numbers_of_correct_predictions(relation):
     ],
 )
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_what_each_step_is_given(options, n_trained, trained, selected, relation, monkeypatch):
-    fits, ranges = [], []
+def test_what_each_step_is_given(options, n_trained, trained, selected, relation):
+    fits = []
 
     class Recorded(BernoulliNB):
         def fit(self, X, y):
             if len(y):  # not the rehearsals
                 fits.append((self.epsilon, len(y), self.relation, self.schema.n_lower))
-            return super().fit(X, y)
+            with door.unreleased():  # only the search is listened to
+                return super().fit(X, y)
 
-    def recorded(kind):
-        def make(epsilon, change_range):
-            ranges.append((epsilon, change_range))
-            return kind(epsilon, change_range)
-
-        return make
-
-    for kind in (PermuteAndFlip, ExponentialMechanism, Laplace):
-        monkeypatch.setitem(SEARCH, kind.__name__, recorded(kind))
     X, y = table()
     schema = Schema.binary(6, n_lower=500)
     search = PrivateSearch(
         Recorded(1.0), {"row_bound": [1, 2, 3]}, 1.2, relation=relation, schema=schema, random_state=0, **options
-    ).fit(X, y)
+    )
+    with listening() as passed:
+        search.fit(X, y)
+    choices, scores = passed.of(PermuteAndFlip, ExponentialMechanism), passed.of(Laplace)
     retrained = search.costs_["retrain"]
     whole = [f for f in fits if f[1] == 600]
     parts = [f for f in fits if f[1] < 600]
@@ -194,9 +174,11 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
     assert [f[0] for f in parts] == pytest.approx([trained] * len(parts), rel=1e-12)
     assert {f[2] for f in fits} == {relation}
     assert {f[3] for f in parts} == {1}  # a public number of records is not one of a part
-    assert [epsilon for epsilon, _ in ranges] == pytest.approx([selected] * len(ranges))
-    one = 1 if options.get("method") == "random-stopping" or relation == "add-remove" else 2
-    assert {width for _, width in ranges} == {one}
+    assert [mechanism.epsilon for mechanism in choices + scores] == pytest.approx([selected] * len(passed))
+    # a replaced record moves the scores of two candidates apart by 2, and one score by 1
+    assert {mechanism.change_range for mechanism in choices} <= {1 if relation == "add-remove" else 2}
+    assert {mechanism.sensitivity for mechanism in scores} <= {1}
+    assert choices if options.get("method") != "random-stopping" else scores
     if options.get("training") == "disjoint":
         assert sum(f[1] for f in parts) < 600  # the parts share no record
     factor = 1 if options.get("training") == "disjoint" else 3
@@ -265,306 +247,6 @@ def test_a_pipeline_divides_its_epsilon_in_proportion():
     parts = [step.epsilon for _, step in search.best_estimator_.steps]
     assert parts == pytest.approx([0.25, 0.75])
     assert sum(parts) <= 1.0
-
-
-# ---- the estimator --------------------------------------------------------------------------------------------------
-
-
-class Turned(BernoulliNB):
-    """Says the opposite if it is asked to."""
-
-    def __init__(
-        self,
-        epsilon,
-        *,
-        turned=False,
-        relation="add-remove",
-        budget=None,
-        release=False,
-        random_state=None,
-        schema=None,
-    ):
-        super().__init__(epsilon, relation=relation, budget=budget, release=release, random_state=random_state)
-        self.turned, self.schema = turned, schema
-
-    def predict(self, X):
-        said = super().predict(X)
-        return self.classes_.sum() - said if self.turned else said
-
-
-def test_a_large_epsilon_finds_the_better_candidate():
-    X, y = table(n=1500)
-    for method in ("permute-and-flip", "exponential", "random-stopping"):
-        search = PrivateSearch(Turned(1.0), {"turned": [True, False]}, 200.0, method=method, gamma=0.01, random_state=0)
-        assert search.fit(X, y).best_params_ == {"turned": False}
-        assert hasattr(search, "best_score_") == (method == "random-stopping")
-    assert abs(search.best_score_ - 0.9 * 450) < 60
-
-
-@pytest.mark.parametrize("linear", [LogisticRegression(1.0), LinearSVC(1.0, method="objective")])
-def test_stability_finds_the_regulariser_that_sees_the_exception(linear):
-    """Only a weak regulariser learns that the second feature turns the first one round in one record of ten."""
-    X = np.repeat([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [1600, 200, 200], axis=0)
-    y = np.repeat([1, 0, 0], [1600, 200, 200])
-    for lambdas in ([1.0, 1e6], [1e6, 1.0]):
-        search = PrivateSearch(linear, {"reg_lambda": lambdas}, 1e4, method="stability", random_state=0).fit(X, y)
-        assert search.best_params_ == {"reg_lambda": 1.0}
-        assert search.score(X, y) > 0.99
-
-
-def test_interface():
-    X, y = table()
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    schema = Schema.binary(6, list("abcdef"), classes=("no", "yes"))
-    labels = np.where(y == 1, "yes", "no")
-    search = PrivateSearch(BernoulliNB(1.0), [{"row_bound": 2}], 3.0, schema=schema, random_state=0)
-    search.fit(frame, labels)
-    assert search.classes_.tolist() == ["no", "yes"]
-    assert search.feature_names_in_.tolist() == list("abcdef")
-    np.testing.assert_allclose(search.predict_proba(frame[list("fedcba")]).sum(axis=1), 1.0)
-    again = clone(search).fit(frame, labels)
-    np.testing.assert_array_equal(again.predict_proba(frame), search.predict_proba(frame))
-    assert search.best_estimator_.random_state is None
-    assert search.best_estimator_.budget.remaining == 0  # its purse, from which a later release would be paid
-    assert search.score(frame, labels) > 0.7
-    with pytest.raises(AttributeError):
-        PrivateSearch(LinearSVC(1.0), [{}], 1.0).fit(X, y).predict_proba(X)
-    learned = {name for name in vars(search) if name not in search.get_params(deep=False)}
-    assert learned == {
-        *("classes_", "n_features_in_", "feature_names_in_", "_schema", "best_index_", "best_params_"),
-        *("best_estimator_", "candidates_", "costs_"),
-    }
-
-
-def test_no_records_one_class_and_three_classes():
-    X, y = table(n=40)
-    for method in ("permute-and-flip", "random-stopping", "stability"):
-        for Z, labels in ((X[:0], y[:0]), (X[:1], y[:1]), (X, np.zeros(40, dtype=int))):
-            linear = LogisticRegression(1.0)
-            search = PrivateSearch(linear, {"reg_lambda": [1.0, 9.0]}, 1.0, method=method, random_state=0)
-            assert search.fit(Z, labels).predict(X).shape == (40,)
-    X, y = table(n=400, n_classes=3)
-    schema = Schema.binary(6, classes=(0, 1, 2))
-    linear = LogisticRegression(1.0, method="objective")
-    search = PrivateSearch(linear, {"reg_lambda": [1.0, 9.0]}, 9.0, method="stability", schema=schema, random_state=0)
-    assert set(search.fit(X, y).predict(X)) <= {0, 1, 2}
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"method": "grid"}, "method = 'grid'"),
-        ({"training": "both"}, "training = 'both'"),
-        ({"epsilon": 0.0}, "epsilon = 0.0"),
-        ({"relation": "other"}, "relation = 'other'"),
-        ({"validation_share": 1.0}, "validation_share = 1.0"),
-        ({"retrain_share": 1.0}, "retrain_share = 1.0"),
-        ({"method": "stability", "retrain_share": 0.0}, "retrain_share = 0.0"),
-        ({"method": "random-stopping", "eta": -1.0}, "eta = -1.0"),
-        ({"method": "random-stopping", "gamma": 0.0}, "gamma = 0.0"),
-        ({"simulations": 0}, "simulations = 0"),
-        ({"reach": 0.0}, "reach = 0.0"),
-        ({"on_invalid": "drop"}, "on_invalid = 'drop'"),
-        ({"candidates": []}, "candidates"),
-        ({"candidates": {}}, "candidates"),
-        ({"candidates": 3}, "candidates = 3"),
-        ({"candidates": [{"epsilon": 2.0}]}, "without epsilon"),
-        ({"candidates": {"release": [True]}}, "without release"),
-        ({"method": "stability"}, "LogisticRegression or LinearSVC"),
-        ({"estimator": SGDClassifier()}, "SGDClassifier"),
-        ({"method": "stability", "estimator": LogisticRegression(1.0)}, "reg_lambda alone"),
-    ],
-)
-def test_bad_parameters_are_refused_before_anything_is_charged(change, match):
-    X, y = table(n=30)
-    budget = Budget(9.0)
-    search = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 2]}, 1.0, budget=budget, random_state=0)
-    with pytest.raises((InvalidParameter, NotPrivate), match=match):
-        search.set_params(**change).fit(X, y)
-    assert budget.spent == 0
-
-
-def test_an_estimator_that_spends_more_than_it_states_is_stopped():
-    class Spendthrift(BernoulliNB):
-        def fit(self, X, y):
-            self.budget.spend(2 * self.epsilon)
-            return super().fit(X, y)
-
-    class NoClaim(BernoulliNB):
-        private = False
-
-    X, y = table(n=60)
-    with pytest.raises(BudgetExceeded):
-        PrivateSearch(Spendthrift(1.0), [{}], 1.0, random_state=0).fit(X, y)
-    with pytest.raises(NotPrivate):
-        PrivateSearch(NoClaim(1.0), [{}], 1.0, random_state=0).fit(X, y)
-    with pytest.raises(BudgetExceeded):  # a δ that the search does not pay for
-        PrivateSearch(LogisticRegression(1.0, method="noisy-descent"), [{}], 1.0, random_state=0).fit(X, y)
-
-
-def test_release_is_secure_and_raises_for_no_data(monkeypatch):
-    asked = []
-
-    def recorded(scores, epsilon, change_range):
-        asked.append((np.asarray(scores).dtype.kind, epsilon, change_range))
-        return 1
-
-    monkeypatch.setitem(SEARCH, "noisy_max", recorded)
-    X, y = table()
-    search = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 3]}, 20.0, release=True)
-    search.fit(X, y)
-    assert asked == [("i", 10.0, 1)]
-    assert search.best_params_ == {"row_bound": 3}
-    assert search.best_estimator_.release
-    assert (search.predict(X) == y).mean() > 0.8
-    assert not hasattr(search, "score")
-    X[0, 0], y = np.nan, y.astype(float)
-    y[3] = 9.0
-    assert clone(search).set_params(relation="replace-one").fit(X, y).predict(X).shape == (600,)
-    assert asked[-1][2] == 2
-    with pytest.raises(InvalidParameter, match="random_state"):
-        clone(search).set_params(random_state=0).fit(X, y)
-    for method in ("exponential", "stability", "random-stopping"):
-        with pytest.raises(NoSecureSampler):
-            clone(search).set_params(method=method).fit(X, y)
-
-
-def test_release_draws_from_opendp():
-    X, y = table()
-    search = PrivateSearch(Turned(1.0), {"turned": [True, False]}, 200.0, release=True).fit(X, y)
-    assert search.best_params_ == {"turned": False}
-
-
-# ---- the stable score -----------------------------------------------------------------------------------------------
-
-
-def stable_scores(model, lambdas, training, held, reach, least, n_classes):
-    """Scores of all λ by the estimator's own fits, with one fixed noise."""
-    scores = []
-    for reg_lambda in lambdas:
-        fixed = np.random.default_rng(5)
-        fitted = clone(model).set_params(reg_lambda=reg_lambda, random_state=fixed).fit(*training)
-        margins = margins_of(fitted.decision_function(held[0]), held[1], n_classes)
-        scores.append(stable_score(margins, reach / reg_lambda, least))
-    return np.array(scores)
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(
-    ("model", "n_classes"),
-    [
-        (LogisticRegression(1.0), 2),
-        (LogisticRegression(1.0, method="objective"), 2),
-        (LogisticRegression(1.0, method="objective"), 3),
-        (LinearSVC(1.0, method="objective"), 2),
-    ],
-)
-def test_one_record_moves_the_stable_scores_by_no_more_than_the_range(model, n_classes, relation):
-    rng = np.random.default_rng(0)
-    schema = Schema.binary(3, classes=tuple(range(n_classes)))
-    model = clone(model).set_params(relation=relation, schema=schema, epsilon=0.1)
-    lambdas, reach, least = (0.5, 2.0, 8.0), 100.0, 3
-    tolerance = max(
-        solver_tolerance(0.1, v, 4, n_classes=n_classes, n_ones=4, curvature=1.0, tolerance=1e-8) for v in lambdas
-    )
-    facts = {"relation": relation, "n_classes": n_classes, "tolerance": tolerance}
-    validated = stability_range(1e9, least, **facts)
-    trained = stability_range(reach, 10**9, **facts)
-    moved = {"training": 0.0, "validation": 0.0}
-    for _ in range(6):
-        n, m = int(rng.integers(0, 5)), int(rng.integers(0, 6))
-        X, y = rng.integers(2, size=(n + 1, 3)).astype(float), rng.integers(n_classes, size=n + 1)
-        V, v = rng.integers(2, size=(m + 1, 3)).astype(float), rng.integers(n_classes, size=m + 1)
-
-        def other(X, y):
-            if relation == "add-remove":
-                return X[:-1], y[:-1]
-            X, y = X.copy(), y.copy()
-            X[-1], y[-1] = 1 - X[-1], (y[-1] + 1) % n_classes
-            return X, y
-
-        base = stable_scores(model, lambdas, (X, y), (V, v), reach, least, n_classes)
-        for part, pair in (("training", (other(X, y), (V, v))), ("validation", ((X, y), other(V, v)))):
-            change = stable_scores(model, lambdas, *pair, reach, least, n_classes) - base
-            # one candidate moves by no more than half of what two can move apart
-            moved[part] = max(moved[part], 2 * np.abs(change).max() if part == "training" else np.ptp(change))
-    assert 0.01 * trained < moved["training"] <= trained
-    assert 0 < moved["validation"] <= validated
-    assert stability_range(reach, least, **facts) == max(trained, validated)
-
-
-def test_what_a_training_record_moves_a_score_by_is_attained():
-    """A first record against the noise: at a far θ the loss has slope 1 and no curvature."""
-    record, label = np.ones((1, 3)), np.array([1])
-    model = LogisticRegression(0.1, method="objective", reg_lambda=4.0)
-    moves = []
-    for seed in range(20):
-        scores = []
-        for n in (0, 1):
-            fitted = clone(model).set_params(random_state=seed).fit(record[:n], label[:n])
-            scores.append(stable_score(fitted.decision_function(record), 1000.0 / 4.0, 1))
-        moves.append(2 * (scores[1] - scores[0]))
-    most = stability_range(1000.0, 10**9)
-    assert 0.99 * most < max(moves) <= most * (1 + 1e-6)
-    assert min(moves) > -1e-9
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_the_range_by_a_validation_record_is_attained(relation):
-    """Ramps of 0 or 1 for two candidates: all pairs of tables of up to four records."""
-    least = 2
-    records = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
-
-    def score(rows):
-        margins = 2 * np.array(rows).reshape(len(rows), 2).T - 1
-        return stable_score(margins, 0.5, least)
-
-    worst = 0.0
-    for m in range(4):
-        for rows in itertools.combinations_with_replacement(records, m):
-            for new in records:
-                if relation == "add-remove":
-                    worst = max(worst, np.ptp(score([*rows, new]) - score(rows)))
-                elif m:
-                    worst = max(worst, np.ptp(score([*rows[1:], new]) - score(rows)))
-    assert worst == pytest.approx(stability_range(1e9, least, relation=relation))
-
-
-def test_the_ramp_and_the_margins():
-    z = np.linspace(-3, 3, 601)
-    ramp = np.array([stable_score([v], 2.0, 1) for v in z])
-    assert np.abs(np.diff(ramp) / np.diff(z)).max() <= 1 / 4 + 1e-9  # the slope that the range is derived from
-    assert ramp[[0, 300, -1]].tolist() == [0.0, 0.5, 1.0]
-    assert stable_score([9.0], 1.0, 4) == 0.25
-    assert stable_score(np.empty(0), 1.0, 4) == 0.0
-    decision = np.array([[1.0, 3.0, 2.0], [5.0, 0.0, 1.0]])
-    np.testing.assert_array_equal(margins_of(decision, np.array([1, 2]), 3), [1.0, -4.0])
-    np.testing.assert_array_equal(margins_of(np.array([2.0, 3.0]), np.array([0, 1])), [-2.0, 3.0])
-    assert stability_range(default_reach(0.5), 10**6) / 0.5 == pytest.approx(0.1 / np.sqrt(1.5))
-    assert stability_range(8.0, 10**6, relation="replace-one", n_classes=3) == pytest.approx(4 / 8)
-
-
-def test_the_noise_of_the_stable_search_does_not_depend_on_the_records(monkeypatch):
-    """The generator that trains the candidates is in the same state for all of them, after cutting as well."""
-    states = []
-    trained = PrivateSearch._trained
-
-    def recorded(self, candidate, epsilon, records, rng):
-        before = rng.bit_generator.state["state"]["state"]
-        assert (np.asarray(records.X).sum(axis=1) <= 2).all()
-        model = trained(self, candidate, epsilon, records, rng)
-        states.append((before, rng.bit_generator.state["state"]["state"]))
-        return model
-
-    monkeypatch.setattr(PrivateSearch, "_trained", recorded)
-    X, y = table(n=80)
-    linear = LogisticRegression(1.0, method="objective", row_bound=2)
-    search = PrivateSearch(linear, {"reg_lambda": [1.0, 5.0]}, 1.0, method="stability", simulations=2, random_state=0)
-    search.fit(X, y)
-    assert len(states) == 5
-    assert states[0] == states[2]
-    assert states[1] == states[3]
-    assert cut_rows(X, 2, rng=np.random.default_rng(0)).sum() < X.sum()
 
 
 # ---- random stopping ------------------------------------------------------------------------------------------------
@@ -683,50 +365,3 @@ def test_random_stopping_charges_before_it_runs():
             random_stopping(run, 0.5, rng=np.random.default_rng(0), **{"gamma": 0.5, **bad})
     with pytest.raises(InvalidParameter, match="probabilities"):
         stopping_distribution([0.5, 0.6], 1.0, 0.5)
-
-
-# ---- the study ------------------------------------------------------------------------------------------------------
-
-
-def test_the_study_is_the_search_in_batches():
-    """Mean accuracies of 25 searches and of 25 draws of the study agree to 5 standard errors."""
-    data = load("toy")
-    study = TuningStudy(data, {"row_bound": (1, 4)}, splits=25)
-    cases = {
-        "shared, retrained": {},
-        "disjoint": {"training": "disjoint", "retrain_share": 0.0},
-        "random stopping 1": {"method": "random-stopping", "eta": 1.0, "retrain_share": 0.0},
-    }
-    drawn = study(0.3, draws=25, rng=np.random.default_rng(0), schemes=tuple(cases))
-    for name, options in cases.items():
-        nb = BernoulliNB(1.0, selection="none")
-        search = PrivateSearch(nb, {"row_bound": [1, 4]}, 0.3, schema=data.schema, **options)
-        found = [
-            clone(search).set_params(random_state=seed).fit(data.X_train, data.y_train).score(data.X_test, data.y_test)
-            for seed in range(25)
-        ]
-        spread = np.sqrt((np.var(found) + drawn[name].var()) / 24)
-        assert abs(np.mean(found) - drawn[name].mean()) < 5 * spread, name
-
-
-@pytest.mark.parametrize("candidates", [{"row_bound": (1, 8)}, {"reg_lambda": (1.0, 1e7)}])
-def test_with_much_epsilon_every_scheme_is_near_the_best(candidates):
-    study = TuningStudy(load("toy"), candidates, splits=2)
-    result = study(300.0, draws=4, rng=np.random.default_rng(0))
-    assert set(result) == set(study.schemes) == {s for s in SCHEMES if "reg_lambda" in candidates or s != "stability"}
-    best = result["best in hindsight"].mean()
-    for name, accuracy in result.items():
-        assert accuracy.shape == (4,)
-        assert accuracy.mean() > best - 0.08, name
-
-
-def test_a_study_refuses_what_it_does_not_know():
-    data = load("toy")
-    for bad in ({"pseudocount": (1,)}, {}, {"row_bound": (1,), "reg_lambda": (1,)}):
-        with pytest.raises(InvalidParameter, match="candidates"):
-            TuningStudy(data, bad)
-    study = TuningStudy(data, {"row_bound": (1, 2)}, splits=1)
-    with pytest.raises(InvalidParameter, match="schemes = 'stability'"):
-        study(1.0, draws=2, rng=np.random.default_rng(0), schemes=("stability",))
-    with pytest.raises(InvalidParameter, match="row_bound"):
-        TuningStudy(data, {"row_bound": (0,)})

@@ -40,7 +40,6 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-Sampler = Callable[..., Any]
 
 # An exact audit tolerates rounding errors of this size.
 TOLERANCE = 1e-9

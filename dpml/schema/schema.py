@@ -20,7 +20,7 @@ from scipy import sparse
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature, plain_value, show_value
-from dpml.schema.untrusted import plain_features, plain_labels, plain_numbers, plain_rows, read_frame
+from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_numbers, plain_rows, read_frame
 
 __all__ = ["Feature", "Schema", "resolve_schema"]
 
@@ -213,7 +213,7 @@ class Schema:
         if not schema.is_binary:
             if sparse.issparse(X):
                 X = X.toarray()
-            columns = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=schema.feature_names)
+            columns = X if isinstance(X, pd.DataFrame) else frame_of(X, schema.feature_names)
             clean = {f.name: _checked_column(f, columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
             return pd.DataFrame(clean, index=columns.index), schema
         if sparse.issparse(X):
@@ -227,7 +227,7 @@ class Schema:
         if plain and cells.dtype.kind in "biuf":
             values = cells.astype(float, copy=False)
         else:
-            frame = pd.DataFrame(X)
+            frame = X if isinstance(X, pd.DataFrame) else frame_of(X)
             columns = [f.clean(frame.iloc[:, i], on_invalid) for i, f in enumerate(self.features)]
             return np.column_stack(columns)
         if not values.size or not ((values == 0) | (values == 1)).all():

@@ -23,6 +23,7 @@ from scipy import sparse
 from dpml.exceptions import InvalidData
 
 __all__ = [
+    "frame_of",
     "plain_cells",
     "plain_features",
     "plain_labels",
@@ -31,6 +32,11 @@ __all__ = [
     "plain_rows",
     "read_frame",
 ]
+
+
+def frame_of(X: np.ndarray, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return an array as a frame that keeps its cells: pandas looks at objects for times, and some raise when asked."""
+    return pd.DataFrame(X, columns=columns, dtype=object if X.dtype == object else None)
 
 
 def read_frame(X: Any) -> Any:

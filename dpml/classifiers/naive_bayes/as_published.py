@@ -17,7 +17,7 @@ from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics
 from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace, door
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
-from dpml.mechanisms.smooth.admissible import Cauchy, cauchy_scale
+from dpml.mechanisms.smooth.admissible import Cauchy
 
 __all__ = [
     "class_sums_by_width",
@@ -205,57 +205,3 @@ def _each(statistics: ClassStatistics, kind: str, trim: int = 0) -> FloatArray:
 def _moments(n: FloatArray, cells: FloatArray, mean: FloatArray, deviation: FloatArray) -> Moments:
     variance = np.clip(np.maximum(deviation, 0.0) ** 2, LEAST_VARIANCE, 1.0)
     return Moments(n, cells, np.clip(mean, -1.0, 1.0), variance)
-
-
-# kept until the catalogue's entry of Zafarani and Clifton's Algorithm 1 uses `published_moments`
-def gaussian_parameters(
-    X: Any,
-    codes: Any,
-    lower: float,
-    upper: float,
-    epsilon: float,
-    *,
-    n_classes: int = 2,
-    draws: int = 1,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Release a numeric naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private.
-
-    Claimed: ε, with ε' = ε/(2K + 1) for the mean and the standard deviation of each of K attributes and for the class
-    counts. `published_moments` lists its three faults.
-
-    Parameters
-    ----------
-    X : array of shape (n, K)
-        Numeric attributes within `lower` and `upper`.
-    codes : array of shape (n,)
-        Classes as 0..C-1.
-    lower, upper : float
-        Bounds of every attribute.
-    epsilon : float
-        The paper's ε.
-    n_classes : int
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (draws, C, 2K + 1)
-        For each class: K means, K standard deviations, and the count.
-    """
-    X, codes = np.asarray(X, float), np.asarray(codes)
-    K = X.shape[1]
-    share = check_epsilon(epsilon) / (2 * K + 1)
-    beta, per_unit = share / 6, cauchy_scale(share, share / 6, "algorithm-1")
-    centre, scale = np.empty((n_classes, 2 * K + 1)), np.empty((n_classes, 2 * K + 1))
-    for c in range(n_classes):
-        mine = X[codes == c]
-        for k in range(K):
-            values = mine[:, k]
-            centre[c, [k, K + k]] = values.mean(), values.std()
-            scale[c, k] = smooth_sensitivity("mean", values, lower, upper, beta)
-            scale[c, K + k] = smooth_sensitivity("variance", values, lower, upper, beta)
-        centre[c, 2 * K], scale[c, 2 * K] = len(mine), 1.0
-    shape = (check_integer(draws, "draws", 1), *centre.shape)
-    spread = np.broadcast_to(centre, shape), np.broadcast_to(per_unit * scale, shape)
-    return door.release(Cauchy(share, beta, "algorithm-1"), spread, check_rng(rng))

@@ -117,7 +117,7 @@ MUTANTS = [
         "passes twice the claim",
         "worst <= epsilon + TOLERANCE",
         "worst <= 2 * epsilon + TOLERANCE",
-        ("test_auditing.py::test_randomised_response_costs_what_it_costs",),
+        ("test_auditing.py::test_randomised_response_costs_exactly_its_epsilon",),
     ),
     Mutant(
         "dpml.auditing.audit.audit_outputs",
@@ -166,7 +166,7 @@ MUTANTS = [
         "frequencies for their bounds",
         "high = np.where(misses < n, betaincinv(misses + 1, np.maximum(n - misses, 1), 1 - alpha / 2), 1.0)",
         "high = np.maximum(misses / n, 1e-12)",
-        ("test_auditing.py::test_randomised_response_costs_what_it_costs",),
+        ("test_auditing.py::test_randomised_response_costs_exactly_its_epsilon",),
     ),
     Mutant(
         "dpml.auditing.audit.hockey_stick",

@@ -4,7 +4,6 @@ from mutants.lists._tests import claim, fit, folds, law, scored
 from mutants.mutant import Mutant
 
 ROOM = "dpml.evaluation"
-TUNING = "test_tuning_search.py"
 WRAPPERS = "test_wholes_wrappers.py"
 MUTANTS = [
     Mutant(
@@ -197,7 +196,7 @@ MUTANTS = [
         "what is not private taken",
         'getattr(step, "private", True) is False',
         "False",
-        ("test_tuning_search.py::test_an_estimator_that_spends_more_than_it_states_is_stopped",),
+        ("test_tuning_search_estimator.py::test_an_estimator_that_spends_more_than_it_states_is_stopped",),
     ),
     Mutant(
         "dpml.estimators.purse._spends",
@@ -324,7 +323,7 @@ MUTANTS = [
         "a seed used in a release",
         "check_release(self.random_state)",
         "check_release(None)",
-        ("test_tuning_search.py::test_release_is_secure_and_raises_for_no_data",),
+        ("test_tuning_search_estimator.py::test_release_is_secure_and_raises_for_no_data",),
     ),
     Mutant(
         "dpml.tuning.search.PrivateSearch._trained",
@@ -373,27 +372,27 @@ MUTANTS = [
         "range of the validation left out",
         "return max(trained, validated)",
         "return trained",
-        ("test_tuning_search.py::test_one_record_moves_the_stable_scores_by_no_more_than_the_range",),
+        ("test_tuning_stability.py::test_one_record_moves_the_stable_scores_by_no_more_than_the_range",),
     ),
     Mutant(
         "dpml.tuning.stability.stability_range",
         "range of the training left out",
         "return max(trained, validated)",
         "return validated",
-        ("test_tuning_search.py::test_one_record_moves_the_stable_scores_by_no_more_than_the_range",),
+        ("test_tuning_stability.py::test_one_record_moves_the_stable_scores_by_no_more_than_the_range",),
     ),
     Mutant(
         "dpml.tuning.stability.stable_score",
         "n of the data",
         "max(margins.shape[-1], validation_lower)",
         "max(margins.shape[-1], 1)",
-        ("test_tuning_search.py::test_the_range_by_a_validation_record_is_attained",),
+        ("test_tuning_stability.py::test_the_range_by_a_validation_record_is_attained",),
     ),
     Mutant(
         "dpml.tuning.stability._moves",
         "relation left out",
         '1 if check_relation(relation) == "add-remove" else 2',
         "1",
-        ("test_tuning_search.py::test_the_ramp_and_the_margins",),
+        ("test_tuning_stability.py::test_the_stable_score_is_a_ramp_of_the_margins",),
     ),
 ]

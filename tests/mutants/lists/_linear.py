@@ -47,7 +47,7 @@ MUTANTS = [
         "2 * math.log1p(c / reg_lambda)",
         "0.0",
         (
-            "test_classifiers_linear_perturbation.py::test_tight_is_never_worse_than_one_log_nor_that_than_the_published",
+            "test_classifiers_linear_perturbation.py::test_noise_of_tight_is_at_most_that_of_one_log_and_of_the_published",
         ),
     ),
     Mutant(

@@ -1,0 +1,156 @@
+"""Several processes and threads that use one ledger at once."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import dpml.budget.file
+from dpml.budget import Budget
+from dpml.exceptions import (
+    DpmlError,
+    LedgerDamaged,
+    LedgerError,
+    LedgerOutdated,
+    LedgerUnavailable,
+)
+
+# ---- several at once --------------------------------------------------------------------------------------------
+
+CREATOR = """
+import sys, time
+from dpml.budget import Budget
+
+print("ready", flush=True)
+sys.stdin.readline()
+budget = Budget(1.0, path=sys.argv[1])
+for _ in range(int(sys.argv[2])):
+    budget.spend(1 / 256)
+print("done", flush=True)
+"""
+
+
+def start(*arguments):
+    process = subprocess.Popen(
+        [sys.executable, "-c", CREATOR, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_processes_that_begin_one_ledger_at_once_share_it(tmp_path):
+    for attempt in range(5):
+        path = tmp_path / f"ledger{attempt}.db"
+        processes = [start(path, 8) for _ in range(4)]
+        for process in processes:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        said = [process.communicate()[0] for process in processes]
+        assert said == ["done\n"] * 4
+        budget = Budget(1.0, path=path)
+        assert budget.spent == 32 / 256
+        assert len(budget.ledger) == 32
+    assert len(os.listdir(tmp_path)) == 5
+
+
+def test_threads_that_begin_one_ledger_at_once_share_it(tmp_path):
+    path = tmp_path / "ledger.db"
+    begin = threading.Barrier(8)
+    failed = []
+
+    def work():
+        begin.wait()
+        try:
+            Budget(1.0, path=path).spend(1 / 64)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert Budget(1.0, path=path).spent == 8 / 64
+    assert os.listdir(tmp_path) == ["ledger.db"]
+
+
+KILLED = """
+import os, signal, sys
+import dpml.budget.file as file
+from dpml.budget import Budget
+
+stop = sys.argv[2]
+true = getattr(file, stop)
+
+def die(*arguments):
+    if sys.argv[3] == "after":
+        true(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(file, stop, die)
+Budget(1.0, path=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("stop", ["_head", "_give_name", "_sync_folder"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_process_that_is_killed_while_it_begins_a_ledger_blocks_nobody(tmp_path, stop, when):
+    path = tmp_path / "ledger.db"
+    command = [sys.executable, "-c", KILLED, str(path), stop, when]
+    assert subprocess.run(command, check=False).returncode == -9
+    assert not path.exists() or path.stat().st_size > 0
+    budget = Budget(1.0, path=path)
+    budget.spend(0.5)
+    assert Budget(1.0, path=path).spent == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forks_in_the_midst_of_charges_share_the_file(tmp_path):
+    budget = Budget(1.0, path=tmp_path / "ledger.db")
+    stop = threading.Event()
+    counted = []
+
+    def work():
+        count = 0
+        while not stop.is_set() and count < 200:
+            budget.spend(1 / 1024)
+            count += 1
+        counted.append(count)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            try:
+                budget.spend(1 / 1024)
+                os._exit(0)
+            except BaseException:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    stop.set()
+    thread.join()
+    assert budget.spent == (sum(counted) + 20) / 1024 == Budget(1.0, path=tmp_path / "ledger.db").spent
+
+
+def test_every_error_of_a_ledger_is_a_dpml_error():
+    assert issubclass(LedgerError, DpmlError)
+    for error in (LedgerDamaged, LedgerOutdated, LedgerUnavailable):
+        assert issubclass(error, LedgerError)
+
+
+def test_a_process_that_comes_second_keeps_the_first_ones_charges(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.db"
+    give_name = dpml.budget.file._give_name
+
+    def be_second(draft, name):
+        monkeypatch.setattr(dpml.budget.file, "_give_name", give_name)
+        Budget(1.0, path=path).spend(0.25)
+        give_name(draft, name)
+
+    monkeypatch.setattr(dpml.budget.file, "_give_name", be_second)
+    assert Budget(1.0, path=path).spent == 0.25
+    assert os.listdir(tmp_path) == ["ledger.db"]

@@ -1,0 +1,132 @@
+"""What .ci/run runs and reports. The script is the real one; each program that it calls only takes a note."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Each program writes down what it was asked, and by when it must end; it fails where the test says so.
+PROGRAM = """#!/bin/bash
+line="$(basename "$0") $*"
+echo "limit=${LIMIT:-none} neighbours=${DPML_NEIGHBOURS:-} fuzz=${DPML_FUZZ:-} $0 $*" >>"$NOTES"
+if [ "${1:-} ${2:-}" = "-m venv" ]; then
+    mkdir -p "$3/bin"
+    for name in python pytest ruff mypy lint-imports nbstripout sphinx-build; do cp "$0" "$3/bin/$name"; done
+fi
+[ -z "$BROKEN" ] || [[ ! "$0 $*" =~ $BROKEN ]]
+"""
+TIMEOUT = """#!/bin/bash
+LIMIT=$1 exec "${@:2}"
+"""
+# what goes wrong, and the name under which the last line says so
+CHECKS = {
+    "ruff check": "ruff",
+    "ruff format --check": "format",
+    "bin/mypy": "mypy",
+    "lint-imports": "imports",
+    "nbstripout --verify": "stripped",
+    "sphinx-build -W": "site",
+    "docs/check_site.py": "site",
+    "pytest .*not browser": "tests",
+    "pytest .*-m browser": "browser tests",
+    "-m build --wheel": "wheel",
+    "plain/bin/python -m pip install": "wheel",
+    "plain/bin/python -W error": "wheel",
+}
+LONG_CHECKS = {
+    "tests/mutants": "mutants",
+    "pytest .*tests/test_wholes_estimators.py": "neighbours",
+    "pytest .*tests/test_public_door_fuzz.py": "fuzz",
+    r"\.ci/lowest\.py": "lowest versions",
+    "python3.11 -m venv": "lowest versions",
+    "lowest/bin/python -m pip install": "lowest versions",
+    "lowest/bin/pytest": "lowest versions",
+}
+
+
+@pytest.fixture
+def ci(tmp_path):
+    """Return a function that runs a copy of .ci/run and returns its result and the notes of the programs."""
+    checkout, programs, notes, rest = (tmp_path / name for name in ("checkout", "programs", "notes", "rest"))
+    for folder in (checkout / ".ci", checkout / "notebooks", checkout / "tests", programs, rest):
+        folder.mkdir(parents=True)
+    shutil.copy(ROOT / ".ci" / "run", checkout / ".ci" / "run")
+    for name in ("notebooks/01.ipynb", "tests/test_wholes_estimators.py", "tests/test_wholes_functions.py"):
+        (checkout / name).touch()
+    for name in ("python3", "python3.11", "chromium", "timeout"):
+        (programs / name).write_text(TIMEOUT if name == "timeout" else PROGRAM)
+        (programs / name).chmod(0o755)
+
+    def run(*arguments, broken=""):
+        notes.write_text("")
+        environment = {"PATH": f"{programs}:/usr/bin:/bin", "NOTES": str(notes), "BROKEN": broken, "TMPDIR": str(rest)}
+        command = ["bash", str(checkout / ".ci" / "run"), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        assert list(rest.iterdir()) == [], "something was left behind"
+        return done, notes.read_text().splitlines()
+
+    return run
+
+
+def last_line(done):
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", [(), ("full",)], ids=["every change", "full"])
+def test_it_passes_where_all_checks_pass(ci, arguments):
+    done, _ = ci(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(r"CI PASSED in \d+ s", last_line(done))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "broken", "name"),
+    [((), *check) for check in CHECKS.items()] + [(("full",), *check) for check in LONG_CHECKS.items()],
+)
+def test_one_failed_check_is_named_and_does_not_stop_the_others(ci, arguments, broken, name):
+    done, notes = ci(*arguments, broken=broken)
+    assert done.returncode != 0
+    assert re.fullmatch(rf"CI FAILED in \d+ s: {name}", last_line(done))
+    assert any("plain/bin/python" in note for note in notes) or name == "wheel"
+
+
+def test_all_failed_checks_are_named_together(ci):
+    done, _ = ci(broken="ruff check|bin/mypy")
+    assert re.fullmatch(r"CI FAILED in \d+ s: ruff mypy", last_line(done))
+
+
+def test_nothing_runs_without_an_environment(ci):
+    done, notes = ci(broken="venv/bin/python -m pip install")
+    assert done.returncode != 0
+    assert re.fullmatch(r"CI FAILED in \d+ s: stopped at install", last_line(done))
+    assert not any("bin/pytest" in note for note in notes)
+
+
+def test_what_takes_long_runs_only_where_it_is_asked_for(ci):
+    short, full = ci()[1], ci("full")[1]
+    for program in LONG_CHECKS:
+        assert not any(re.search(program, note) for note in short), program
+        assert any(re.search(program, note) for note in full), program
+    [neighbours] = [note for note in full if "tests/test_wholes_estimators.py" in note]
+    assert "neighbours=10000" in neighbours
+    assert "tests/test_wholes_functions.py" in neighbours
+    [fuzz] = [note for note in full if "tests/test_public_door_fuzz.py" in note]
+    assert "fuzz=10000" in fuzz
+
+
+def test_every_run_of_tests_has_a_time_limit(ci):
+    runs = [note for note in ci("full")[1] if "/pytest " in note or "tests/mutants" in note]
+    assert len(runs) == 6
+    assert [note for note in runs if not re.match(r"limit=\d{3,5} ", note)] == []
+
+
+@pytest.mark.parametrize("arguments", [("ful",), ("--full",), ("",), ("full", "fast")])
+def test_other_arguments_are_refused_by_name(ci, arguments):
+    done, notes = ci(*arguments)
+    assert done.returncode == 2
+    assert f"'{' '.join(arguments)}' (allowed: full" in done.stderr
+    assert notes == []
