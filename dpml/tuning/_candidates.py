@@ -25,15 +25,34 @@ OWN = ("epsilon", "relation", "schema", "budget", "on_invalid", "release", "rand
 
 
 class Records:
-    """Checked records, and selection of a part of them."""
+    """Checked records, and selection of a part of them.
 
-    def __init__(self, X: Any, codes: NDArray[np.intp], labels: NDArray, schema: Schema):
-        self.X, self.codes, self.labels, self.schema = X, codes, labels, schema
+    Where the number of given records is public (replace-one), `kept` says of each of them whether it remains. A part is
+    then chosen among the given records, and its public number counts those that were dropped. So neither the number
+    that remains nor the part of a later record tells of a record that was dropped. Under add/remove `kept` is None.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        codes: NDArray[np.intp],
+        labels: NDArray,
+        schema: Schema,
+        kept: NDArray[np.bool_] | None = None,
+    ):
+        self.X, self.codes, self.labels, self.schema, self.kept = X, codes, labels, schema, kept
+
+    def __len__(self) -> int:
+        """Return the number of records to choose parts from."""
+        return len(self.codes) if self.kept is None else len(self.kept)
 
     def where(self, mask: NDArray[np.bool_]) -> Records:
+        """Return the records of a part; `mask` has an entry for each of the records to choose from."""
         # a part has a random number of records, so the schema's bounds on their number do not hold for it
-        schema = replace(self.schema, n_rows=None, n_lower=1)
-        return Records(self.X[mask], self.codes[mask], self.labels[mask], schema)
+        given = None if self.kept is None else int(mask.sum()) or None
+        schema = replace(self.schema, n_rows=given, n_lower=1)
+        kept, inside = (None, mask) if self.kept is None else (self.kept[mask], mask[self.kept])
+        return Records(self.X[inside], self.codes[inside], self.labels[inside], schema, kept)
 
 
 def with_names(X: Any, schema: Schema) -> pd.DataFrame:

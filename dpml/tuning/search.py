@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -173,7 +173,10 @@ class PrivateSearch(PrivateClassifier):
         if self.method == "stability":
             self._check_stability(candidates, schema)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        on_invalid = "clip" if self.release else self.on_invalid
+        count = schema.public_count(X, self.relation)
+        X, codes, schema = schema.check_table(X, y, on_invalid)
+        kept = schema.check_labels(y, on_invalid) >= 0 if self.relation == "replace-one" else None
         pipeline = isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame)
         nothing = with_names(X[:0], schema) if pipeline else X[:0], np.asarray(schema.classes)[:0]
         for candidate in candidates:
@@ -188,9 +191,11 @@ class PrivateSearch(PrivateClassifier):
             # before the noise is fixed, because cutting draws a data-dependent number of coins
             X = cut_rows(X, squared_norm_bound(schema, self.estimator.row_bound), rng=rng)
         self._learned_facts(schema, named)
-        records = Records(X, codes, self.classes_[codes], schema)
+        if count:  # the public number of records counts those that were dropped
+            schema = replace(schema, n_rows=count, n_lower=min(schema.n_lower, count))
+        records = Records(X, codes, self.classes_[codes], schema, kept)
         disjoint = self.training == "disjoint" and self.method in ("permute-and-flip", "exponential")
-        parts = split_records(len(codes), len(candidates) if disjoint else 1, self.validation_share, rng=rng)
+        parts = split_records(len(records), len(candidates) if disjoint else 1, self.validation_share, rng=rng)
         validation = records.where(parts == VALIDATION)
         if hasattr(self, "best_score_"):
             del self.best_score_
