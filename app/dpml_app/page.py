@@ -347,6 +347,8 @@ class CardPage(LatestPage):
 
     def offer(self, changed: set[str]) -> None:
         """Offer what the data set has, which may change a setting."""
+        if "dataset" in changed:
+            self._mention("lowered", self.controls.fit(self._facts))
 
     def first(self, values: Values) -> list[Chunk]:
         """Return what workers compute before anything else, whether or not it is kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import param
@@ -69,8 +69,10 @@ SHARED = (
 RELATION_TITLES = {"add-remove": "Add or remove one record", "replace-one": "Replace one record"}
 
 
-def choice(default: Any, objects: Mapping[Any, str] | Sequence[Any], label: str) -> Any:
-    """Return a setting of one of several values; a mapping says how its widget calls each.
+def choice(
+    default: Any, objects: Mapping[Any, str] | Sequence[Any], label: str, kind: Callable[..., Any] = param.Selector
+) -> Any:
+    """Return a setting of one of several values, or of some; a mapping says how its widget calls each.
 
     Examples
     --------
@@ -78,7 +80,7 @@ def choice(default: Any, objects: Mapping[Any, str] | Sequence[Any], label: str)
     {'Apples': 'a', 'Pears': 'p'}
     """
     offered: Any = {title: value for value, title in objects.items()} if isinstance(objects, Mapping) else list(objects)
-    return param.Selector(default=default, objects=offered, label=label)
+    return kind(default=default, objects=offered, label=label)
 
 
 class Shared(param.Parameterized):
@@ -142,8 +144,8 @@ class Shared(param.Parameterized):
                 )
         return problems
 
-    def fit(self, n_features: int, row_bound: int) -> list[str]:
-        """Lower what a data set does not have; return a sentence for each."""
+    def fit(self, n_features: int, row_bound: int, names: Collection[str] | None = None) -> list[str]:
+        """Lower what a data set does not have, of `names` if they are given; return a sentence for each."""
         changes = []
         for name, most, what in (
             ("n_features", min(n_features, MOST_FEATURES), "features"),
@@ -151,7 +153,7 @@ class Shared(param.Parameterized):
             ("select_row_bound", min(row_bound, MOST_FEATURES), "ones at most in a record"),
             ("select_feature", n_features, "features"),
         ):
-            if getattr(self, name, 0) > most:
+            if (names is None or name in names) and getattr(self, name, 0) > most:
                 changes.append(f"{name} = {getattr(self, name)} lowered to {most}: {self.dataset} has {most} {what}.")
                 setattr(self, name, most)
         return changes

@@ -164,7 +164,7 @@ class Controls:
     def fit(self, facts: Mapping[str, Any]) -> str:
         """Lower settings to what a data set has and set the sliders' ends; return what was lowered."""
         bounds = facts["n_features"], facts["row_bound"] or facts["n_features"]
-        lowered = self.settings.fit(*bounds)
+        lowered = self.settings.fit(*bounds, self.widgets)
         for name, most in zip(("n_features", "row_bound", "select_row_bound"), (*bounds, bounds[1]), strict=True):
             if name in self.widgets:
                 self.widgets[name].param.update(end=min(most, MOST_FEATURES))
