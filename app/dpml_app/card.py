@@ -78,7 +78,10 @@ class Card:
         Whether they stand below one another.
     wide : bool
         Whether it is as wide as the page.
-    plots : list of bokeh figures
+    draw : callable
+        Makes the card's figure, which has a `plot`; a card of several figures is given them.
+    figures, plots : list
+        Those, and their Bokeh figures.
     """
 
     name: ClassVar[str]
@@ -87,7 +90,14 @@ class Card:
     controls: ClassVar[tuple[str, ...]] = ()
     stacked: ClassVar[bool] = False
     wide: ClassVar[bool] = False
+    draw: ClassVar[Callable[[], Any]]
+    figures: Sequence[Any]
     plots: list[Plot]
+
+    def __init__(self, *figures: Any):
+        self.figures = list(figures) or [type(self).draw()]
+        self.figure: Any = self.figures[0]
+        self.plots = [f.plot for f in self.figures]
 
     @classmethod
     def belongs(cls, values: Values) -> bool:

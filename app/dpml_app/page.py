@@ -351,7 +351,7 @@ class CardPage(LatestPage):
             self._mention("lowered", self.controls.fit(self._facts))
 
     def first(self, values: Values) -> list[Chunk]:
-        """Return what workers compute before anything else, whether or not it is kept."""
+        """Return what workers compute before all curves, whether or not it is kept."""
         return []
 
     def adopt(self, chunk: Chunk, result: Any) -> None:
@@ -485,15 +485,14 @@ class CardPage(LatestPage):
     def _missing(self, values: Values, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
         """Return the chunks without a result, each once.
 
-        First those of the setting that is chosen, then card by card, then those that can wait.
+        First those of the setting that is chosen, then what the page asks for, card by card, and those that can wait.
         """
-        ranked: dict[int, list[Chunk]] = {0: [], 1: [], 2: []}
+        ranked: dict[int, list[Chunk]] = {0: [], 1: self.first(values), 2: [], 3: []}
         for name, work in wanted.items():
             for place, chunk in work.items():
-                ranked[2 if self.cards[name].waits(place) else place[1] != SOON].append(chunk)
-        chunks = dict.fromkeys(chunk for some in ranked.values() for chunk in some)
-        missing = [chunk for chunk in chunks if self.pool.cache.get(chunk.key) is None]
-        return list(dict.fromkeys([*self.first(values), *missing]))
+                if self.pool.cache.get(chunk.key) is None:
+                    ranked[3 if self.cards[name].waits(place) else 0 if place[1] == SOON else 2].append(chunk)
+        return list(dict.fromkeys(chunk for some in ranked.values() for chunk in some))
 
     def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
         """Return the results that are there."""

@@ -40,10 +40,10 @@ class CurvesCard(Card):
     *figures : CurvesFigure
     """
 
-    figures: Sequence[Any]
+    figures: Sequence[CurvesFigure]
 
     def __init__(self, *figures: CurvesFigure):
-        self.figures, self.plots = list(figures), [f.plot for f in figures]
+        super().__init__(*figures)
         self._shown: dict[str, tuple] = {}
 
     def draws(self, series: str, result: Any) -> np.ndarray:

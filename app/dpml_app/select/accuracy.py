@@ -18,12 +18,9 @@ __all__ = ["AccuracyCard"]
 class AccuracyCard(CurvesCard):
     """Every chosen method over T, beside what does not depend on it."""
 
+    draw = AccuracyFigure
     name, title, caption = "accuracy", "How many features are best", words.CAPTIONS["accuracy"]
     controls = ("select_methods",)
-
-    def __init__(self):
-        self.figure = AccuracyFigure()
-        super().__init__(self.figure)
 
     def lay_out(self, facts: Values) -> None:
         self.figure.show_references(facts, compute.selector_ladder(facts["n_features"])[-1])

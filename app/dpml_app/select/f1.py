@@ -17,13 +17,10 @@ __all__ = ["F1Card"]
 class F1Card(CurvesCard):
     """Every method over all thresholds."""
 
+    draw = F1Figure
+    _axis: tuple = ()
     name, title, caption = "f1", "Above a threshold: is it the true set?", words.CAPTIONS["f1"]
     controls, stacked = ("select_score", "select_threshold"), True
-
-    def __init__(self):
-        self.figure = F1Figure()
-        super().__init__(self.figure)
-        self._axis: tuple = ()
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         score, place = values["select_score"], THRESHOLDS.index(values["select_threshold"])

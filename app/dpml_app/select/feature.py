@@ -17,12 +17,9 @@ WEIGHTS = [(kind, c) for kind in compute.KINDS for c in ("range", "per-feature")
 class FeatureCard(Card):
     """The feature that was clicked, or the best one."""
 
+    draw = FeatureFigure
     name, title, caption = "feature", "One feature", words.CAPTIONS["feature"]
     controls = ("select_feature",)
-
-    def __init__(self):
-        self.figure = FeatureFigure()
-        self.plots = [self.figure.plot]
 
     def lay_out(self, facts: Values) -> None:
         self.figure.show_dataset(facts["classes"], float(facts["n"].max()))

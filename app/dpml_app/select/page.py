@@ -53,9 +53,11 @@ class SelectPage(CardPage):
 
     def connect(self) -> list[Any]:
         browser = self.controls.tell_browser("select-browser", "epsilon", "n_features", "selection_share")
-        accuracy = self.cards["accuracy"]
-        assert isinstance(accuracy, AccuracyCard)
-        arguments = {**self.weights.sources(), "controls": browser, "features_marker": accuracy.figure.here}
+        arguments = {
+            **self.weights.sources(),
+            "controls": browser,
+            "features_marker": self.cards["accuracy"].figure.here,
+        }
         run_script(SCRIPT, arguments, browser, self.weights.now)
         for kind, source in self.weights.drawn.items():
             source.selected.on_change("indices", partial(self._tapped, kind))
