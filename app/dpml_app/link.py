@@ -103,7 +103,7 @@ def _value(parameter: param.Parameter, text: str) -> Any:
         return _short(text)
     try:
         if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
-            objects = parameter.objects
+            objects = list(parameter.objects)
             return float(text) if isinstance(objects[0], float) else _one(text, objects)
         if isinstance(parameter, param.Integer):
             return int(text)

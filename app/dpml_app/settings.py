@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import param
@@ -13,10 +14,10 @@ __all__ = [
     "LEFT_OUT",
     "MOST_FEATURES",
     "PAGES",
-    "RELATIONS",
     "SHARED",
     "SWEEP_EPSILONS",
     "Shared",
+    "choice",
 ]
 
 # two classes only: a ROC curve and its cost are about two
@@ -35,7 +36,6 @@ DATASETS = (
     "toy",
 )
 LEFT_OUT = ("seeds", "glass")
-RELATIONS = ("add-remove", "replace-one")
 
 # ten a decade, rounded to numbers that can be said aloud
 _STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
@@ -66,18 +66,35 @@ SHARED = (
 )
 
 
+RELATION_TITLES = {"add-remove": "Add or remove one record", "replace-one": "Replace one record"}
+
+
+def choice(
+    default: Any, objects: Mapping[Any, str] | Sequence[Any], label: str, kind: Callable[..., Any] = param.Selector
+) -> Any:
+    """Return a setting of one of several values, or of some; a mapping says how its widget calls each.
+
+    Examples
+    --------
+    >>> choice("a", {"a": "Apples", "p": "Pears"}, "Fruit").names
+    {'Apples': 'a', 'Pears': 'p'}
+    """
+    offered: Any = {title: value for value, title in objects.items()} if isinstance(objects, Mapping) else list(objects)
+    return kind(default=default, objects=offered, label=label)
+
+
 class Shared(param.Parameterized):
     """The settings that pages share; a parameter's name is its name in the link. Those of a page inherit from it."""
 
-    page: Any = param.Selector(default="explore", objects=list(PAGES), label="Page")
+    page: Any = choice("explore", list(PAGES), "Page")
 
-    dataset: Any = param.Selector(default="census", objects=[*DATASETS, *LEFT_OUT], label="Data set")
-    relation: Any = param.Selector(default="add-remove", objects=list(RELATIONS), label="Neighbouring relation")
-    epsilon: Any = param.Selector(default=0.1, objects=list(EPSILONS), label="ε")
+    dataset: Any = choice("census", (*DATASETS, *LEFT_OUT), "Data set")
+    relation: Any = choice("add-remove", RELATION_TITLES, "Neighbouring relation")
+    epsilon: Any = choice(0.1, EPSILONS, "ε")
     threshold_percentile = param.Integer(default=65, bounds=(50, 99), label="Threshold percentile")
     n_features = param.Integer(default=20, bounds=(1, MOST_FEATURES), label="Features selected, T")
     selection_share = param.Number(default=0.5, bounds=(0.05, 0.95), step=0.05, label="Share of ε for selection")
-    draws = param.Integer(default=50, bounds=(10, 200), label="Draws")
+    draws = param.Integer(default=50, bounds=(10, 200), step=10, label="Draws")
     seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed")
 
     @classmethod
@@ -85,7 +102,7 @@ class Shared(param.Parameterized):
         """Return in words which values a setting can have."""
         parameter = cls.param[name]
         if isinstance(parameter, param.Selector):
-            values = parameter.objects
+            values = list(parameter.objects)
             if isinstance(parameter, param.ListSelector):
                 return f"some of {', '.join(values)}, with dots between them"
             if len(values) > 12 and isinstance(values[0], str):
@@ -127,8 +144,8 @@ class Shared(param.Parameterized):
                 )
         return problems
 
-    def fit(self, n_features: int, row_bound: int) -> list[str]:
-        """Lower what a data set does not have; return a sentence for each."""
+    def fit(self, n_features: int, row_bound: int, names: Collection[str] | None = None) -> list[str]:
+        """Lower what a data set does not have, of `names` if they are given; return a sentence for each."""
         changes = []
         for name, most, what in (
             ("n_features", min(n_features, MOST_FEATURES), "features"),
@@ -136,7 +153,7 @@ class Shared(param.Parameterized):
             ("select_row_bound", min(row_bound, MOST_FEATURES), "ones at most in a record"),
             ("select_feature", n_features, "features"),
         ):
-            if getattr(self, name, 0) > most:
+            if (names is None or name in names) and getattr(self, name, 0) > most:
                 changes.append(f"{name} = {getattr(self, name)} lowered to {most}: {self.dataset} has {most} {what}.")
                 setattr(self, name, most)
         return changes

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
 from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, MOST_FEATURES, Shared
 
-__all__ = ["DEBOUNCE", "WIDE", "DataControls", "note", "tie", "words_of"]
+__all__ = ["DEBOUNCE", "WIDE", "Controls", "DataControls", "divider", "note", "tie", "words_of"]
 
 TITLES = {
     "census": "Census, generated (no file)",
@@ -26,6 +27,8 @@ TITLES = {
     "skin": "Skin colours",
     "breast_cancer": "Breast cancer (no file)",
     "toy": "Toy, generated (no file)",
+    "seeds": "Seeds: three varieties",
+    "glass": "Glass: six kinds",
 }
 # Panel waits 50 ms before it hands on a widget's change; here the page itself sees to it that only the latest counts.
 DEBOUNCE = 1
@@ -40,6 +43,11 @@ def words_of(code: str) -> CustomJSTickFormatter:
 def note(text: str) -> pn.pane.HTML:
     """Return a line in small print under a control."""
     return pn.pane.HTML(text, margin=(-4, 12, 6, 12), sizing_mode="stretch_width", stylesheets=[NOTE_STYLE])
+
+
+def divider() -> pmui.Divider:
+    """Return a line between groups of controls."""
+    return pmui.Divider(margin=(4, 12), sizing_mode="stretch_width")
 
 
 NOTE_STYLE = """
@@ -70,6 +78,99 @@ def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None])
 
     widget.param.watch(to_setting, "value")
     settings.param.watch(to_widget, name)
+
+
+class Controls:
+    """The controls of a page about a data set: `column` is for the drawer, `widgets` holds those in cards as well.
+
+    A widget's label, ends and options are its setting's own: see `add`.
+
+    Parameters
+    ----------
+    settings : Shared
+    report : callable
+        Takes the name of a control and a sentence for the page.
+    """
+
+    datasets: ClassVar[tuple[str, ...]] = DATASETS
+
+    def __init__(self, settings: Shared, report: Callable[[str, str], None]):
+        self.settings, self.report = settings, report
+        self.widgets: dict[str, Any] = {}
+        self._told: list[ColumnDataSource] = []
+        self.dataset_note = note("")
+        redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
+        redraw.on_click(self._redraw)
+        left_out = [name for name in list(settings.param.dataset.objects) if name not in self.datasets]
+        self.column = pn.Column(
+            self.add("dataset", options={TITLES[name]: name for name in self.datasets}),
+            self.dataset_note,
+            self.add("epsilon"),
+            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
+            self.add("relation", pmui.RadioBoxGroup),
+            *self.middle(),
+            divider(),
+            self.add("draws"),
+            self.add("seed", pmui.IntInput),
+            redraw,
+            *([note(f"Not here: {' and '.join(left_out)}, which have more than two classes.")] if left_out else []),
+            sizing_mode="stretch_width",
+            margin=(8, 0),
+        )
+        self.in_cards()
+
+    def add(self, name: str, kind: Callable[..., Any] | None = None, **options: Any) -> Any:
+        """Return the widget of a setting, of the kind that its values ask for where none is given."""
+        parameter = self.settings.param[name]
+        if isinstance(parameter, param.Selector):
+            values = list(parameter.objects)
+            numbers, several = isinstance(values[0], float), isinstance(parameter, param.ListSelector)
+            offered = parameter.names or {f"{v:,g}" if numbers else v: v for v in values}
+            kind = kind or (pmui.CheckBoxGroup if several else pmui.DiscreteSlider if numbers else pmui.Select)
+            options = {"options": offered, **options}
+        else:
+            start, end = parameter.bounds
+            kind = kind or (pmui.IntSlider if isinstance(parameter, param.Integer) else pmui.FloatSlider)
+            options = {"start": start, "end": end, "step": parameter.step or 1, **options}
+        self.widgets[name] = widget = kind(label=parameter.label, **WIDE, **options)
+        tie(self.settings, name, widget, self.report)
+        return widget
+
+    def middle(self) -> list:
+        """Return what stands in the drawer between relation and draws."""
+        return []
+
+    def in_cards(self) -> None:
+        """Make the widgets that stand in cards."""
+
+    def selection(self) -> list:
+        """Return the controls of a private choice of features."""
+        rest = note("The rest of ε trains the classifier on the chosen features.")
+        return [divider(), self.add("n_features"), self.add("selection_share", format="0%"), rest]
+
+    def _redraw(self, _event) -> None:
+        self.settings.seed = (self.settings.seed + 1) % 2**31
+
+    def tell_browser(self, source_name: str, *names: str) -> ColumnDataSource:
+        """Return a source of one row of settings, into which their sliders write without asking the server."""
+        source = ColumnDataSource({name: [getattr(self.settings, name)] for name in names}, name=source_name)
+        self._told.append(source)
+        for name in names:
+            value = f"{list(EPSILONS)}[cb_obj.value]" if name == "epsilon" else "cb_obj.value"
+            code = f"controls.setv({{data: {{...controls.data, {name}: [{value}]}}}}, {{sync: false}})"
+            self.widgets[name].jscallback(value=code, args={"controls": source})
+        return source
+
+    def fit(self, facts: Mapping[str, Any]) -> str:
+        """Lower settings to what a data set has and set the sliders' ends; return what was lowered."""
+        bounds = facts["n_features"], facts["row_bound"] or facts["n_features"]
+        lowered = self.settings.fit(*bounds, self.widgets)
+        for name, most in zip(("n_features", "row_bound", "select_row_bound"), (*bounds, bounds[1]), strict=True):
+            if name in self.widgets:
+                self.widgets[name].param.update(end=min(most, MOST_FEATURES))
+        for source in self._told:
+            source.data = {name: [getattr(self.settings, name)] for name in source.data}
+        return " ".join(lowered)
 
 
 class DataControls:

@@ -202,11 +202,11 @@ def test_cells_of_the_map_touch():
 def test_map_marks_the_best_only_when_complete():
     figure = MapFigure()
     figure.start((0.1, 1.0), (1, 2), 0.5, 0.9)
-    figure.show_rows({1: np.array([0.6, 0.7])}, complete=False)
+    figure.show("map", {1: np.array([0.6, 0.7])}, complete=False)
     assert len(figure.best.data["epsilon"]) == 0
-    figure.show_rows({1: np.array([0.6, 0.7]), 2: np.array([0.5, 0.8])}, complete=True)
+    figure.show("map", {1: np.array([0.6, 0.7]), 2: np.array([0.5, 0.8])}, complete=True)
     assert figure.best.data["n_features"].tolist() == [1, 2]
-    figure.outdate()
+    figure.outdate("map")
     assert set(figure.cells.data["alpha"]) == {0.3}
     assert len(figure.best.data["epsilon"]) == 0
 

@@ -6,10 +6,12 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from dpml_app.page import _outdated
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import words as train_words
-from dpml_app.train.accuracy import TRUE, AccuracyPanel
+from dpml_app.train.accuracy import TRUE, AccuracyCard
+from dpml_app.train.card import NOW, method_styles
 from dpml_app.train.compute import (
     EXACT,
     PERCENTILES,
@@ -23,17 +25,16 @@ from dpml_app.train.compute import (
 )
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import METHODS, feature_names, options_of, private, styles, why_not
-from dpml_app.train.page import PANELS, TrainPage, _outdated
-from dpml_app.train.panel import NOW, method_styles
-from dpml_app.train.parameters import ParametersPanel
-from dpml_app.train.partition import PartitionPanel
+from dpml_app.train.page import TrainPage
+from dpml_app.train.parameters import ParametersCard
+from dpml_app.train.partition import PartitionCard
 from dpml_app.train.released import nb_parameters
 from dpml_app.train.settings import TRAIN_DATASETS, TrainSettings
-from dpml_app.train.size import SizePanel
-from dpml_app.train.threshold import ThresholdPanel
-from dpml_app.train.weight import RATIOS, WeightPanel
+from dpml_app.train.size import SizeCard
+from dpml_app.train.threshold import ThresholdCard
+from dpml_app.train.weight import RATIOS, WeightCard
+from dpml_app.work.engine import Engine
 from dpml_app.work.pool import Chunk, Pool
-from dpml_app.work.train import TrainWork
 
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.datasets import NAMES, load
@@ -222,7 +223,7 @@ def test_the_true_epsilon_of_vaidya():
 
 def test_vaidya_is_drawn_at_what_it_pays_as_well():
     facts = {**nb_facts("toy"), "numeric": 0, "categorical": 21}
-    work = AccuracyPanel().work(values_of(train_methods=["vaidya"]), facts)
+    work = AccuracyCard().work(values_of(train_methods=["vaidya"]), facts)
     paid = {x: chunk for (series, x), chunk in work.items() if series == TRUE}
     assert sorted(paid) == [pytest.approx(21 * e + 1) for e in SWEEP_EPSILONS if 21 * e + 1 <= EPSILONS[-1]]
     assert all(
@@ -234,17 +235,17 @@ def test_panels_that_do_not_apply_say_why():
     values, table = values_of(), nb_facts("census")
     text = {**table, "table": False, "numeric": 0, "categorical": 0, "columns": []}
     three = {**table, "classes": ("a", "b", "c")}
-    assert WeightPanel().refusal(values, table) == ""
-    assert "no categories" in WeightPanel().refusal(values, nb_facts("toy"))
-    assert "no numbers" in WeightPanel().refusal(values, text)
-    assert "choose one of" in WeightPanel().refusal({**values, "train_methods": ("binned",)}, table)
-    assert "needs a table" in ParametersPanel().refusal(values, text)
-    assert "3" in AccuracyPanel().refusal({**values, "train_measure": "auc"}, three)
-    assert AccuracyPanel().refusal(values, three) == ""
+    assert WeightCard().refusal(values, table) == ""
+    assert "no categories" in WeightCard().refusal(values, nb_facts("toy"))
+    assert "no numbers" in WeightCard().refusal(values, text)
+    assert "choose one of" in WeightCard().refusal({**values, "train_methods": ("binned",)}, table)
+    assert "needs a table" in ParametersCard().refusal(values, text)
+    assert "3" in AccuracyCard().refusal({**values, "train_measure": "auc"}, three)
+    assert AccuracyCard().refusal(values, three) == ""
     assert "same as global" in why_not("bun-steinke", {**table, "numeric": 0})
 
 
-@pytest.mark.parametrize("panel", PANELS)
+@pytest.mark.parametrize("panel", TrainPage.kinds)
 def test_every_chunk_depends_on_plain_values_and_its_place_is_its_setting(panel):
     values, facts = values_of(train_methods=list(METHODS)), nb_facts("census")
     work = panel().work(values, facts)
@@ -258,16 +259,16 @@ def test_every_chunk_depends_on_plain_values_and_its_place_is_its_setting(panel)
 
 def test_grids_reach_from_end_to_end():
     facts, values = nb_facts("census"), values_of()
-    assert {x for _series, x in SizePanel().work(values, facts)} == set(sizes(facts["n_train"]))
-    assert {x for _series, x in PartitionPanel().work(values, facts)} == set(feature_steps(84))
-    assert {x for _series, x in ThresholdPanel().work(values, facts)} == {NOW, *map(float, PERCENTILES)}
-    assert {x for _series, x in WeightPanel().work(values, facts)} == {NOW, *RATIOS.values()}
+    assert {x for _series, x in SizeCard().work(values, facts)} == set(sizes(facts["n_train"]))
+    assert {x for _series, x in PartitionCard().work(values, facts)} == set(feature_steps(84))
+    assert {x for _series, x in ThresholdCard().work(values, facts)} == {NOW, *map(float, PERCENTILES)}
+    assert {x for _series, x in WeightCard().work(values, facts)} == {NOW, *RATIOS.values()}
     assert sizes(40) == (20, 40)
     assert feature_steps(8444)[-1] == 300
 
 
 def test_only_what_a_setting_touches_is_outdated():
-    facts, panel = nb_facts("census"), AccuracyPanel()
+    facts, panel = nb_facts("census"), AccuracyCard()
     before = panel.work(values_of(), facts)
     assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert _outdated(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
@@ -277,7 +278,7 @@ def test_only_what_a_setting_touches_is_outdated():
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():
     looks = {"binned": method_styles()["binned"]}
-    figure = BandFigure("t", looks, "y", x_range=AccuracyPanel().figures[0].plot.x_range)
+    figure = BandFigure("t", looks, "y", x_range=AccuracyCard().figures[0].plot.x_range)
     figure.restyle(looks)
     draws = np.arange(101) / 100
     figure.show("binned", {2.0: draws, 1.0: draws / 2}, True)
@@ -298,7 +299,7 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
     looks = method_styles()
     first, second, third = list(looks)[:3]
     references = {"majority": ("A guess", "dotted")}
-    figure = BandFigure("t", looks, "y", references, x_range=AccuracyPanel().figures[0].plot.x_range)
+    figure = BandFigure("t", looks, "y", references, x_range=AccuracyCard().figures[0].plot.x_range)
     assert figure.curves == {}
     keys = len(figure.plot.renderers)
     for chosen in ((third,), (first,), (first, second)):
@@ -375,11 +376,13 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
     monkeypatch.setattr(pool, "submit", refuse)
 
     async def run():
-        work = TrainWork(
+        work = Engine(
             pool,
+            name="work",
+            what="curves",
             spawn=lambda coroutine: tasks.append(asyncio.ensure_future(coroutine)),
             hold=nullcontext,
-            show=lambda _chunks: None,
+            show=lambda _results: None,
             failed=lambda what, error: said.append((what, str(error))),
         )
         work.request([Chunk(nb_facts, ("toy",))])

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from dpml_app.page import _outdated
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import tuning as train_tuning
-from dpml_app.train.accuracy import AccuracyPanel, fewer_draws
+from dpml_app.train.accuracy import AccuracyCard, fewer_draws
+from dpml_app.train.card import NOW, SOON, asked, chosen
 from dpml_app.train.compute import nb_facts, nb_measure
 from dpml_app.train.linear_compute import (
     exact_weights,
@@ -17,14 +19,13 @@ from dpml_app.train.linear_compute import (
     rule_takes,
 )
 from dpml_app.train.methods import DELTA, EVERY, LINEAR, METHODS, families, options_of, private, styles, why_not
-from dpml_app.train.page import PANELS, TrainPage, _outdated, _with
-from dpml_app.train.panel import NOW, SOON, asked, chosen
-from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaPanel, best_of
+from dpml_app.train.page import TrainPage, with_levels
+from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
 from dpml_app.train.settings import RULE
-from dpml_app.train.size import SizePanel
-from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TUNING_EPSILONS, TuningPanel
+from dpml_app.train.size import SizeCard
+from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TUNING_EPSILONS, TuningCard
 from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
-from dpml_app.train.weights import WeightsPanel
+from dpml_app.train.weights import WeightsCard
 from dpml_app.work.pool import Chunk, Pool
 from sklearn.linear_model import LogisticRegression as Plain
 
@@ -53,7 +54,7 @@ def values_of(**changes):
 
 
 def facts_of(name):
-    return _with(nb_facts(name), linear_facts(name))
+    return with_levels(nb_facts(name), linear_facts(name))
 
 
 def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
@@ -155,10 +156,10 @@ def test_what_cannot_be_trained_says_why():
     assert [m for m in LINEAR if why_not(m, facts_of("toy"))] == []
     values = values_of(train_linear=list(LINEAR), train_shown="functional")
     assert {"functional", "genetic"} & set(chosen(values, wide)) == set()
-    assert "too many columns" in WeightsPanel().refusal(values, wide)
+    assert "too many columns" in WeightsCard().refusal(values, wide)
     alone = values_of(train_linear=["functional"])
-    assert all("too many columns, 401" in panel().refusal(alone, wide) for panel in (AccuracyPanel, SizePanel))
-    panel = AccuracyPanel()
+    assert all("too many columns, 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
+    panel = AccuracyCard()
     panel.prepare(values, wide, {})
     results = {("output", NOW): {"accuracy": np.array([0.5, 0.6])}}
     assert "Not drawn: Functional mechanism: too many columns" in panel.readout(values, wide, results)
@@ -166,7 +167,7 @@ def test_what_cannot_be_trained_says_why():
 
 def test_three_classes_are_trained_and_have_no_roc_curve():
     facts = {**facts_of("toy"), "classes": ("a", "b", "c")}
-    assert "3" in AccuracyPanel().refusal(values_of(train_measure="auc"), facts)
+    assert "3" in AccuracyCard().refusal(values_of(train_measure="auc"), facts)
     assert [m for m in LINEAR if why_not(m, facts)] == []
 
 
@@ -189,7 +190,7 @@ def test_fewer_draws_are_said():
 
 # ---- panels ---------------------------------------------------------------------------------------------------------
 
-LINEAR_PANELS = [panel for panel in PANELS if "linear" in panel.families]
+LINEAR_PANELS = [panel for panel in TrainPage.kinds if "linear" in panel.families]
 
 
 @pytest.mark.parametrize("panel", LINEAR_PANELS)
@@ -209,12 +210,12 @@ def test_what_is_slow_is_not_asked_of_the_server():
 
 
 def test_only_what_a_setting_touches_is_outdated():
-    facts, panel = facts_of("census"), AccuracyPanel()
+    facts, panel = facts_of("census"), AccuracyCard()
     before = panel.work(values_of(), facts)
     assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert _outdated(before, panel.work(values_of(train_lambda=1.0), facts)) == {"l1", "objective", "output"}
     assert _outdated(before, panel.work(values_of(train_functional="original"), facts)) == set()
-    weights = WeightsPanel()
+    weights = WeightsCard()
     first = weights.work(values_of(), facts)
     assert first == weights.work(values_of(train_functional="original"), facts)
     assert first != weights.work(values_of(train_lambda=1.0), facts)
@@ -222,14 +223,14 @@ def test_only_what_a_setting_touches_is_outdated():
 
 def test_grids_reach_from_end_to_end():
     facts, values = facts_of("toy"), values_of()
-    assert {x for _series, x in AccuracyPanel().work(values, facts)} == {NOW, SOON, *SWEEP_EPSILONS}
-    assert {x for _series, x in LambdaPanel().work(values, facts)} == {NOW, SOON, *LAMBDA_STEPS}
-    assert {x for _series, x in TuningPanel().work(values, facts)} == {SOON, *TUNING_EPSILONS}
-    assert NOW not in {x for _series, x in SizePanel().work(values, facts)}
+    assert {x for _series, x in AccuracyCard().work(values, facts)} == {NOW, SOON, *SWEEP_EPSILONS}
+    assert {x for _series, x in LambdaCard().work(values, facts)} == {NOW, SOON, *LAMBDA_STEPS}
+    assert {x for _series, x in TuningCard().work(values, facts)} == {SOON, *TUNING_EPSILONS}
+    assert NOW not in {x for _series, x in SizeCard().work(values, facts)}
 
 
 def test_lambda_marks_the_rule_and_the_best_in_hindsight():
-    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), LambdaPanel()
+    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), LambdaCard()
     results = done(panel, values, facts)
     rules, best = (
         {c: [source.data[c][0] for source in panel.marks[key].values()] for c in ("x", "y", "what")}
@@ -251,7 +252,7 @@ def test_lambda_marks_the_rule_and_the_best_in_hindsight():
 
 
 def test_a_chosen_lambda_has_its_dots():
-    values, facts, panel = values_of(dataset="toy", train_lambda=5.0, draws=10), facts_of("toy"), LambdaPanel()
+    values, facts, panel = values_of(dataset="toy", train_lambda=5.0, draws=10), facts_of("toy"), LambdaCard()
     done(panel, values, facts)
     assert panel.figures[0].marker.location == 5.0
     mean = panel.figures[0].now["objective"].data["mean"]
@@ -266,7 +267,7 @@ def test_the_best_is_not_said_before_all_are_there():
 
 
 def test_dots_of_another_setting_are_faded_until_theirs_come():
-    facts, panel = facts_of("toy"), AccuracyPanel()
+    facts, panel = facts_of("toy"), AccuracyCard()
     values = values_of(dataset="toy", train_linear=["objective"], draws=10)
     place = ("objective", SOON)
     first = panel.work(values, facts)[place]
@@ -303,7 +304,7 @@ def test_weights_with_little_noise_are_those_without(method):
 
 
 def test_weights_are_drawn_and_said():
-    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), WeightsPanel()
+    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), WeightsCard()
     results = done(panel, values, facts)
     (result,) = results.values()
     np.testing.assert_array_equal(panel.bars.data["exact"], result["exact"])
@@ -343,7 +344,7 @@ def test_the_costs_that_are_said_add_up():
 
 def test_tuning_says_what_it_costs_and_how_sure_it_is():
     values, facts = values_of(dataset="toy", train_tune="row_bound", epsilon=1.0, draws=50), facts_of("toy")
-    panel = TuningPanel()
+    panel = TuningCard()
     results = done(panel, values, facts)
     assert {len(r["accuracy"]) for r in results.values()} == {MOST_TUNING_DRAWS}
     assert "stability" not in {series for series, _x in results}
@@ -357,7 +358,7 @@ def test_tuning_says_what_it_costs_and_how_sure_it_is():
 
 
 def test_one_value_is_no_choice(monkeypatch):
-    values, facts, panel = values_of(train_tune="row_bound"), facts_of("toy"), TuningPanel()
+    values, facts, panel = values_of(train_tune="row_bound"), facts_of("toy"), TuningCard()
     assert panel.refusal(values, facts) == ""
     monkeypatch.setattr(train_tuning, "candidates", lambda _name, _tuned: (1,))
     assert "no row bound to choose" in panel.refusal(values, facts)
@@ -383,7 +384,9 @@ def test_a_family_has_its_own_panels_and_controls(family, there, not_there):
 def test_the_chosen_setting_comes_first_and_tuning_last():
     page = TrainPage(Settings(train_family="linear", dataset="toy"), Pool(1))
     values, facts = values_of(dataset="toy"), facts_of("toy")
-    order = page._missing({name: page.panels[name].work(values, facts) for name in ("tuning", "accuracy", "lambda")})
+    order = page._missing(
+        values, {name: page.cards[name].work(values, facts) for name in ("tuning", "accuracy", "lambda")}
+    )
     kinds = [chunk.function is tuning_measure for chunk in order]
     assert kinds == sorted(kinds)
     assert order[0].arguments[3] == values["epsilon"]
@@ -393,7 +396,7 @@ def test_a_widget_stands_in_one_place():
     # the browser never finishes drawing one that stands in two
     page = TrainPage(Settings(), Pool(1))
     drawer = {widget for part in (page.controls.column, *page.controls.columns.values()) for widget in part}
-    above = [page.controls.widgets[name] for panel in PANELS for name in panel.above]
+    above = [page.controls.widgets[name] for panel in TrainPage.kinds for name in panel.controls]
     assert len(set(above)) == len(above)
     assert not drawer & set(above)
 

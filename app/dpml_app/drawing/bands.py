@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from bokeh.plotting import figure
@@ -10,7 +11,7 @@ from bokeh.plotting import figure
 from dpml_app.drawing.figure import empty_source
 from dpml_app.drawing.looks import STALE, Style
 
-__all__ = ["Band"]
+__all__ = ["Band", "Bands"]
 
 
 class Band:
@@ -55,3 +56,28 @@ class Band:
         """Show nothing."""
         for source in (self.curve, self.stale):
             source.data = {c: [] for c in self.columns}
+
+
+class Bands:
+    """The series of a figure, each of them a band."""
+
+    plot: figure
+    bands: dict[str, Band]
+
+    @property
+    def curves(self) -> dict[str, Band]:
+        """The series by their names."""
+        return self.bands
+
+    def show(self, series: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
+        """Show what is there of a series."""
+        self.bands[series].show(points, complete)
+
+    def outdate(self, series: str) -> None:
+        """Fade a series whose setting has changed."""
+        self.bands[series].outdate()
+
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all of them."""
+        for band in self.bands.values() if series is None else [self.bands[series]]:
+            band.clear()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from bokeh.models import (
     BoxZoomTool,
     ColumnDataSource,
+    CustomJS,
     CustomJSTickFormatter,
     FixedTicker,
     Legend,
@@ -28,6 +30,13 @@ def script(*names: str) -> str:
     """Return the browser's own code, from files of this package, in this order."""
     here = Path(__file__).parents[1]
     return "\n".join((here / name).read_text(encoding="utf-8") for name in names)
+
+
+def run_script(code: str, arguments: dict[str, Any], *triggers: ColumnDataSource) -> None:
+    """Have the browser run its own code whenever one of these sources has changed."""
+    callback = CustomJS(args=arguments, code=code)
+    for source in triggers:
+        source.js_on_change("data", callback)
 
 
 def new_figure(name: str, **options) -> figure:

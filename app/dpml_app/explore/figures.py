@@ -5,7 +5,7 @@ Every model that a test or the browser's own code reads has a name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,8 +25,9 @@ from bokeh.models import (
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands import Band
+from dpml_app.drawing.bands import Band, Bands
 from dpml_app.drawing.figure import (
+    empty,
     empty_source,
     epsilon_axis,
     legend_below,
@@ -44,13 +45,13 @@ BAND = ("epsilon", "mean", "low", "high")
 
 
 @dataclass
-class AccuracyFigure:
+class AccuracyFigure(Bands):
     """Accuracy against ε: a line and a band a method, faded while outdated; dots at the ε that is chosen."""
 
     plot: figure = field(init=False)
     bands: dict[str, Band] = field(default_factory=dict)
     now: dict[str, ColumnDataSource] = field(default_factory=dict)
-    references: dict[str, Span] = field(default_factory=dict)
+    references: dict[str, ColumnDataSource] = field(default_factory=dict)
     marker: Span = field(init=False)
 
     def __post_init__(self):
@@ -117,7 +118,20 @@ class AccuracyFigure:
 
     def clear_now(self, method: str) -> None:
         """Take a method's dot away: it belongs to another ε than the others'."""
-        self.now[method].data = {c: [] for c in self.now[method].data}
+        empty(self.now[method])
+
+    def levels(self, values: Mapping[str, float]) -> None:
+        """Set the level lines; one without a value disappears."""
+        for name, source in self.references.items():
+            source.data = {**source.data, "y": [values.get(name, np.nan)] * 2}
+
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all that is shown."""
+        super().clear(series)
+        if series is None:
+            self.levels({})
+            for method in self.now:
+                self.clear_now(method)
 
 
 class SelectionFigure:
@@ -244,8 +258,8 @@ class RocFigure:
 
     def clear(self) -> None:
         """Show no curve."""
-        self.private.data = {"fpr": [], "tpr": []}
-        self.exact.data = {"fpr": [], "tpr": []}
+        empty(self.private)
+        empty(self.exact)
 
 
 def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -268,6 +282,8 @@ CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy", "
 
 class MapFigure:
     """Mean accuracy over ε and feature count, the best count at each ε, and the current choice."""
+
+    curves = ("map",)
 
     def __init__(self):
         self.plot = p = new_figure(
@@ -348,14 +364,14 @@ class MapFigure:
         }
         self.best.data = {"epsilon": [], "n_features": [], "accuracy": []}
 
-    def outdate(self) -> None:
+    def outdate(self, _series: str) -> None:
         """Fade every cell."""
         data = dict(self.cells.data)
         data["alpha"] = np.where(np.isfinite(data["accuracy"]), STALE, 0.0)
         self.cells.data = data
         self.best.data = {"epsilon": [], "n_features": [], "accuracy": []}
 
-    def show_rows(self, rows: dict[int, np.ndarray], complete: bool) -> None:
+    def show(self, _series: str, rows: Mapping[int, np.ndarray], complete: bool) -> None:
         """Show the rows that are there; mark the best choices once all are."""
         data = dict(self.cells.data)
         values, alpha = data["accuracy"].copy(), data["alpha"].copy()
@@ -370,3 +386,8 @@ class MapFigure:
             best = table.argmax(axis=0)
             epsilons = data["epsilon"][: table.shape[1]]
             self.best.data = {"epsilon": epsilons, "n_features": ladder[best], "accuracy": table.max(axis=0)}
+
+    def clear(self, _series: str | None = None) -> None:
+        """Show no cells."""
+        empty(self.cells)
+        empty(self.best)

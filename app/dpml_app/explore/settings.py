@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import param
 
-from dpml_app.settings import LAMBDAS, MOST_FEATURES, SHARED, SWEEP_EPSILONS, Shared
+from dpml_app.settings import LAMBDAS, MOST_FEATURES, SHARED, SWEEP_EPSILONS, Shared, choice
 
 __all__ = ["ExploreSettings"]
 
@@ -14,10 +15,10 @@ __all__ = ["ExploreSettings"]
 class ExploreSettings(Shared):
     """Every control of the Explore page that no other page has."""
 
-    reg_lambda: Any = param.Selector(default=50.0, objects=list(LAMBDAS), label="λ, logistic regression")
+    reg_lambda: Any = choice(50.0, LAMBDAS, "λ, logistic regression")
     row_bound = param.Integer(default=0, bounds=(0, MOST_FEATURES), label="Row bound")
-    map_score: Any = param.Selector(
-        default="count", objects=["count", "mutual_information"], label="Map: features chosen by"
+    map_score: Any = choice(
+        "count", {"count": "Counts", "mutual_information": "Mutual information"}, "Map: features chosen by"
     )
 
     @classmethod
@@ -30,7 +31,7 @@ class ExploreSettings(Shared):
         return {name: getattr(self, name) for name in self.explore_names()}
 
     @staticmethod
-    def options(values: dict[str, Any], method: str) -> tuple:
+    def options(values: Mapping[str, Any], method: str) -> tuple:
         """Return the settings that a method depends on besides data set, relation, ε, draws and seed."""
         if method == "published":
             return (values["threshold_percentile"],)
@@ -41,13 +42,13 @@ class ExploreSettings(Shared):
         return values["n_features"], values["selection_share"], values["threshold_percentile"]
 
     @classmethod
-    def accuracy_key(cls, values: dict[str, Any], method: str, epsilon: float) -> tuple:
+    def accuracy_key(cls, values: Mapping[str, Any], method: str, epsilon: float) -> tuple:
         """Return the arguments of `dpml_app.data.accuracy`."""
         options = cls.options(values, method)
         return (values["dataset"], method, values["relation"], epsilon, options, values["draws"], values["seed"])
 
     @classmethod
-    def map_key(cls, values: dict[str, Any], n_features: int) -> tuple:
+    def map_key(cls, values: Mapping[str, Any], n_features: int) -> tuple:
         """Return the arguments of `dpml_app.data.map_row`."""
         options = values["selection_share"], values["threshold_percentile"]
         return (
@@ -62,7 +63,7 @@ class ExploreSettings(Shared):
         )
 
     @classmethod
-    def roc_key(cls, values: dict[str, Any]) -> tuple:
+    def roc_key(cls, values: Mapping[str, Any]) -> tuple:
         """Return the arguments of `dpml_app.data.roc`."""
         names = ("dataset", "relation", "row_bound", "epsilon", "draws", "seed")
         return tuple(values[name] for name in names)

@@ -30,7 +30,7 @@ from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
 from dpml.tuning import BestSelector
 from dpml_app.data import dataset, feature_ladder
 from dpml_app.data import facts as data_facts
-from dpml_app.select.settings import THRESHOLDS
+from dpml_app.select.settings import CALIBRATIONS, THRESHOLDS
 
 __all__ = [
     "KINDS",
@@ -48,6 +48,7 @@ __all__ = [
     "shown_ranks",
     "threshold_of",
     "true_cost",
+    "true_costs",
     "true_numbers",
 ]
 
@@ -98,6 +99,11 @@ def true_cost(name: str, kind: str, calibration: str, relation: str, epsilon: fl
     weight = _mask(kind, calibration, relation, epsilon, n_features).weight(schema)
     different = min(n_features, schema.n_features - n_features)
     return weight * different * PublicFacts.of(schema, relation).change_range(kind)
+
+
+def true_costs(name: str, kind: str, relation: str, epsilon: float, n_features: int) -> dict[str, float]:
+    """Return the true cost by each way to weigh a score."""
+    return {c: true_cost(name, kind, c, relation, epsilon, n_features) for c in CALIBRATIONS}
 
 
 def inclusion(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:

@@ -20,8 +20,8 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands import Band
-from dpml_app.drawing.figure import empty_source, legend_below, legend_key, new_figure, p_range, percent_axis
+from dpml_app.drawing.bands import Band, Bands
+from dpml_app.drawing.figure import empty, empty_source, legend_below, legend_key, new_figure, p_range, percent_axis
 from dpml_app.drawing.looks import EXACT, HERE, OVERLAY, REFERENCE, STYLES, Style
 from dpml_app.select.compute import KINDS, shown_ranks
 from dpml_app.select.settings import CALIBRATIONS, SELECTORS
@@ -174,6 +174,11 @@ class WeightFigures:
         data |= {kind: [facts["unit"][kind, relation]] for kind in KINDS}
         self.now.data = {**data, **{f"{kind}_step": [facts["step"][kind, relation]] for kind in KINDS}}
 
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (*self.drawn.values(), *self.mark.values(), self.scores):
+            empty(source)
+
     def sources(self) -> dict[str, Any]:
         """Return what the browser's script reads and writes."""
         parts = {"shown": self.shown, "drawn": self.drawn, "mark": self.mark}
@@ -181,7 +186,7 @@ class WeightFigures:
         return {**found, "scores": self.scores, "now": self.now, "blind": self.blind, "cut": self.cut}
 
 
-class BandsFigure:
+class BandsFigure(Bands):
     """Means and bands of methods over one axis, with a marker where one stands."""
 
     def __init__(self, p: figure, styles: Mapping[str, Style], x: str, here: str):
@@ -194,15 +199,6 @@ class BandsFigure:
         ]
         tips = [("method", "@label"), ("mean", "@mean{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
         p.add_tools(HoverTool(renderers=[band.line for band in self.bands.values()], tooltips=tips))
-
-    def show(self, name: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
-        """Show what is there of a curve."""
-        self.bands[name].show(points, complete)
-
-    def clear(self) -> None:
-        """Show no curve."""
-        for band in self.bands.values():
-            band.clear()
 
 
 class F1Figure(BandsFigure):
@@ -279,11 +275,11 @@ class AccuracyFigure(BandsFigure):
         for name, item in zip(self.bands, self.items, strict=False):
             item.visible = name in OWN_STYLES or name in methods
 
-    def show(self, name: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
+    def show(self, series: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
         """Show a curve; what does not depend on T is a level line."""
-        if name in OWN_STYLES:
+        if series in OWN_STYLES:
             points = {x: draws for x in p_range(self.plot) for draws in points.values()}
-        super().show(name, points, complete)
+        super().show(series, points, complete)
 
 
 class FeatureFigure:

@@ -10,7 +10,7 @@ from typing import Any
 
 import param
 
-from dpml_app.settings import Shared
+from dpml_app.settings import Shared, choice
 from dpml_app.several import Several
 
 __all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SHARED", "THRESHOLDS", "SelectSettings"]
@@ -43,20 +43,16 @@ SELECTORS = {
 }
 
 
-def _choice(default: Any, objects: Any, label: str) -> Any:
-    return param.Selector(default=default, objects=list(objects), label=label)
-
-
 class SelectSettings(Shared):
     """Every control that only the Select page has."""
 
-    select_calibration: Any = _choice("range", CALIBRATIONS, "Weight of a score")
-    select_score: Any = _choice("total_count", SCORES, "Score against the threshold")
-    select_threshold: Any = _choice(0.04, THRESHOLDS, "Threshold τ, as a share")
-    select_row_bound = param.Integer(default=0, bounds=(0, 100), label="Ones kept of a record, r")
-    select_methods: Any = Several(
-        default=["mask-count", "mask-mi", "exact"], objects=list(SELECTORS), label="Features chosen by"
+    select_calibration: Any = choice("range", CALIBRATIONS, "Weight of a score")
+    select_score: Any = choice("total_count", SCORES, "Score against the threshold")
+    select_threshold: Any = choice(
+        0.04, {share: f"{100 * share:g} %" for share in THRESHOLDS}, "Threshold τ, as a share"
     )
+    select_row_bound = param.Integer(default=0, bounds=(0, 100), label="Ones kept of a record, r")
+    select_methods: Any = choice(["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", Several)
     select_feature = param.Integer(default=0, bounds=(0, 100_000), label="Feature shown, by its column")
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Panel: accuracy, or the area under the ROC curve, against ε."""
+"""Card: accuracy, or the area under the ROC curve, against ε."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from dataclasses import replace
 
 from bokeh.models import Range1d
 
+from dpml_app.card import NOW, SOON, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.looks import Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.train.card import BandCard, asked, chosen, every_style
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.linear_compute import rule_takes
 from dpml_app.train.methods import EVERY, METHODS, private, styles, why_not
-from dpml_app.train.panel import NOW, SOON, BandPanel, Place, Results, Values, asked, chosen, every_style
 from dpml_app.work.pool import Chunk
 
-__all__ = ["REFERENCES", "AccuracyPanel", "fewer_draws", "none_left"]
+__all__ = ["REFERENCES", "AccuracyCard", "fewer_draws", "none_left"]
 
 TRUE = "vaidya-true"
 REFERENCES = {
@@ -28,11 +29,11 @@ REFERENCES = {
 }
 
 
-class AccuracyPanel(BandPanel):
+class AccuracyCard(BandCard):
     """Every chosen method over all ε."""
 
     name, title = "accuracy", "Accuracy against ε"
-    above, wide, families = ("train_measure",), True, ("naive-bayes", "linear")
+    controls, wide, families = ("train_measure",), True, ("naive-bayes", "linear")
     caption = (
         "Lines are means over draws of the noise, bands hold 90 % of them; dots and whiskers show the ε that is "
         "chosen, side by side. Dashed: the claim is wrong, so the ε on the axis is what is stated, not what is paid. "

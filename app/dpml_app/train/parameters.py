@@ -1,21 +1,21 @@
-"""Panel: what a private model says of one feature, beside what is true of the records."""
+"""Card: what a private model says of one feature, beside what is true of the records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, LegendItem, Range1d
 
+from dpml_app.card import NOW, Place, Results, Values
 from dpml_app.drawing.figure import empty_source, legend_below, new_figure, percent_axis
 from dpml_app.text import percent
+from dpml_app.train.card import TrainCard
 from dpml_app.train.methods import METHODS, feature_names, options_of, private, why_not
-from dpml_app.train.panel import NOW, Place, Results, TrainPanel, Values
 from dpml_app.train.released import nb_parameters
 from dpml_app.work.pool import Chunk
 
-__all__ = ["ParametersPanel"]
+__all__ = ["ParametersCard"]
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 BAR = ("x", "exact", "low", "high", "label")
@@ -23,11 +23,11 @@ MOST_DOTS = 8
 MOST_LABELS = 12
 
 
-class ParametersPanel(TrainPanel):
+class ParametersCard(TrainCard):
     """Bars: exact; whiskers and dots: draws."""
 
     name, title = "parameters", "Noisy parameters beside the true ones"
-    above = ("train_model", "train_feature")
+    controls = ("train_model", "train_feature")
     wide = True
     caption = (
         "Bars are exact, private: for study only. Whiskers hold 90 % of the draws, dots are the first eight of them. "
@@ -94,12 +94,6 @@ class ParametersPanel(TrainPanel):
             self.dots[c].data = {"x": np.tile(x, len(few)), "y": few.ravel()}
         for c in range(C, len(COLORS)):
             self._empty(c)
-
-    def outdate(self, names: set[str]) -> None:
-        """Do nothing: all that is shown is answered at once."""
-
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
-        """Do nothing, for the same reason."""
 
     def _axis(self, labels: tuple[str, ...], edges: np.ndarray, K: int) -> None:
         self.plot.x_range.update(start=-0.6, end=K - 0.4)

@@ -1,4 +1,4 @@
-"""Panel: the thesis' partitioning strategy against training on all features at once (Fig. 3.8)."""
+"""Card: the thesis' partitioning strategy against training on all features at once (Fig. 3.8)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import replace
 
 from bokeh.models import FixedTicker, NumeralTickFormatter, Range1d
 
+from dpml_app.card import Place, Results, Values
 from dpml_app.drawing.looks import Style
 from dpml_app.text import percent, points
+from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import EXACT, feature_steps, nb_measure
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import options_of
-from dpml_app.train.panel import BandPanel, Place, Results, Values, method_styles
 from dpml_app.work.pool import Chunk
 
-__all__ = ["PartitionPanel"]
+__all__ = ["PartitionCard"]
 
 RIVALS = ("partitioned", "algorithm-1", "row-bounded")
 # the same two without noise: what is lost by dealing out the records alone
@@ -28,7 +29,7 @@ def _looks() -> dict[str, Style]:
     return looks
 
 
-class PartitionPanel(BandPanel):
+class PartitionCard(BandCard):
     """Each record trains one feature only, or all of them."""
 
     name, title = "partition", "Partitioning the records"

@@ -1,4 +1,4 @@
-"""Panel: the regulariser λ, bias against noise."""
+"""Card: the regulariser λ, bias against noise."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, FixedTicker, HoverTool, LegendItem, Range1d
 
+from dpml_app.card import NOW, SOON, Place, Results, Values, here
 from dpml_app.drawing.figure import empty_source, legend_key
 from dpml_app.drawing.looks import OVERLAY, REFERENCE, Style
 from dpml_app.text import percent, points
+from dpml_app.train.card import BandCard, every_style
 from dpml_app.train.chunks import measured
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.linear_compute import lambda_without_noise, public_lambda
 from dpml_app.train.methods import LINEAR
-from dpml_app.train.panel import NOW, SOON, BandPanel, Place, Results, Values, every_style
 from dpml_app.train.settings import RULE
 from dpml_app.work.pool import Chunk
 
-__all__ = ["LAMBDA_STEPS", "LambdaPanel", "best_of"]
+__all__ = ["LAMBDA_STEPS", "LambdaCard", "best_of"]
 
 NOISY = ("l1", "objective", "output")
 PLAIN = "plain"
@@ -38,7 +39,7 @@ def best_of(results: Results, series: str) -> tuple[float, float] | None:
     return best, float(means[best])
 
 
-class LambdaPanel(BandPanel):
+class LambdaCard(BandCard):
     """Accuracy over λ with noise, and without: what is lost to the right is bias, to the left noise."""
 
     name, title = "lambda", "Regulariser λ: bias against noise"
@@ -127,10 +128,10 @@ class LambdaPanel(BandPanel):
     def _mark_rules(self, results: Results) -> None:
         marks = {}
         for m in NOISY:
-            here = results.get((RULES[m], NOW), results.get((RULES[m], SOON)))
-            if here is not None:
-                low, high = np.quantile(here["accuracy"], [0.05, 0.95])
-                marks[m] = self._rules[m], here["accuracy"].mean(), low, high
+            found = here(results, RULES[m])
+            if found is not None:
+                low, high = np.quantile(found["accuracy"], [0.05, 0.95])
+                marks[m] = self._rules[m], found["accuracy"].mean(), low, high
         self._mark("rule", marks, "λ of the public rule")
 
     def _mark(self, key: str, marks: Mapping[str, tuple], what: str) -> None:
@@ -145,10 +146,10 @@ class LambdaPanel(BandPanel):
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         told = []
         for m in NOISY:
-            place = (RULES[m], SOON if LINEAR[m].anew else NOW)
-            if place not in results:
+            found = here(results, RULES[m])
+            if found is None:
                 continue
-            draws = results[place]["accuracy"]
+            draws = found["accuracy"]
             # of the difference of two means of as many draws
             mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
             text = f"{LINEAR[m].short}: the public rule takes λ = {self._rules[m]:.3g}, <b>{percent(mean)}</b>"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import param
 
-from dpml_app.settings import Shared
+from dpml_app.settings import Shared, choice
 from dpml_app.several import Several
-from dpml_app.train.methods import FAMILIES, LINEAR, METHODS
+from dpml_app.train.methods import FAMILIES, LINEAR, METHODS, Method
 
 __all__ = [
     "FUNCTIONAL",
@@ -25,22 +26,22 @@ __all__ = [
     "TrainSettings",
 ]
 
-TRAIN_DATASETS = {
-    "census": "Census, generated (no file)",
-    "adult": "Adult: income",
-    "bank": "Bank: subscribes?",
-    "mushrooms": "Mushrooms: poisonous?",
-    "skin": "Skin colours",
-    "seeds": "Seeds: three varieties",
-    "glass": "Glass: six kinds",
-    "breast_cancer": "Breast cancer (no file)",
-    "toy": "Toy, generated (no file)",
-    "newsgroup1": "Newsgroups: rec or comp",
-    "newsgroup2": "Newsgroups 2",
-    "newsgroup3": "Newsgroups 3",
-    "xwindows": "X windows or MS Windows",
-    "sms": "SMS: spam? (8,444 words)",
-}
+TRAIN_DATASETS = (
+    "census",
+    "adult",
+    "bank",
+    "mushrooms",
+    "skin",
+    "seeds",
+    "glass",
+    "breast_cancer",
+    "toy",
+    "newsgroup1",
+    "newsgroup2",
+    "newsgroup3",
+    "xwindows",
+    "sms",
+)
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
 NOISES = {"cauchy": "Cauchy", "student-t": "Student's t, 3 degrees"}
@@ -61,8 +62,14 @@ GROUPS = {"train_methods": METHODS, "train_linear": LINEAR}
 SHARED = ("dataset", "relation", "epsilon", "threshold_percentile", "draws", "seed")
 
 
-def _choice(default: Any, objects: Any, label: str) -> Any:
-    return param.Selector(default=default, objects=list(objects), label=label)
+def _marked(methods: Mapping[str, Method]) -> dict[str, str]:
+    """Return methods by their titles, with a mark where the promise is wrong or weaker."""
+    marks = {name: "" if m.claim_holds and m.pure else " ✗" if m.pure else " (ε, δ)" for name, m in methods.items()}
+    return {m.title + marks[name]: name for name, m in methods.items()}
+
+
+def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
+    return {name: method.title for name, method in methods.items()}
 
 
 class TrainSettings(Shared):
@@ -70,24 +77,24 @@ class TrainSettings(Shared):
 
     train_methods: Any = Several(
         default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
-        objects=list(METHODS),
+        objects=_marked(METHODS),
         label="Naive Bayes methods",
     )
-    train_family: Any = _choice("naive-bayes", FAMILIES, "Family of classifiers")
+    train_family: Any = choice("naive-bayes", FAMILIES, "Family of classifiers")
     train_linear: Any = Several(
-        default=["rule", "l1", "objective", "output"], objects=list(LINEAR), label="Linear models"
+        default=["rule", "l1", "objective", "output"], objects=_marked(LINEAR), label="Linear models"
     )
-    train_lambda: Any = _choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")
-    train_functional: Any = _choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
-    train_tune: Any = _choice("reg_lambda", TUNED, "What is tuned")
-    train_shown: Any = _choice("l1", LINEAR, "Method whose weights are shown")
-    train_measure: Any = _choice("accuracy", MEASURES, "Measured by")
-    train_weight: Any = _choice("2:1", WEIGHTS, "Weight, numeric : categorical")
-    train_noise: Any = _choice("cauchy", NOISES, "Noise of smooth sensitivity")
+    train_lambda: Any = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")
+    train_functional: Any = choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
+    train_tune: Any = choice("reg_lambda", TUNED, "What is tuned")
+    train_shown: Any = choice("l1", _titles(LINEAR), "Method whose weights are shown")
+    train_measure: Any = choice("accuracy", MEASURES, "Measured by")
+    train_weight: Any = choice("2:1", list(WEIGHTS), "Weight, numeric : categorical")
+    train_noise: Any = choice("cauchy", NOISES, "Noise of smooth sensitivity")
     train_trim = param.Integer(default=0, bounds=(0, 50), label="Trimmed at each end")
-    train_likelihood: Any = _choice("truncated-normal", LIKELIHOODS, "A number within a class")
+    train_likelihood: Any = choice("truncated-normal", LIKELIHOODS, "A number within a class")
     train_bins = param.Integer(default=0, bounds=(0, 64), label="Bins of a number")
-    train_model: Any = _choice("binned", METHODS, "Method whose parameters are shown")
+    train_model: Any = choice("binned", _titles(METHODS), "Method whose parameters are shown")
     train_feature = param.Integer(default=1, bounds=(1, MOST_FEATURES), label="Feature")
 
     @classmethod

@@ -1,22 +1,23 @@
-"""Panel: accuracy against the number of training records."""
+"""Card: accuracy against the number of training records."""
 
 from __future__ import annotations
 
 from bokeh.models import NumeralTickFormatter, Range1d
 
+from dpml_app.card import Place, Results, Values
 from dpml_app.drawing.looks import Style
 from dpml_app.train.accuracy import REFERENCES, none_left
+from dpml_app.train.card import BandCard, chosen, every_style
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import sizes
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import styles
-from dpml_app.train.panel import BandPanel, Place, Results, Values, chosen, every_style
 from dpml_app.work.pool import Chunk
 
-__all__ = ["SizePanel"]
+__all__ = ["SizeCard"]
 
 
-class SizePanel(BandPanel):
+class SizeCard(BandCard):
     """Every chosen method on fewer and fewer records, at the ε that is chosen."""
 
     name, title = "size", "Accuracy against training size"

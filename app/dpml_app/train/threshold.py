@@ -1,4 +1,4 @@
-"""Panel: the threshold of the thesis' Algorithm 1 and the features that it silences (Fig. 3.1 to 3.5)."""
+"""Card: the threshold of the thesis' Algorithm 1 and the features that it silences (Fig. 3.1 to 3.5)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from bokeh.models import Range1d
 
+from dpml_app.card import NOW, Place, Results, Values
 from dpml_app.drawing.looks import Style
 from dpml_app.text import percent
+from dpml_app.train.card import BandCard
 from dpml_app.train.compute import PERCENTILES, nb_silenced
 from dpml_app.train.figures import BandFigure
-from dpml_app.train.panel import NOW, BandPanel, Place, Results, Values
 from dpml_app.work.pool import Chunk
 
-__all__ = ["ThresholdPanel"]
+__all__ = ["ThresholdCard"]
 
 ACCURACY = Style("Algorithm 1 of the thesis", "#56B4E9", "inverted_triangle", "solid")
 SILENCED = {
@@ -25,11 +26,11 @@ SILENCED = {
 }
 
 
-class ThresholdPanel(BandPanel):
+class ThresholdCard(BandCard):
     """Accuracy and silenced features over the percentile of the noise that is the threshold."""
 
     name, title = "threshold", "Threshold and silenced features"
-    above = ("threshold_percentile",)
+    controls = ("threshold_percentile",)
     caption = (
         "Algorithm 1 of the thesis raises noisy counts below a percentile of the noise to that percentile: what is "
         "drowned in noise becomes the same in all classes. This costs no privacy, for it sees noisy counts only. The "

@@ -1,20 +1,21 @@
-"""Panel: what it costs to choose a parameter privately, and what it gains."""
+"""Card: what it costs to choose a parameter privately, and what it gains."""
 
 from __future__ import annotations
 
 import numpy as np
 from bokeh.models import Range1d
 
+from dpml_app.card import SOON, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.looks import Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
+from dpml_app.train.card import BandCard
 from dpml_app.train.figures import BandFigure
-from dpml_app.train.panel import SOON, BandPanel, Place, Results, Values
 from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.work.pool import Chunk
 
-__all__ = ["TUNING_EPSILONS", "TuningPanel"]
+__all__ = ["TUNING_EPSILONS", "TuningCard"]
 
 RULE, HINDSIGHT = "public rule", "best in hindsight"
 SCHEMES = {
@@ -30,13 +31,13 @@ SCHEMES = {
 TUNING_EPSILONS = SWEEP_EPSILONS[2::3]
 
 
-class TuningPanel(BandPanel):
+class TuningCard(BandCard):
     """Schemes that spend the same ε in all, over ε."""
 
     name, title = "tuning", "What tuning costs and gains"
     families = ("linear",)
-    above = ("train_tune",)
-    patient, wide = True, True
+    controls = ("train_tune",)
+    wide = True
     caption = (
         "Every scheme spends the ε of the axis in all, choice included; only the dashed one looks at the test records "
         "and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of the "
@@ -81,6 +82,9 @@ class TuningPanel(BandPanel):
         shown = self.shown(values)
         found: dict[Place, Chunk] = {(scheme, SOON): chunk(scheme, values["epsilon"]) for scheme in shown}
         return found | {(scheme, epsilon): chunk(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
+
+    def waits(self, place: Place) -> bool:
+        return True
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         shown = self.shown(values)

@@ -1,28 +1,29 @@
-"""Panel: how ε is shared out between numbers and categories (Zafarani and Clifton 2021, Fig. 14 to 16)."""
+"""Card: how ε is shared out between numbers and categories (Zafarani and Clifton 2021, Fig. 14 to 16)."""
 
 from __future__ import annotations
 
 from bokeh.models import CustomJSTickFormatter, FixedTicker, Range1d
 
+from dpml_app.card import NOW, Place, Results, Values
 from dpml_app.drawing.looks import Style
+from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import nb_measure
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import METHODS, options_of, styles
-from dpml_app.train.panel import NOW, BandPanel, Place, Results, Values, method_styles
 from dpml_app.train.settings import WEIGHTS
 from dpml_app.work.pool import Chunk
 
-__all__ = ["WeightPanel"]
+__all__ = ["WeightCard"]
 
 WEIGHED = tuple(name for name, method in METHODS.items() if "train_weight" in method.options)
 RATIOS = {name: numeric / categorical for name, (numeric, categorical) in WEIGHTS.items()}
 
 
-class WeightPanel(BandPanel):
+class WeightCard(BandCard):
     """The methods that share ε out, over what a number gets to what a categorical attribute gets."""
 
     name, title = "weight", "Weight of numbers and categories"
-    above = ("train_weight",)
+    controls = ("train_weight",)
     caption = (
         "ε is shared out: 2 : 1 gives a number, for mean and variance together, twice what a categorical attribute "
         "gets (Zafarani and Clifton take 2 : 1). Which is best depends on which features tell the classes apart; that "

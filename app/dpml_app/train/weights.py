@@ -1,4 +1,4 @@
-"""Panel: the released weights of a linear model beside those without noise."""
+"""Card: the released weights of a linear model beside those without noise."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from bokeh.models import FixedTicker, HoverTool, LegendItem, Range1d, Span
 
+from dpml_app.card import NOW, SOON, Place, Results, Values
 from dpml_app.drawing.figure import empty_source, legend_below, new_figure
 from dpml_app.drawing.looks import REFERENCE, STALE
 from dpml_app.text import percent
+from dpml_app.train.card import TrainCard
 from dpml_app.train.linear_compute import MOST_WEIGHTS, linear_weights
 from dpml_app.train.methods import LINEAR, SAID, options_of, why_not
-from dpml_app.train.panel import NOW, SOON, Place, Results, TrainPanel, Values
 from dpml_app.work.pool import Chunk
 
-__all__ = ["WeightsPanel"]
+__all__ = ["WeightsCard"]
 
 BAR = ("y", "exact", "low", "mean", "high", "name")
 EXACT, RELEASED = "#0072B2", "#D55E00"
@@ -26,12 +27,12 @@ LONGEST = 16
 REACH = 2.5
 
 
-class WeightsPanel(TrainPanel):
+class WeightsCard(TrainCard):
     """Bars: without noise; whiskers and dots: draws."""
 
     name, title = "weights", "What noise does to a coefficient"
     families = ("linear",)
-    above = ("train_shown",)
+    controls = ("train_shown",)
     caption = (
         "The columns that weigh most without noise; which they are, and the bars, are exact and private: for study "
         "only. A weight is added to the log-odds when the column is 1. Whiskers hold 90 % of the draws, dots are the "
@@ -82,9 +83,6 @@ class WeightsPanel(TrainPanel):
             self._draw(next(iter(now.values())))
         elif len(self.bars.data["y"]):
             self._fade(STALE)
-
-    def outdate(self, names: set[str]) -> None:
-        """Do nothing: `prepare` fades what is old."""
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         if results:

@@ -1,39 +1,22 @@
-"""What a panel of the Train page is; each is in a file of its own, and the page knows them by this alone."""
+"""What the cards of the Train page have in common; each is in a file of its own."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dpml_app.card import NOW, SOON, Card, Place, Results, Values, here
+from dpml_app.drawing.curves import CurvesCard
 from dpml_app.drawing.looks import Style
 from dpml_app.text import percent
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import EVERY, METHODS, families, why_not
 from dpml_app.work.pool import Chunk
 
-__all__ = [
-    "NOW",
-    "SOON",
-    "BandPanel",
-    "Place",
-    "Results",
-    "TrainPanel",
-    "Values",
-    "asked",
-    "chosen",
-    "every_style",
-    "method_styles",
-]
-
-# A series and a place on its axis. What is at NOW is answered at once, in the server; what is at SOON is of the setting
-# that is chosen as well, but slow, so that workers compute it, before anything else.
-Place = tuple[str, Any]
-NOW, SOON = "now", "soon"
-Values = Mapping[str, Any]
-Results = Mapping[Place, Any]
+__all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "method_styles"]
 
 
 def chosen(values: Values, facts: Values) -> tuple[str, ...]:
@@ -47,70 +30,29 @@ def asked(values: Values) -> tuple[str, ...]:
     return tuple(m for m in (*values["train_methods"], *values["train_linear"]) if EVERY[m].family in shown)
 
 
-class TrainPanel(ABC):
-    """One card of the Train page: its figure, what has to be computed for it, and how results are shown.
+class TrainCard(Card):
+    """A card of the Train page.
 
     Attributes
     ----------
-    name, title, caption : str
-    above : tuple of str
-        Settings whose controls stand in the card.
     families : tuple of str
         Families of methods that it is about; without them it is not on the page.
-    patient : bool
-        Whether all that it needs is computed after what the others need.
-    plots : list of bokeh figures
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    caption: ClassVar[str]
-    above: ClassVar[tuple[str, ...]] = ()
-    wide: ClassVar[bool] = False
     families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
-    patient: ClassVar[bool] = False
-    plots: list
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        """Return in a sentence why the panel says nothing about this data set or choice; empty if it does."""
-        return ""
-
-    @abstractmethod
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        """Return the chunks that the panel needs at this setting, each under its place."""
-
-    @abstractmethod
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        """Lay out for a setting: markers, levels and legend, and the results at the setting that is chosen.
-
-        `now` has those at NOW, and those at SOON that are known already.
-        """
-
-    @abstractmethod
-    def outdate(self, names: set[str]) -> None:
-        """Fade the curves of these series."""
-
-    @abstractmethod
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
-        """Show the curves as far as results are there."""
-
-    @abstractmethod
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
-        """Return in words, as HTML, what the plot shows at the setting that is chosen."""
-
-    @abstractmethod
-    def clear(self) -> None:
-        """Show nothing."""
+    @classmethod
+    def belongs(cls, values: Values) -> bool:
+        return bool(set(cls.families) & set(families(values)))
 
 
-class BandPanel(TrainPanel):
-    """A panel of lines with bands; a subclass says which series there are and what they look like."""
+class BandCard(TrainCard, CurvesCard):
+    """A card of lines with bands; a subclass says which series there are and what they look like."""
 
     figures: list[BandFigure]
 
     def __init__(self, *figures: BandFigure):
-        self.figures, self.plots = list(figures), [f.plot for f in figures]
-        self._shown: dict[str, tuple] = {}
+        super().__init__(*figures)
         self._measure = "accuracy"
         self._at: float | None = None
 
@@ -139,44 +81,32 @@ class BandPanel(TrainPanel):
             f.levels(self.levels(values, facts) if f is self.figures[0] else {})
             f.marker.location = at
             for series in f.curves:
-                here = now.get((series, NOW), now.get((series, SOON)))
+                found = here(now, series)
                 if at is None:
                     f.clear_now(series)
-                elif here is None:
+                elif found is None:
                     f.outdate_now(series)
                 else:
-                    f.show_now(series, at, self.draws(series, here))
+                    f.show_now(series, at, self.draws(series, found))
         if len(self.figures) == 1:
             self.figures[0].make_room()
         start = 0.3 if len(facts["classes"]) == 2 else 0.0  # a guess among more classes is right less often
         if self.figures[0].plot.y_range.start != start:
             self.figures[0].plot.y_range.update(start=start, end=1.0)
 
-    def outdate(self, names: set[str]) -> None:
-        for f in self.figures:
-            for series in names & set(f.curves):
-                f.outdate(series)
-                self._shown.pop(series, None)
-
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         """Return what is drawn of a result."""
         return result[self._measure]
 
+    def look(self) -> str:
+        return self._measure
+
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
         for f in self.figures:
             for series in f.curves:
-                mine = [place for place in wanted if place[0] == series and place[1] not in (NOW, SOON)]
                 if (series, SOON) in results and self._at is not None:
                     f.show_now(series, self._at, self.draws(series, results[series, SOON]))
-                if not mine:
-                    f.clear(series)
-                    self._shown.pop(series, None)
-                    continue
-                there = tuple((place, wanted[place]) for place in mine if place in results)
-                if self._shown.get(series) != (self._measure, there):
-                    points = {place[1]: self.draws(series, results[place]) for place, _chunk in there}
-                    f.show(series, points, len(there) == len(mine))
-                    self._shown[series] = self._measure, there
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         return self.ranking(results, NOW)
@@ -198,9 +128,8 @@ class BandPanel(TrainPanel):
         return ", ".join(text for _mean, text in sorted(found, reverse=True))
 
     def clear(self) -> None:
-        self._shown.clear()
+        super().clear()
         for f in self.figures:
-            f.clear()
             f.levels({})
             f.marker.location = None
 

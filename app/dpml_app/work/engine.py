@@ -1,32 +1,38 @@
-"""The work of the pool for the Train page: which chunks are missing, progress, Cancel; the latest request wins."""
+"""The work of the pool for one page: chunks in an order, results as they come, progress, Cancel; the latest wins."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
-
-from bokeh.document import Document
+from typing import Any
 
 from dpml_app.work.pool import Chunk, Pool, Run
 from dpml_app.work.progress import Progress
-from dpml_app.work.sweep import FLUSH_EVERY
 
-__all__ = ["TrainWork"]
+__all__ = ["DELAY", "FLUSH_EVERY", "Engine"]
+
+# a slider that is being dragged should not fade and start curves at every step
+DELAY = 0.15
+FLUSH_EVERY = 0.25
 
 
-class TrainWork:
-    """Progress, Cancel, and results as they come.
+class Engine:
+    """One run at a time for one page.
 
     Parameters
     ----------
     pool : Pool
+    name : str
+        Of the source that tells tests and the browser how far it is.
+    what : str
+        What is computed, for the status line.
     spawn : callable
         Starts a coroutine in the context of the page's document.
     hold : callable
         Returns the page's context within which all changes are one message.
     show : callable
-        Called inside a hold with the chunks whose results have just come.
+        Called inside a hold with the results that have just come, by chunk.
     failed : callable
         Takes what failed, in words, and the exception.
     """
@@ -35,16 +41,18 @@ class TrainWork:
         self,
         pool: Pool,
         *,
+        name: str,
+        what: str,
         spawn: Callable[[Coroutine], None],
         hold: Callable[[], AbstractContextManager[None]],
-        show: Callable[[set[Chunk]], None],
+        show: Callable[[Mapping[Chunk, Any]], None],
         failed: Callable[[str, BaseException], None],
     ):
-        self.pool, self._spawn, self._hold, self._show, self._failed = pool, spawn, hold, show, failed
-        self.doc: Document | None = None
+        self.pool, self.what, self._show, self._failed = pool, what, show, failed
+        self._spawn, self._hold = spawn, hold
         self._run: Run | None = None
         self._chunks: Sequence[Chunk] = ()
-        self.progress = Progress("train-work", self._on_cancel)
+        self.progress = Progress(name, self._on_cancel)
 
     def stop(self) -> None:
         """Compute no more."""
@@ -52,10 +60,10 @@ class TrainWork:
             self._run.cancel()
         self._run = None
 
-    def nothing(self) -> None:
-        """Say that there is nothing to compute with."""
+    def rest(self, text: str) -> None:
+        """Say why there is nothing to compute."""
         self.stop()
-        self._tell("No data", 0, 0)
+        self.progress.tell(text, 0, 0)
 
     def request(self, chunks: Sequence[Chunk]) -> None:
         """Compute these, in this order, instead of what is asked for now."""
@@ -64,11 +72,15 @@ class TrainWork:
         if chunks:
             self._start()
         else:
-            self._tell("Curves are up to date", 0, 0)
+            self.progress.tell(self._done, 0, 0)
+
+    @property
+    def _done(self) -> str:
+        return f"{self.what.capitalize()} are up to date"
 
     def _start(self) -> None:
         self._run = run = Run(self.pool, self._chunks)
-        self._tell("", 0, len(run.chunks), running=True)
+        self._tell_running(run)
 
         async def follow() -> None:
             try:
@@ -77,29 +89,29 @@ class TrainWork:
                 if run is self._run:
                     run.cancel()
                     with self._hold():
-                        self._failed("Curves", error)
-                        self._tell("Stopped by an error", run.done, len(run.chunks))
+                        self._failed(self.what.capitalize(), error)
+                        self.progress.tell("Stopped by an error", run.done, len(run.chunks))
 
         self._spawn(follow())
 
     async def _follow(self, run: Run) -> None:
-        arrived: set[Chunk] = set()
+        arrived: dict[Chunk, Any] = {}
         shown = time.monotonic()
-        async for chunk, _result in run.results():
-            arrived.add(chunk)
+        async for chunk, result in run.results():
+            arrived[chunk] = result
             if time.monotonic() - shown > FLUSH_EVERY:
                 with self._hold():
                     self._show(arrived)
-                    self._tell("", run.done, len(run.chunks), running=True)
-                arrived, shown = set(), time.monotonic()
-        if run.cancelled or self.doc is None:
-            return
-        with self._hold():
-            self._show(arrived)
-            self._tell("Curves are up to date", run.done, len(run.chunks))
+                    self._tell_running(run)
+                arrived, shown = {}, time.monotonic()
+        if not run.cancelled:
+            with self._hold():
+                self._show(arrived)
+                self.progress.tell(self._done, run.done, len(run.chunks))
 
-    def _tell(self, text: str, done: int, total: int, running: bool = False) -> None:
-        self.progress.tell(text or f"Computing curves: {done} of {total}", done, total, running)
+    def _tell_running(self, run: Run) -> None:
+        done, total = run.done, len(run.chunks)
+        self.progress.tell(f"Computing {self.what}: {done} of {total}", done, total, running=True)
 
     def _on_cancel(self) -> None:
         """Cancel a run, or take a cancelled one up again."""

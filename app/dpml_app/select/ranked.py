@@ -1,0 +1,92 @@
+"""Cards: which features a private choice takes, by either score, and one feature's coin; the browser draws them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from dpml_app.card import NOW, Card, Place, Results, Values
+from dpml_app.select import compute, words
+from dpml_app.select.figures import WeightFigures
+from dpml_app.work.pool import Chunk
+
+__all__ = ["CoinsCard", "CountCard", "MutualInformationCard", "RankedCard", "chosen_index", "paid_setting"]
+
+
+def paid_setting(values: Values) -> tuple[str, float, int]:
+    """Return relation, the ε that pays for the choice, and T."""
+    return values["relation"], values["epsilon"] * values["selection_share"], values["n_features"]
+
+
+def chosen_index(values: Values, facts: Values) -> int:
+    """Return the feature that is shown; by default the best one by counts."""
+    return values["select_feature"] - 1 if values["select_feature"] else int(np.argmax(facts["count"]))
+
+
+class RankedCard(Card):
+    """The probability of each feature, best first."""
+
+    kind: ClassVar[str]
+    caption = words.CAPTIONS["mutual_information"]
+
+    def __init__(self, weights: WeightFigures):
+        self.plots = [weights.ranked[self.kind]]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        name, setting = values["dataset"], paid_setting(values)
+        return {
+            ("inclusion", NOW): Chunk(compute.inclusion, (name, self.kind, "range", *setting)),
+            ("costs", NOW): Chunk(compute.true_costs, (name, self.kind, *setting)),
+        }
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        p, costs = results["inclusion", NOW], results["costs", NOW]
+        _, paid, T = paid_setting(values)
+        best = compute.expected_best(facts[self.kind], p, T)
+        return words.ranked_words(self.kind, paid, values, p, best, costs)
+
+
+class MutualInformationCard(RankedCard):
+    """By mutual information."""
+
+    name = kind = "mutual_information"
+    title = "Who is chosen, by mutual information"
+
+
+class CountCard(RankedCard):
+    """By counts."""
+
+    name = kind = "count"
+    title = "Who is chosen, by counts"
+
+
+class CoinsCard(Card):
+    """Each feature in a choice of its own. It sends the browser what all three cards are drawn from."""
+
+    name, title, caption = "coins", "Scores against what one record can change", words.CAPTIONS["coins"]
+    controls = ("select_calibration",)
+
+    def __init__(self, weights: WeightFigures):
+        self.weights, self.plots = weights, [weights.coins]
+        self._sent: tuple = ()
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        setting = values["select_calibration"], *paid_setting(values)
+        return {(k, NOW): Chunk(compute.coins, (values["dataset"], k, *setting)) for k in compute.KINDS}
+
+    def lay_out(self, facts: Values) -> None:
+        self.weights.show_dataset(facts)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        sent = values["relation"], values["select_calibration"], chosen_index(values, facts)
+        if sent != self._sent:
+            self._sent = sent
+            self.weights.show_setting(facts, *sent)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return words.coin_words(facts, values, {kind: results[kind, NOW] for kind in compute.KINDS})
+
+    def clear(self) -> None:
+        self._sent = ()
+        self.weights.clear()
