@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bokeh.models import Range1d
 
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.looks import LOOKS, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.linear_compute import rule_takes
-from dpml_app.train.methods import EVERY, METHODS, private, styles, why_not
+from dpml_app.train.methods import EVERY, private, styles, why_not
 from dpml_app.train.panel import NOW, SOON, BandPanel, Place, Results, Values, asked, chosen, every_style
 from dpml_app.work.pool import Chunk
 
@@ -40,8 +38,7 @@ class AccuracyPanel(BandPanel):
     )
 
     def __init__(self):
-        looks = every_style()
-        looks[TRUE] = replace(looks["vaidya"], marker="asterisk")
+        looks = {**every_style(), TRUE: LOOKS[TRUE]}
         figure = BandFigure(
             "train-accuracy",
             looks,
@@ -56,7 +53,7 @@ class AccuracyPanel(BandPanel):
     def styles(self, values: Values, facts: Values) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts)
         if "vaidya" in looks and private("vaidya", facts):
-            looks[TRUE] = Style("Vaidya, ε it pays", METHODS["vaidya"].color, "asterisk", "solid")
+            looks[TRUE] = LOOKS[TRUE]
         return looks
 
     def measure(self, values: Values) -> str:
@@ -124,9 +121,5 @@ def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
     >>> fewer_draws(("output", "l1", "descent"), 50)
     ' Fewer draws, for each trains anew: 20 of Objective L1; 10 of Descent.'
     """
-    fewer = [
-        f"{EVERY[m].draws(draws)} of {EVERY[m].short or EVERY[m].title}"
-        for m in methods
-        if EVERY[m].draws(draws) < draws
-    ]
+    fewer = [f"{EVERY[m].draws(draws)} of {EVERY[m].look.label}" for m in methods if EVERY[m].draws(draws) < draws]
     return f" Fewer draws, for each trains anew: {'; '.join(fewer)}." if fewer else ""

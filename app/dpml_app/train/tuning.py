@@ -6,7 +6,7 @@ import numpy as np
 from bokeh.models import Range1d
 
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.looks import LOOKS, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.figures import BandFigure
@@ -18,13 +18,13 @@ __all__ = ["TUNING_EPSILONS", "TuningPanel"]
 
 RULE, HINDSIGHT = "public rule", "best in hindsight"
 SCHEMES = {
-    RULE: Style("Public rule", "#AA4499", "star", "solid"),
-    HINDSIGHT: Style("Best in hindsight, not private", "#888888", "cross", "dashed"),
-    "disjoint": Style("On disjoint parts", "#2E9F8F", "square", "solid"),
-    "shared, retrained": Style("One after another", "#CC6677", "circle", "solid"),
-    "stability": Style("Stability", "#B45F06", "diamond", "solid"),
-    "random stopping 0": Style("Random stopping, η = 0", "#6699CC", "triangle", "solid"),
-    "random stopping 1": Style("Random stopping, η = 1", "#7B6FD0", "inverted_triangle", "solid"),
+    RULE: LOOKS["rule"],
+    HINDSIGHT: LOOKS["tune-hindsight"],
+    "disjoint": LOOKS["tune-disjoint"],
+    "shared, retrained": LOOKS["tune-shared"],
+    "stability": LOOKS["tune-stability"],
+    "random stopping 0": LOOKS["tune-random-0"],
+    "random stopping 1": LOOKS["tune-random-1"],
 }
 # every third of those of the other curves: a point takes seconds
 TUNING_EPSILONS = SWEEP_EPSILONS[2::3]
