@@ -64,12 +64,15 @@ SAMPLES = f"""async () => {{
 # what is hidden after a click on each name, and what is after a second one
 HIDDEN = f"""async () => {{
   const found = {{}}
-  for (const [model, legend] of ({LEGEND_VIEWS})().filter(([_model, legend]) => legend.model.click_policy === "hide")) {{
+  for (const [model, legend] of ({LEGEND_VIEWS})()) {{
+    if (legend.model.click_policy !== "hide") {{ continue }}
+    const all = [...model.renderers, ...model.center]
     const samples = new Set(legend.model.items.flatMap((item) => item.renderers))
+    const seen = all.filter((m) => !samples.has(m) && m.visible)
     const click = async (i) => {{
       legend.entries[i].el.dispatchEvent(new PointerEvent("pointerdown"))
       await new Promise(requestAnimationFrame)
-      return [...model.renderers, ...model.center].filter((m) => !samples.has(m) && !m.visible).length
+      return seen.filter((m) => !m.visible).length
     }}
     found[model.name] = []
     for (let i = 0; i < legend.entries.length; i++) {{
@@ -98,7 +101,7 @@ def answers(app):
 
 def mount(app, expected):
     """Wait until the figures of all cards are there."""
-    there = "(names) => names.every((name) => Bokeh.documents[0].get_model_by_name(name))"
+    there = "(names) => names.every((name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name))"
     app.page.wait_for_function(there, arg=sorted(expected), timeout=60_000)
 
 

@@ -78,7 +78,7 @@ class AccuracyFigure:
         for place, (method, style) in enumerate(STYLES.items()):
             renderers = self._method(method, style, 1.0 + 0.035 * (place - 2))
             dots.append(renderers[-1])
-            legend.add(style.label, [*band(style), mark(style.marker, style.color, line_color="white")], renderers)
+            legend.add(style.label, [*band(style), mark(style.marker, style.color)], renderers)
         for name, label, dash in (
             ("non_private", "Without privacy", "solid"),
             ("majority", "Larger class", "dotted"),
