@@ -7,7 +7,7 @@ import pytest
 from bokeh.models import Line, Scatter
 from bokeh.plotting import figure
 from dpml_app.drawing.legend import PlotLegend, stroke
-from dpml_app.drawing.looks import DELTA_DASH, LOOKS, NOT_PRIVATE_DASH, PALETTE
+from dpml_app.drawing.looks import DELTA_DASH, LOOKS, NOT_PRIVATE_DASH, PALETTE, REFERENCE
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
