@@ -52,7 +52,7 @@ CAPTIONS = {
     ),
     "accuracy": (
         "The thesis' Fig. 3.7 and 3.15. Row-bounded naive Bayes on the chosen features, with what choosing leaves of "
-        "ε; lines are means over draws, bands hold 90 % of them. Dashed: the choice is "
+        "ε; lines are means over draws, bands hold 90 % of them. Short dashes: the choice is "
         f"{NOT_PRIVATE}, the training is; with the exact choice (by mutual information) one sees what a private "
         "choice loses. All features and BestSelector spend all of ε, and do not depend on T. Best T and best "
         "method are read off the test records here: near-ties may change from seed to seed."

@@ -33,8 +33,9 @@ class AccuracyPanel(BandPanel):
     above, wide, families = ("train_measure",), True, ("naive-bayes", "linear")
     caption = (
         "Lines are means over draws of the noise, bands hold 90 % of them; dots and whiskers show the ε that is "
-        "chosen, side by side. Dashed: the claim is wrong, so the ε on the axis is what is stated, not what is paid. "
-        "Dash-dotted: needs a δ. Faded lines belong to the previous setting. Click a name to hide it."
+        "chosen, side by side. Short dashes: the claim is wrong, so the ε on the axis is what is stated, not what is "
+        "paid. Dash-dotted: needs a δ. Other dashes only tell methods apart. Faded lines belong to the previous "
+        "setting. Click a name to hide it."
     )
 
     def __init__(self):

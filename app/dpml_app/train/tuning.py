@@ -38,10 +38,10 @@ class TuningPanel(BandPanel):
     above = ("train_tune",)
     patient, wide = True, True
     caption = (
-        "Every scheme spends the ε of the axis in all, choice included; only the dashed one looks at the test records "
-        "and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of the "
-        "table and pays nothing. Each search tries the same few values; 30 % of the records judge them. Bands hold "
-        "90 % of a few draws, so near-ties mean little."
+        "Every scheme spends the ε of the axis in all, choice included; only the one in short dashes looks at the test "
+        "records and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of "
+        "the table and pays nothing. Each search tries the same few values; 30 % of the records judge them. Bands "
+        "hold 90 % of a few draws, so near-ties mean little."
     )
 
     def __init__(self):
