@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from bokeh.events import LegendItemClick
 from bokeh.models import (
+    AllIndices,
     CDSView,
     ColumnDataSource,
     CustomJS,
@@ -87,7 +88,7 @@ class PlotLegend:
 
     def __init__(self, p: figure, ncols: int = 2, *, hides: bool = False, **options: Any):
         self._plot = p
-        self._source = ColumnDataSource({"x": [np.nan], "y": [np.nan]})
+        self._source, self._every = ColumnDataSource({"x": [np.nan], "y": [np.nan]}), AllIndices()
         self._shown: dict[LegendItem, list[Model]] = {}
         options = {"location": (-45, 0), "click_policy": "hide" if hides else "none", **options}
         self.model = Legend(name=f"{p.name}-legend", ncols=ncols, label_text_font_size="14px", **options)
@@ -111,7 +112,10 @@ class PlotLegend:
         **options
             For the item.
         """
-        keys = [GlyphRenderer(data_source=self._source, glyph=glyph, view=CDSView()) for glyph in samples]
+        # each has a view of its own, which holds what of it is in sight: shared by two kinds it would change
+        keys = [
+            GlyphRenderer(data_source=self._source, glyph=glyph, view=CDSView(filter=self._every)) for glyph in samples
+        ]
         self._plot.renderers.extend(keys)
         item = LegendItem(label=label, renderers=keys, **options)
         for name in ("visible", "label"):

@@ -44,7 +44,7 @@ class AttackFigure:
         legend = PlotLegend(p, 1)
         # each is named once the classes are known
         self.keys = [legend.add("-", [mark("square", color)]) for color in LABEL_COLORS]
-        legend.add("Wrong", [mark("x", REFERENCE, line_width=3)])
+        legend.add("Wrong", [mark("x", REFERENCE, line_width=2)])
         tips = [("record", "@record"), ("", "@row"), ("label", "@label"), ("", "@said")]
         p.add_tools(HoverTool(renderers=[cells], tooltips=tips))
 

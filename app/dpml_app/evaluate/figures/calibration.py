@@ -53,7 +53,7 @@ class CalibrationFigure:
             "bin", "share", source=self.exact, marker="x", size=11, color=EXACT, line_width=3, level=OVERLAY
         )
         legend = PlotLegend(p, 1, hides=True)
-        legend.add("True (exact: for study)", [mark("x", EXACT, line_width=3)], [true])
+        legend.add("True (exact: for study)", [mark("x", EXACT, line_width=2)], [true])
         samples = [stroke(GREEN), mark("circle", GREEN)]
         legend.add("Private: median and 90 % of draws", samples, [dots, bars])
         legend.add("As stated", [stroke(REFERENCE, "dotted")], [stated])
