@@ -39,7 +39,7 @@ LEAST = 12
 LEGEND_VIEWS = """() => [...Bokeh.documents[0]._all_models.values()]
   .filter((model) => model.type === "Figure")
   .map((model) => [model, Bokeh.index.find_one_by_id(model.id)])
-  .filter(([_model, view]) => view != null && view.el.getClientRects().length > 0)
+  .filter(([_model, view]) => view?.el.checkVisibility())
   .flatMap(([model, view]) =>
     model.below.filter((m) => m.type === "Legend").map((m) => [model, view.views.find_one(m)]))
 """
@@ -127,10 +127,11 @@ def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
         app.page.keyboard.press("ArrowRight")
     settle(app, before)
     check(app, LEGENDS[visit], "after ten steps of ε")
-    other = "noise" if room != "noise" else "audit"
-    for page in (other, room):
+    other, figure = ("noise", "noise-histogram") if room != "noise" else ("audit", "audit-attack")
+    for page, there in ((other, {figure}), (room, LEGENDS[visit])):
         app.page.locator(f"nav a[data-page={page}]").click()
         app.page.locator(f"#body[data-page={page}]").wait_for()
+        mount(app, there)
     check(app, LEGENDS[visit], "after a visit of another page")
     for name, entries in app.page.evaluate(HIDDEN).items():
         for label, hidden, again in entries:

@@ -30,11 +30,14 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.looks import Style
 
-__all__ = ["PlotLegend", "area", "band", "mark", "stroke"]
+__all__ = ["ROW", "PlotLegend", "area", "band", "mark", "stroke"]
+
+# pixels of a row
+ROW = 24
 
 # the legend has hidden its samples, or shown them again
 CLICKED = "for (const one of shown[items.indexOf(cb_obj.item)] ?? []) { one.visible = !one.visible }"
-# an item whose name or place changes asks for no paint by itself; by name, for a reference would be watched
+# an item that is renamed, hidden or shown asks for no paint by itself; by name, for a reference would be watched
 CHANGED = "cb_obj.document?.get_model_by_name('NAME')?.change.emit()"
 
 

@@ -26,13 +26,14 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.bands import Band
 from dpml_app.drawing.figure import (
+    HEIGHT,
     empty_source,
     epsilon_axis,
     new_figure,
     p_range,
     percent_axis,
 )
-from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
+from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.settings import EPSILONS
 
@@ -74,7 +75,9 @@ class AccuracyFigure:
             location=0.1, dimension="height", line_color=REFERENCE, line_width=2, name="accuracy-marker", level=OVERLAY
         )
         p.add_layout(self.marker)
-        legend, dots = PlotLegend(p, hides=True), []
+        # one column, which a phone needs: three rows more than two columns
+        p.height = HEIGHT + 3 * ROW
+        legend, dots = PlotLegend(p, 1, hides=True), []
         for place, (method, style) in enumerate(STYLES.items()):
             renderers = self._method(method, style, 1.0 + 0.035 * (place - 2))
             dots.append(renderers[-1])

@@ -129,7 +129,7 @@ class WeightFigures:
         )
         one_three(p.xaxis, -1, 6)
         percent_axis(p.yaxis)
-        legend, every = PlotLegend(p, hides=True), []
+        legend, every = PlotLegend(p, 1, hides=True), []
         for kind in KINDS:
             style = SCORE_STYLES[kind]
             line = p.line("units", "coin", source=self.drawn[kind], color=style.color, line_width=2.5, level=OVERLAY)

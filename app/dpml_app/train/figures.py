@@ -23,7 +23,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from dpml_app.drawing.figure import HEIGHT, empty, empty_source, new_figure, percent_axis
-from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.looks import OVERLAY, REFERENCE, STALE, Style
 
 __all__ = ["BAND", "BandFigure"]
@@ -32,8 +32,8 @@ BAND = ("x", "mean", "low", "high")
 NOW = (*BAND, "at", "label")
 
 
-# of the legend: pixels of a row, and the rows for which there is room
-ROW, MOST_ROWS = 24, 7
+# the rows of a legend for which there is room
+MOST_ROWS = 7
 
 
 class BandFigure:
