@@ -29,11 +29,11 @@ METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic"
 # of each page, the sources that count its answers and tell of its work, and what else must be there
 ROOMS = {
     "explore": ("answer-state", "sweep-state", "work?.total[0] > 0"),
-    "noise": ("noise-state", "", "named('noise-terms').k.length > 0"),
+    "noise": ("noise-state", "", "named('noise-terms')?.k.length > 0"),
     "select": (
         "select-state",
         "select-sweep-state",
-        "work?.total[0] > 0 && named('select-drawn-count').rank.length > 0",
+        "work?.total[0] > 0 && named('select-drawn-count')?.rank.length > 0",
     ),
     "train": ("train-state", "train-work", "true"),
     "evaluate": ("evaluate-state", "evaluate-sweep-state", "work?.total[0] > 0"),

@@ -361,7 +361,7 @@ def test_level_lines_reach_over_the_whole_axis():
     assert list(data["mean"]) == [0.75, 0.75]
     assert data["n_features"][0] < 1 < 30 < data["n_features"][-1]
     figure.name_methods(["joint"])
-    visible = {item.label.value for item in figure.items if item.visible}
+    visible = {item.label.value for item in figure.legend.model.items if item.visible}
     assert "Joint mechanism, by counts" in visible
     assert "BestSelector" in visible
     assert "Masks, by counts" not in visible

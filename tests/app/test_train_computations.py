@@ -304,11 +304,13 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
     keys = len(figure.plot.renderers)
     for chosen in ((third,), (first,), (first, second)):
         figure.restyle({series: looks[series] for series in chosen})
-    labels = [item.label["value"] if isinstance(item.label, dict) else item.label.value for item in figure.legend.items]
+    labels = [
+        item.label["value"] if isinstance(item.label, dict) else item.label.value for item in figure.legend.model.items
+    ]
     assert labels == [*(looks[series].label for series in (first, second, third)), "A guess"]
-    assert [item.visible for item in figure.legend.items] == [True, True, False, True]
-    assert len(figure.plot.renderers) == keys + 3 * 6
-    assert figure.plot.renderers[:6] == figure.items[first].renderers
+    assert [item.visible for item in figure.legend.model.items] == [True, True, False, True]
+    assert len(figure.plot.renderers) == keys + 3 * (6 + 2)
+    assert figure.plot.renderers[:6] == figure.drawn[first]
     # a second time nothing is made
     renderers = list(figure.plot.renderers)
     figure.restyle(looks | {})

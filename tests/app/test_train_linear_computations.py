@@ -272,7 +272,7 @@ def test_dots_of_another_setting_are_faded_until_theirs_come():
     place = ("objective", SOON)
     first = panel.work(values, facts)[place]
     panel.prepare(values, facts, {place: first.function(*first.arguments)})
-    now, dot = panel.figures[0].now["objective"], panel.figures[0].items["objective"].renderers[-1].glyph
+    now, dot = panel.figures[0].now["objective"], panel.figures[0].drawn["objective"][-1].glyph
     assert dot.fill_alpha == 1.0
     values = {**values, "epsilon": 1.0}
     panel.prepare(values, facts, {})

@@ -11,7 +11,6 @@ from bokeh.models import (
     FixedTicker,
     HoverTool,
     Label,
-    LegendItem,
     NumeralTickFormatter,
     Range1d,
     Span,
@@ -19,12 +18,13 @@ from bokeh.models import (
 
 from dpml.auditing import claimed_region
 from dpml_app.audit.compute import LADDER, ceiling
-from dpml_app.drawing.figure import empty_source, legend_below, legend_key, new_figure, percent_axis
-from dpml_app.drawing.looks import EXACT, REFERENCE
+from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
+from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
 
 __all__ = ["AttackFigure", "BoundFigure", "OutputFigure"]
 
-DATA, NEIGHBOUR, CLAIM, EVENT, ATTACKER = "#0072B2", "#D55E00", "#009E73", "#F0E442", "#0072B2"
+DATA, NEIGHBOUR, CLAIM, EVENT, ATTACKER = BLUE, VERMILION, GREEN, YELLOW, BLUE
 # above this the picture of a bound would be all air: sampled bounds end below 9
 MOST_SHOWN = 12.0
 
@@ -42,10 +42,10 @@ class AttackFigure:
         self.region = empty_source("audit-region", "fpr", "tpr")
         self.curve = empty_source("audit-roc", "fpr", "tpr")
         self.point = empty_source("audit-point", "left", "fpr", "right", "bottom", "tpr", "top")
-        allowed = p.patch("fpr", "tpr", source=self.region, color=CLAIM, fill_alpha=0.2, line_width=2)
-        chance = p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
-        curve = p.line("fpr", "tpr", source=self.curve, color=ATTACKER, line_width=3)
-        box = p.quad(
+        p.patch("fpr", "tpr", source=self.region, color=CLAIM, fill_alpha=0.2, line_width=2)
+        p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
+        p.line("fpr", "tpr", source=self.curve, color=ATTACKER, line_width=3)
+        p.quad(
             "left",
             "right",
             "bottom",
@@ -56,19 +56,11 @@ class AttackFigure:
             line_width=2,
         )
         dot = p.scatter("fpr", "tpr", source=self.point, marker="diamond", size=13, color=EXACT, line_color="white")
-        items = [
-            LegendItem(
-                label="Allowed by the claim",
-                renderers=[allowed],
-            ),
-            LegendItem(label="The attacker", renderers=[curve]),
-            LegendItem(
-                label="Its event",
-                renderers=[dot, box],
-            ),
-            LegendItem(label="Guessing", renderers=[chance]),
-        ]
-        legend_below(p, items)
+        legend = PlotLegend(p)
+        legend.add("Allowed by the claim", [area(CLAIM, 0.2, line_color=CLAIM, line_width=2)])
+        legend.add("The attacker", [stroke(ATTACKER, width=3)])
+        legend.add("Its event", [mark("diamond", EXACT), area(EXACT, 0.0, line_color=EXACT, line_width=2)])
+        legend.add("Guessing", [stroke(REFERENCE, "dotted")])
         p.add_tools(HoverTool(renderers=[dot], tooltips=[("says D of D", "@tpr{0.0%}"), ("of D′", "@fpr{0.0%}")]))
 
     def claim(self, epsilon: float, delta: float) -> None:
@@ -104,8 +96,8 @@ class BoundFigure:
         p.xgrid.ticker = p.xaxis[0].ticker
         self.bound = empty_source("audit-bounds", "draws", "lower")
         self.most = empty_source("audit-ceiling", "draws", "most")
-        most = p.line("draws", "most", source=self.most, color=REFERENCE, line_dash="dotted", line_width=2)
-        line = p.line("draws", "lower", source=self.bound, color=ATTACKER, line_width=3)
+        p.line("draws", "most", source=self.most, color=REFERENCE, line_dash="dotted", line_width=2)
+        p.line("draws", "lower", source=self.bound, color=ATTACKER, line_width=3)
         dots = p.scatter("draws", "lower", source=self.bound, color=ATTACKER, size=8)
         self.claimed = Span(dimension="width", line_color=CLAIM, line_width=3, name="audit-claim")
         self.exact = Span(dimension="width", line_color=EXACT, line_width=3, line_dash="dashed", name="audit-exact")
@@ -123,16 +115,11 @@ class BoundFigure:
         p.add_layout(self.claimed)
         p.add_layout(self.exact)
         p.add_layout(self.beyond)
-        items = [
-            LegendItem(label="At least, by draws", renderers=[line, dots]),
-            LegendItem(label="Claim", renderers=[legend_key(p, "line", color=CLAIM, line_width=3)]),
-            LegendItem(
-                label="Exact",
-                renderers=[legend_key(p, "line", color=EXACT, line_width=3, line_dash="dashed")],
-            ),
-            LegendItem(label="Most to be shown", renderers=[most]),
-        ]
-        legend_below(p, items)
+        legend = PlotLegend(p)
+        legend.add("At least, by draws", [stroke(ATTACKER, width=3), mark("circle", ATTACKER)])
+        legend.add("Claim", [stroke(CLAIM, width=3)])
+        legend.add("Exact", [stroke(EXACT, "dashed", width=3)])
+        legend.add("Most to be shown", [stroke(REFERENCE, "dotted")])
         tips = [("draws", "@draws{0,0}"), ("ε is at least", "@lower{0.000}")]
         p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
 
@@ -179,7 +166,7 @@ class OutputFigure:
         )
         self.event = empty_source("audit-event", "left", "right", "top")
         self.known = empty_source("audit-known", "x", "p")
-        event = p.quad(
+        p.quad(
             left="left",
             right="right",
             bottom=0,
@@ -198,14 +185,13 @@ class OutputFigure:
             fill_alpha=0.3, line_color=NEIGHBOUR,
             hatch_pattern="right_diagonal_line", hatch_color=NEIGHBOUR, hatch_alpha=0.6,
         )  # fmt: skip
-        known = p.scatter("x", "p", source=self.known, marker="diamond", size=11, color=EXACT, line_color="white")
-        items = [
-            LegendItem(label="From D", renderers=[first]),
-            LegendItem(label="From D′", renderers=[second]),
-            LegendItem(label="Here the attacker bets", renderers=[event]),
-            LegendItem(label="Exact probability", renderers=[known]),
-        ]
-        legend_below(p, items)
+        p.scatter("x", "p", source=self.known, marker="diamond", size=11, color=EXACT, line_color="white")
+        legend = PlotLegend(p)
+        legend.add("From D", [area(DATA, 0.55, line_color=DATA)])
+        hatch = {"hatch_pattern": "right_diagonal_line", "hatch_color": NEIGHBOUR, "hatch_alpha": 0.6}
+        legend.add("From D′", [area(NEIGHBOUR, 0.3, line_color=NEIGHBOUR, **hatch)])
+        legend.add("Here the attacker bets", [area(EVENT, 0.35)])
+        legend.add("Exact probability", [mark("diamond", EXACT)])
         tips = [("output", "@label"), ("from D", "@first{0.00%}"), ("from D′", "@second{0.00%}")]
         p.add_tools(HoverTool(renderers=[first, second], tooltips=tips))
 

@@ -1,19 +1,16 @@
-"""What all figures have in common: size, tools, axes and legends."""
+"""What all figures have in common: size, tools and axes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from bokeh.models import (
     BoxZoomTool,
     ColumnDataSource,
     CustomJS,
     CustomJSTickFormatter,
     FixedTicker,
-    Legend,
-    LegendItem,
     NumeralTickFormatter,
     PanTool,
     ResetTool,
@@ -68,19 +65,6 @@ def epsilon_axis(p: figure) -> None:
     p.xaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
     p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
     p.xgrid.ticker = p.xaxis[0].ticker
-
-
-def legend_below(p: figure, items: list[LegendItem], ncols: int = 2, **options) -> None:
-    """Add a legend below the plot, begun under the axis labels: nothing is covered, and a phone's width is enough."""
-    legend = Legend(items=items, ncols=ncols, location=(-45, 0), label_text_font_size="14px", **options)
-    legend.update(spacing=2, padding=2, margin=4, border_line_alpha=0, background_fill_alpha=0)
-    p.add_layout(legend, "below")
-
-
-def legend_key(p: figure, kind: str, **look):
-    """Return a glyph with no place on the plot, for the legend: what is on the overlay comes after it is painted."""
-    draw = p.line if kind == "line" else p.scatter
-    return draw([np.nan, np.nan], [np.nan, np.nan], **look)
 
 
 def empty_source(name: str, *columns: str) -> ColumnDataSource:

@@ -1,6 +1,7 @@
 """How each method and each kind of mark looks, and what it is called, on every plot.
 
-Colours are Okabe and Ito's, which colour-blind people tell apart; marker and dash do without colour.
+Colours are Okabe and Ito's, which colour-blind people tell apart. They have too few for all methods, so methods on one
+plot differ in colour, or else in both marker and dash; no two methods of the app share colour and marker.
 """
 
 from __future__ import annotations
@@ -8,22 +9,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["EXACT", "HERE", "OVERLAY", "REFERENCE", "STALE", "STYLES", "Style"]
+__all__ = [
+    "BLUE",
+    "DELTA_DASH",
+    "EXACT",
+    "GREEN",
+    "HERE",
+    "LONG",
+    "LOOKS",
+    "NOT_PRIVATE_DASH",
+    "ORANGE",
+    "OVERLAY",
+    "PALETTE",
+    "PURPLE",
+    "REFERENCE",
+    "SKY",
+    "STALE",
+    "VERMILION",
+    "YELLOW",
+    "Style",
+]
 
+# black would be lost on the dark theme, and a line of yellow on the light one
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+VERMILION, PURPLE, SKY, YELLOW = "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY)
+
+# no method's: what stands for no privacy or a guess, what is exact, where one stands
+REFERENCE = "#808080"
+EXACT = "#9C4DB0"
+HERE = "#FF3B30"
+# of what belongs to the previous setting
 STALE = 0.3
-
-
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)
 OVERLAY: Final = "overlay"
 
-
-REFERENCE = "#808080"
-
-
-EXACT = "#9C4DB0"
-
-
-HERE = "#FF3B30"
+LONG = "16 4"
+# for methods that do not keep what they claim, and for those that need a δ
+NOT_PRIVATE_DASH, DELTA_DASH = "dashed", "dashdot"
 
 
 @dataclass(frozen=True)
@@ -33,13 +56,75 @@ class Style:
     label: str
     color: str
     marker: str
-    dash: str
+    dash: str = "solid"
 
 
-STYLES = {
-    "row-bounded": Style("Row-bounded", "#009E73", "diamond", "solid"),
-    "published": Style("All features", "#0072B2", "circle", "dashed"),
-    "count": Style("By counts", "#E69F00", "square", "dashdot"),
-    "mutual_information": Style("By mutual information", "#CC79A7", "triangle", "dotted"),
-    "logistic": Style("Logistic regression", "#D55E00", "inverted_triangle", "solid"),
+LOOKS = {
+    # classifiers: naive Bayes
+    "row-bounded": Style("Row-bounded", GREEN, "diamond"),
+    "algorithm-1": Style("Algorithm 1 of the thesis", BLUE, "circle"),
+    "binned": Style("Binned counts", VERMILION, "square"),
+    "global": Style("Global sensitivity", ORANGE, "hex"),
+    "smooth": Style("Smooth sensitivity", PURPLE, "square_pin"),
+    "bun-steinke": Style("Bun and Steinke", SKY, "hex", "dotted"),
+    "partitioned": Style("Partitioned, thesis", SKY, "star"),
+    "vaidya": Style("Vaidya", VERMILION, "plus", NOT_PRIVATE_DASH),
+    "vaidya-true": Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted"),
+    "zafarani-clifton": Style("Z. & C.", ORANGE, "cross", NOT_PRIVATE_DASH),
+    # classifiers: linear models
+    "rule": Style("Public rule", PURPLE, "star", LONG),
+    "l1": Style("Objective L1", GREEN, "square", LONG),
+    "objective": Style("Objective L2", BLUE, "triangle", LONG),
+    "output": Style("Logistic, output", VERMILION, "inverted_triangle", LONG),
+    "functional": Style("Functional", ORANGE, "triangle_pin", LONG),
+    "svm": Style("Linear SVM", BLUE, "diamond", "dotted"),
+    "local": Style("PrivLocal", PURPLE, "inverted_triangle", "dotted"),
+    "genetic": Style("PrivGene", SKY, "plus", LONG),
+    "descent": Style("Descent", GREEN, "cross", DELTA_DASH),
+    # searches over a parameter
+    "tune-hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
+    "tune-disjoint": Style("On disjoint parts", ORANGE, "star"),
+    "tune-shared": Style("One after another", BLUE, "hex"),
+    "tune-stability": Style("Stability", GREEN, "triangle"),
+    "tune-random-0": Style("Random stopping, η = 0", SKY, "triangle"),
+    "tune-random-1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),
+    # selectors of T features
+    "mask-count": Style("Masks, by counts", ORANGE, "square"),
+    "mask-mi": Style("Masks, by mutual information", PURPLE, "triangle"),
+    "joint": Style("Joint mechanism, by counts", BLUE, "square"),
+    "one-shot": Style("One shot of noise, by counts", GREEN, "inverted_triangle", LONG),
+    "noisy-scores": Style("Noisy scores, by mutual information", SKY, "square"),
+    "noisy-counts": Style("Noisy counts of r ones", VERMILION, "star"),
+    "best-selector": Style("BestSelector", BLUE, "star", LONG),
+    "iterative": Style("Iterative sampling: not private", VERMILION, "x", NOT_PRIVATE_DASH),
+    "exact-choice": Style("Exact choice: not private", ORANGE, "x", NOT_PRIVATE_DASH),
+    # selectors of all features above a threshold
+    "perturbation": Style("Noisy scores", BLUE, "inverted_triangle"),
+    "noisy-clusters": Style("Noisy clusters", GREEN, "circle"),
+    "sparse-vector": Style("Sparse vector", ORANGE, "triangle"),
+    "mask-true-number": Style("Masks of the true number", PURPLE, "diamond", "dotted"),
+    "threshold-testing": Style("Threshold testing: not private", VERMILION, "cross", NOT_PRIVATE_DASH),
+    "noisy-cut": Style("NoisyCut: not private", PURPLE, "cross", NOT_PRIVATE_DASH),
+    "clusters": Style("Clusters: not private", SKY, "asterisk", NOT_PRIVATE_DASH),
+    # ROC curves
+    "roc-histogram": Style("This project: 16 noisy bins", GREEN, "hex"),
+    "roc-medians": Style("RecursiveMedians, Stoddard et al.", BLUE, "circle_dot", "dashed"),
+    "roc-medians-exact": Style("RecursiveMedians, all of ε used", SKY, "circle_dot"),
+    "roc-fixed-space": Style("FixedSpace, Stoddard et al.: publishes n", ORANGE, "square_dot", "dashed"),
+    "roc-fixed-space-exact": Style("FixedSpace, all of ε used", ORANGE, "circle_dot"),
+    "roc-laplace": Style("Laplace, Stoddard et al.: not private", VERMILION, "triangle_dot", NOT_PRIVATE_DASH),
+    "roc-laplace-exact": Style("Laplace, public thresholds", PURPLE, "circle_dot"),
+    # noise of one number
+    "laplace": Style("Laplace", BLUE, "plus"),
+    "geometric": Style("Geometric", GREEN, "square_pin", "dashed"),
+    "staircase": Style("Staircase", VERMILION, "triangle", "dotdash"),
+    "gaussian": Style("Gaussian", PURPLE, "circle", "dotted"),
+    # choices of one candidate
+    "exponential": Style("Exponential", BLUE, "x", "dashed"),
+    "permute-and-flip": Style("Permute-and-flip", GREEN, "x"),
+    "noisy-max": Style("Noisy max", VERMILION, "hex", "dotted"),
+    # Cauchy noise for a smooth sensitivity
+    "cauchy-exact": Style("Exact", GREEN, "plus"),
+    "cauchy-algorithm-1": Style("√2/ε, Algorithm 1", ORANGE, "plus", "dashed"),
+    "cauchy-theorem-2": Style("6/ε, Theorem 2", VERMILION, "circle", "dotted"),
 }

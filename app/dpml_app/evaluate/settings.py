@@ -11,6 +11,7 @@ from typing import Any
 import param
 
 from dpml.evaluation import roc_thresholds
+from dpml_app.drawing.looks import LOOKS
 from dpml_app.settings import Shared
 from dpml_app.several import Several
 
@@ -18,6 +19,7 @@ __all__ = [
     "CLASSIFIERS",
     "CUTS",
     "METHODS",
+    "METHOD_STYLES",
     "METRICS",
     "SHARED",
     "SIZES",
@@ -30,15 +32,16 @@ CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number
 WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}
 # as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
-METHODS = {
-    "histogram": "This project: 16 noisy bins",
-    "recursive-medians": "RecursiveMedians, Stoddard et al.",
-    "recursive-medians-exact": "RecursiveMedians, all of ε used",
-    "fixed-space": "FixedSpace, Stoddard et al.: publishes n",
-    "fixed-space-exact": "FixedSpace, all of ε used",
-    "laplace": "Laplace, Stoddard et al.: not private",
-    "laplace-exact": "Laplace, public thresholds",
+METHOD_STYLES = {
+    "histogram": LOOKS["roc-histogram"],
+    "recursive-medians": LOOKS["roc-medians"],
+    "recursive-medians-exact": LOOKS["roc-medians-exact"],
+    "fixed-space": LOOKS["roc-fixed-space"],
+    "fixed-space-exact": LOOKS["roc-fixed-space-exact"],
+    "laplace": LOOKS["roc-laplace"],
+    "laplace-exact": LOOKS["roc-laplace-exact"],
 }
+METHODS = {name: style.label for name, style in METHOD_STYLES.items()}
 METRICS = {"roc_auc": "Area under the ROC curve", "accuracy": "Accuracy"}
 # thresholds that can be asked for on the last plot of errors
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)

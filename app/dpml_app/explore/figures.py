@@ -16,7 +16,6 @@ from bokeh.models import (
     FactorRange,
     FixedTicker,
     HoverTool,
-    LegendItem,
     LinearColorMapper,
     NumeralTickFormatter,
     Range1d,
@@ -27,19 +26,28 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.bands import Band, Bands
 from dpml_app.drawing.figure import (
+    HEIGHT,
     empty,
     empty_source,
     epsilon_axis,
-    legend_below,
-    legend_key,
     new_figure,
     p_range,
     percent_axis,
 )
-from dpml_app.drawing.looks import EXACT, HERE, OVERLAY, REFERENCE, STALE, STYLES, Style
+from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
+from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.settings import EPSILONS
 
-__all__ = ["AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure", "edges"]
+__all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure", "edges"]
+
+STYLES = {
+    "row-bounded": LOOKS["row-bounded"],
+    "published": LOOKS["algorithm-1"],
+    "count": LOOKS["mask-count"],
+    "mutual_information": LOOKS["mask-mi"],
+    "logistic": LOOKS["output"],
+}
+SCORE_STYLES = {kind: STYLES[kind] for kind in ("count", "mutual_information")}
 
 BAND = ("epsilon", "mean", "low", "high")
 
@@ -68,11 +76,13 @@ class AccuracyFigure(Bands):
             location=0.1, dimension="height", line_color=REFERENCE, line_width=2, name="accuracy-marker", level=OVERLAY
         )
         p.add_layout(self.marker)
-        items, dots = [], []
+        # one column, which a phone needs: three rows more than two columns
+        p.height = HEIGHT + 3 * ROW
+        legend, dots = PlotLegend(p, 1, hides=True), []
         for place, (method, style) in enumerate(STYLES.items()):
             renderers = self._method(method, style, 1.0 + 0.035 * (place - 2))
             dots.append(renderers[-1])
-            items.append(LegendItem(label=style.label, renderers=renderers, index=0))
+            legend.add(style.label, [*band(style), mark(style.marker, style.color)], renderers)
         for name, label, dash in (
             ("non_private", "Without privacy", "solid"),
             ("majority", "Larger class", "dotted"),
@@ -80,14 +90,13 @@ class AccuracyFigure(Bands):
             source = ColumnDataSource({"x": list(p_range(p)), "y": [np.nan, np.nan]}, name=f"accuracy-{name}")
             line = p.line("x", "y", source=source, color=REFERENCE, line_width=2.5, line_dash=dash)
             self.references[name] = source
-            items.append(LegendItem(label=label, renderers=[line]))
-        legend_below(p, items, click_policy="hide")
+            legend.add(label, [stroke(REFERENCE, dash)], [line])
         tips = [("method", "@label"), ("ε", "@epsilon"), ("mean", "@mean{0.0%}")]
         p.add_tools(HoverTool(renderers=dots, tooltips=[*tips, ("90 % of draws", "@low{0.0%} to @high{0.0%}")]))
 
     def _method(self, method: str, style: Style, dodge: float) -> list:
         p = self.plot
-        self.bands[method] = band = Band(p, f"accuracy-{method}", style, "epsilon")
+        self.bands[method] = curve = Band(p, f"accuracy-{method}", style, "epsilon")
         self.now[method] = now = empty_source(f"accuracy-{method}-now", *BAND, "x", "label")
         # the whiskers of the five methods stand side by side around ε, which is the marker's line
         whisker = p.segment("x", "low", "x", "high", source=now, color=style.color, line_width=2, level=OVERLAY)
@@ -102,7 +111,7 @@ class AccuracyFigure(Bands):
             level=OVERLAY,
         )
         self._dodge = {**getattr(self, "_dodge", {}), method: dodge}
-        return [*band.renderers, whisker, dot]
+        return [*curve.renderers, whisker, dot]
 
     def show_now(self, method: str, epsilon: float, values: np.ndarray) -> None:
         """Show a method's draws at the ε that is chosen."""
@@ -165,9 +174,8 @@ class SelectionFigure:
         p.segment(
             "count", "y", "mutual_information", "y", source=self.drawn, color=REFERENCE, line_alpha=0.5, level=OVERLAY
         )
-        items = []
-        for kind in ("count", "mutual_information"):
-            style = STYLES[kind]
+        legend, every = PlotLegend(p, 1, hides=True), []
+        for kind, style in SCORE_STYLES.items():
             dots = p.scatter(
                 kind,
                 "y",
@@ -178,17 +186,15 @@ class SelectionFigure:
                 line_color="white",
                 level=OVERLAY,
             )
-            key = legend_key(p, "scatter", marker=style.marker, size=10, color=style.color)
-            items.append(LegendItem(label=style.label, renderers=[dots, key]))
-        blind = legend_key(p, "line", color=REFERENCE, line_width=2, line_dash="dotted")
-        items.append(LegendItem(label="A blind choice", renderers=[blind]))
-        legend_below(p, items, ncols=1, click_policy="hide")
+            every.append(dots)
+            legend.add(style.label, [mark(style.marker, style.color)], [dots])
+        legend.add("A blind choice", [stroke(REFERENCE, "dotted")], [self.uniform])
         tips = [
             ("feature", "@name"),
             ("by counts", "@count{0.00%}"),
             ("by mutual information", "@mutual_information{0.00%}"),
         ]
-        p.add_tools(HoverTool(tooltips=tips))
+        p.add_tools(HoverTool(renderers=every, tooltips=tips))
 
     def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
         """Send exact scores to the page, and choose the features that are shown: the best of either score."""
@@ -242,13 +248,10 @@ class RocFigure:
             "fpr", "tpr", source=self.private, color=style.color, line_alpha=0.35, line_width=1.5, level=OVERLAY
         )
         exact = p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
-        keys = [legend_key(p, "line", color=color, line_width=3) for color in (EXACT, style.color)]
-        items = [
-            LegendItem(label="Exact curve, never published", renderers=[exact, keys[0]]),
-            LegendItem(label="Private curves, one a draw", renderers=[private, keys[1]]),
-            LegendItem(label="Guessing", renderers=[chance]),
-        ]
-        legend_below(p, items, click_policy="hide")
+        legend = PlotLegend(p, hides=True)
+        legend.add("Exact curve, never published", [stroke(EXACT)], [exact])
+        legend.add("Private curves, one a draw", [stroke(style.color)], [private])
+        legend.add("Guessing", [stroke(REFERENCE, "dotted")], [chance])
 
     def show(self, curves: dict[str, np.ndarray]) -> None:
         """Show the result of `dpml_app.data.roc`."""
@@ -312,7 +315,7 @@ class MapFigure:
             fill_alpha="alpha",
             line_color=None,
         )
-        best = p.scatter(
+        p.scatter(
             "epsilon",
             "n_features",
             source=self.best,
@@ -322,7 +325,7 @@ class MapFigure:
             line_width=2,
             level=OVERLAY,
         )
-        current = p.scatter(
+        p.scatter(
             "epsilon",
             "n_features",
             source=self.current,
@@ -333,13 +336,10 @@ class MapFigure:
             line_color=HERE,
             level=OVERLAY,
         )
-        key = legend_key(p, "scatter", size=10, fill_color="white", line_color="black", line_width=2)
-        here = legend_key(p, "scatter", marker="square", size=12, fill_alpha=0, line_color=HERE, line_width=3)
-        items = [
-            LegendItem(label="Best feature count at this ε", renderers=[best, key]),
-            LegendItem(label="Your setting", renderers=[current, here]),
-        ]
-        legend_below(p, items)
+        legend = PlotLegend(p)
+        best = mark("circle", "white", line_color="black", line_width=2)
+        legend.add("Best feature count at this ε", [best])
+        legend.add("Your setting", [mark("square", HERE, fill_alpha=0, line_width=3)])
         bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0%"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)
         p.add_layout(bar, "right")

@@ -27,7 +27,7 @@ METHOD_NAMES = {
 }
 SHORT_NAMES = {
     "row-bounded": "row-bounded",
-    "published": "all features",
+    "published": "Algorithm 1 of the thesis, all features",
     "count": "by counts",
     "mutual_information": "by mutual information",
     "logistic": "logistic regression",

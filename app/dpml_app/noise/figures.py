@@ -10,7 +10,6 @@ from bokeh.models import (
     CustomJSTickFormatter,
     FixedTicker,
     HoverTool,
-    LegendItem,
     LinearColorMapper,
     Range1d,
     Span,
@@ -19,31 +18,22 @@ from bokeh.palettes import Blues256
 from bokeh.plotting import figure
 from contourpy import contour_generator
 
-from dpml_app.drawing.figure import empty_source, epsilon_axis, legend_below, legend_key, new_figure
-from dpml_app.drawing.looks import HERE, OVERLAY, REFERENCE, Style
+from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
+from dpml_app.drawing.looks import BLUE, HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, VERMILION, YELLOW, Style
 from dpml_app.noise.compute import HELD, Histogram, Plane
 from dpml_app.noise.settings import NOISE_EPSILONS
 
 __all__ = ["CALIBRATION_STYLES", "CHOICE_STYLES", "RIVAL_STYLES", "CurveFigure", "HistogramFigure", "PlaneFigure"]
 
-BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 FLOOR = 1e-6
-RIVAL_STYLES = {
-    "laplace": Style("Laplace", BLUE, "circle", "solid"),
-    "geometric": Style("Geometric", GREEN, "square", "dashed"),
-    "staircase": Style("Staircase", RED, "triangle", "dotdash"),
-    "gaussian": Style("Gaussian", "#CC79A7", "diamond", "dotted"),
-}
+RIVAL_STYLES = {name: LOOKS[name] for name in ("laplace", "geometric", "staircase", "gaussian")}
 CHOICE_STYLES = {
-    "exponential": Style("Exponential", BLUE, "circle", "dashed"),
-    "flip": Style("Permute-and-flip", GREEN, "square", "solid"),
-    "noisy-max": Style("Noisy max", RED, "triangle", "dotted"),
+    "exponential": LOOKS["exponential"],
+    "flip": LOOKS["permute-and-flip"],
+    "noisy-max": LOOKS["noisy-max"],
 }
-CALIBRATION_STYLES = {
-    "exact": Style("Exact", GREEN, "circle", "solid"),
-    "algorithm-1": Style("√2/ε, Algorithm 1", ORANGE, "square", "dashed"),
-    "theorem-2": Style("6/ε, Theorem 2", RED, "triangle", "dotted"),
-}
+CALIBRATION_STYLES = {name: LOOKS[f"cauchy-{name}"] for name in ("exact", "algorithm-1", "theorem-2")}
 
 
 def log_ticks(axis, powers: range) -> None:
@@ -73,13 +63,11 @@ class HistogramFigure:
         band = p.quad(
             "left", "right", "high", "low", source=self.bars, fill_color=ORANGE, fill_alpha=0.35, line_color=None
         )
-        line = p.line("x", "exact", source=self.exact, color=RED, line_width=2.5)
-        items = [
-            LegendItem(label="Draws", renderers=[bars]),
-            LegendItem(label="Exact", renderers=[line]),
-            LegendItem(label="95 % of bars end here", renderers=[band]),
-        ]
-        legend_below(p, items, click_policy="hide")
+        line = p.line("x", "exact", source=self.exact, color=VERMILION, line_width=2.5)
+        legend = PlotLegend(p, hides=True)
+        legend.add("Draws", [area(BLUE, 0.45)], [bars])
+        legend.add("Exact", [stroke(VERMILION)], [line])
+        legend.add("95 % of bars end here", [area(ORANGE, 0.35)], [band])
         tips = [("from, to", "@left{0.00}, @right{0.00}"), ("draws", "@share{0.00%}"), ("exact", "@exact{0.00%}")]
         p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 
@@ -116,12 +104,10 @@ class PlaneFigure:
         dots = p.scatter(
             "x", "y", source=self.dots, size=4.5, fill_color="#333333", line_color="white", line_width=0.5, alpha=0.6
         )
-        lines = p.multi_line("xs", "ys", source=self.contours, color=RED, line_width=2.5)
-        items = [
-            LegendItem(label="Draws", renderers=[dots]),
-            LegendItem(label="50, 90, 99 % of them", renderers=[lines]),
-        ]
-        legend_below(p, items, click_policy="hide")
+        lines = p.multi_line("xs", "ys", source=self.contours, color=VERMILION, line_width=2.5)
+        legend = PlotLegend(p, hides=True)
+        legend.add("Draws", [mark("circle", "#333333", line_color="white", line_width=0.5, fill_alpha=0.6)], [dots])
+        legend.add("50, 90, 99 % of them", [stroke(VERMILION)], [lines])
         p.add_tools(HoverTool(renderers=[lines], tooltips=[("inside", "about @held of draws")]))
 
     def show(self, found: Plane, reach: float) -> None:
@@ -181,21 +167,20 @@ class CurveFigure:
         )
         p.add_layout(self.marker)
         self.sources: dict[str, ColumnDataSource] = {}
-        items = []
+        legend = PlotLegend(p, hides=True)
         if best is not None:
             self.best = empty_source(f"{name}-best", "x", "y")
-            halo = p.line("x", "y", source=self.best, color="#F0E442", line_width=11, line_alpha=0.75)
-            items.append(LegendItem(label=best, renderers=[halo]))
+            halo = p.line("x", "y", source=self.best, color=YELLOW, line_width=11, line_alpha=0.75)
+            legend.add(best, [stroke(YELLOW, width=11, line_alpha=0.75)], [halo])
         lines = []
         for key, style in styles.items():
             self.sources[key] = source = empty_source(f"{name}-{key}", "x", "y", "label")
             look = {"color": style.color, "line_width": 2.5, "line_dash": style.dash}
             lines.append(p.line("x", "y", source=source, **look))
-            items.append(LegendItem(label=style.label, renderers=[lines[-1], legend_key(p, "line", **look)]))
+            legend.add(style.label, [stroke(style.color, style.dash)], [lines[-1]])
         self.here = empty_source(f"{name}-here", "x", "y")
         p.scatter("x", "y", source=self.here, size=13, fill_alpha=0, line_color=HERE, line_width=3)
         self.styles = styles
-        legend_below(p, items, click_policy="hide")
         tips = [("", "@label"), (values, "@y{0.000 a}")]
         p.add_tools(HoverTool(renderers=lines, tooltips=tips, mode="mouse"))
 

@@ -14,16 +14,16 @@ from bokeh.models import (
     FactorRange,
     FixedTicker,
     HoverTool,
-    LegendItem,
     PanTool,
     Range1d,
     Span,
 )
 from bokeh.transform import factor_cmap
 
-from dpml_app.drawing.figure import empty_source, legend_below, legend_key, new_figure, script
-from dpml_app.drawing.looks import EXACT, HERE, REFERENCE
-from dpml_app.noise.figures import BLUE, GREEN, ORANGE, RED, plain_figure
+from dpml_app.drawing.figure import empty_source, new_figure, script
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.looks import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE, VERMILION
+from dpml_app.noise.figures import plain_figure
 from dpml_app.noise.points import LOWER, UPPER, heights
 
 __all__ = ["SmoothFigures"]
@@ -80,37 +80,24 @@ class SmoothFigures:
         p.yaxis.formatter = CustomJSTickFormatter(code="return `${Number((100 * tick).toPrecision(1))} %`")
         self.terms = empty_source("noise-terms", "k", "sensitivity", "term")
         self.best = empty_source("noise-best", "k", "term")
-        items = []
         look = {"source": self.terms}
-        reach = p.line("k", "sensitivity", color=ORANGE, line_width=2.5, line_dash="dashed", **look)
-        terms = p.line("k", "term", color=BLUE, line_width=2, **look)
+        p.line("k", "sensitivity", color=ORANGE, line_width=2.5, line_dash="dashed", **look)
+        p.line("k", "term", color=BLUE, line_width=2, **look)
         dots = p.scatter("k", "term", color=BLUE, size=5, **look)
-        best = p.scatter("k", "term", source=self.best, size=20, fill_alpha=0, line_color=HERE, line_width=4)
+        p.scatter("k", "term", source=self.best, size=20, fill_alpha=0, line_color=HERE, line_width=4)
+        legend = PlotLegend(p)
+        legend.add("A(k)", [stroke(ORANGE, "dashed")])
+        legend.add("exp(-βk) · A(k)", [stroke(BLUE, width=2), mark("circle", BLUE)])
+        legend.add("The largest", [mark("circle", HERE, fill_alpha=0, line_width=3)])
         self.levels: dict[str, ColumnDataSource] = {}
-        lines = {}
         for name, color, dash in (
-            ("local", RED, "dotted"),
+            ("local", VERMILION, "dotted"),
             ("smooth", GREEN, "solid"),
             ("global", REFERENCE, "dotdash"),
         ):
             self.levels[name] = source = empty_source(f"noise-{name}", "x", "y", "value")
-            lines[name] = p.line("x", "y", source=source, color=color, line_width=2.5, line_dash=dash)
-            lines[f"{name}-key"] = legend_key(p, "line", color=color, line_width=2.5, line_dash=dash)
-        keys = [
-            legend_key(p, "line", color=ORANGE, line_width=2.5, line_dash="dashed"),
-            legend_key(p, "line", color=BLUE, line_width=2),
-            legend_key(p, "scatter", size=12, fill_alpha=0, line_color=HERE, line_width=3),
-        ]
-        items = [
-            LegendItem(label="A(k)", renderers=[reach, keys[0]]),
-            LegendItem(label="exp(-βk) · A(k)", renderers=[terms, dots, keys[1]]),
-            LegendItem(label="The largest", renderers=[best, keys[2]]),
-            *(
-                LegendItem(label=name.capitalize(), renderers=[lines[name], lines[f"{name}-key"]])
-                for name in self.levels
-            ),
-        ]
-        legend_below(p, items)
+            p.line("x", "y", source=source, color=color, line_width=2.5, line_dash=dash)
+            legend.add(name.capitalize(), [stroke(color, dash)])
         tips = [("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global")]
         p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from bokeh.models import (
     CustomJSTickFormatter,
     FactorRange,
     FixedTicker,
+    Glyph,
     HoverTool,
-    LegendItem,
     LogAxis,
     Range1d,
     Span,
@@ -21,13 +22,16 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from dpml_app.drawing.bands import Band, Bands
-from dpml_app.drawing.figure import empty, empty_source, legend_below, legend_key, new_figure, p_range, percent_axis
-from dpml_app.drawing.looks import EXACT, HERE, OVERLAY, REFERENCE, STYLES, Style
+from dpml_app.drawing.figure import empty, empty_source, new_figure, p_range, percent_axis
+from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
+from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY, Style
 from dpml_app.select.compute import KINDS, shown_ranks
-from dpml_app.select.settings import CALIBRATIONS, SELECTORS
+from dpml_app.select.settings import CALIBRATIONS, SELECTOR_STYLES
 
 __all__ = [
+    "OWN_STYLES",
     "RULE_STYLES",
+    "SCORE_STYLES",
     "SELECTOR_STYLES",
     "AccuracyFigure",
     "BandsFigure",
@@ -36,30 +40,12 @@ __all__ = [
     "WeightFigures",
 ]
 
-BLUE, ORANGE, GREEN, RED, PINK, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
-RULE_STYLES = {
-    "perturbation": Style("Noisy scores", BLUE, "circle", "solid"),
-    "noisy-clusters": Style("Noisy clusters", GREEN, "square", "solid"),
-    "sparse-vector": Style("Sparse vector", ORANGE, "triangle", "solid"),
-    "mask": Style("Masks of the true number", EXACT, "diamond", "dotted"),
-    "threshold-testing": Style("Threshold testing: not private", RED, "x", "dashed"),
-    "noisy-cut": Style("NoisyCut: not private", PINK, "cross", "dashed"),
-    "clusters": Style("Clusters: not private", SKY, "asterisk", "dashed"),
-}
-_LOOKS = {
-    "mask-count": (ORANGE, "square", "solid"),
-    "mask-mi": (PINK, "triangle", "solid"),
-    "joint": (BLUE, "circle", "dotdash"),
-    "one-shot": (GREEN, "diamond", "dotdash"),
-    "noisy-scores": (SKY, "hex", "dotted"),
-    "noisy-counts": ("#8C6BB1", "star", "dotted"),
-    "iterative": (RED, "x", "dashed"),
-    "exact": ("#B15928", "cross", "dashed"),
-}
-SELECTOR_STYLES = {name: Style(SELECTORS[name], *look) for name, look in _LOOKS.items()}
+SCORE_STYLES = {"count": LOOKS["mask-count"], "mutual_information": LOOKS["mask-mi"]}
+_RULES = ("perturbation", "noisy-clusters", "sparse-vector", "mask", "threshold-testing", "noisy-cut", "clusters")
+RULE_STYLES = {name: LOOKS["mask-true-number" if name == "mask" else name] for name in _RULES}
 OWN_STYLES = {
-    "all": Style("All features, private", EXACT, "circle", "solid"),
-    "best": Style("BestSelector", "#B8A600", "circle", "solid"),
+    "all": replace(LOOKS["row-bounded"], label="All features, private"),
+    "best": LOOKS["best-selector"],
 }
 # room for a legend of one column, which a phone needs
 TALL = 640
@@ -89,7 +75,7 @@ class WeightFigures:
         self.coins = self._coins()
 
     def _dots(self, p: figure, kind: str, x: str, y: str):
-        style, source = STYLES[kind], self.drawn[kind]
+        style, source = SCORE_STYLES[kind], self.drawn[kind]
         look: dict[str, Any] = {"marker": style.marker, "color": style.color, "line_color": "white", "level": OVERLAY}
         dots = p.scatter(x, y, source=source, size=8, **look)
         # choosing one must not fade the others
@@ -115,17 +101,20 @@ class WeightFigures:
         percent_axis(p.yaxis)
         for span in (self.blind, self.cut):
             p.add_layout(span)
-        items = []
-        for calibration, label in CALIBRATIONS.items():
-            look = {"color": STYLES[kind].color, "line_width": 2.5, "line_dash": DASHES[calibration]}
-            line = p.line("rank", calibration, source=self.drawn[kind], level=OVERLAY, **look)
-            items.append(LegendItem(label=label, renderers=[line, legend_key(p, "line", **look)]))
+        legend, style = PlotLegend(p, 1, hides=True), SCORE_STYLES[kind]
+        lines = {}
+        for calibration in CALIBRATIONS:
+            look: dict[str, Any] = {"color": style.color, "line_width": 2.5, "line_dash": DASHES[calibration]}
+            lines[calibration] = p.line("rank", calibration, source=self.drawn[kind], level=OVERLAY, **look)
         dots = self._dots(p, kind, "rank", "range")
-        items[0].renderers.append(dots)
-        items.append(
-            LegendItem(label="A blind choice", renderers=[legend_key(p, "line", color=REFERENCE, line_dash="dotted")])
-        )
-        legend_below(p, items, ncols=1, click_policy="hide")
+        for calibration, label in CALIBRATIONS.items():
+            samples: list[Glyph] = [stroke(style.color, DASHES[calibration])]
+            shown = [lines[calibration]]
+            if calibration == "range":
+                samples.append(mark(style.marker, style.color))
+                shown.append(dots)
+            legend.add(label, samples, shown)
+        legend.add("A blind choice", [stroke(REFERENCE, "dotted")])
         self._tools(p, [dots], [("place", "@rank"), ("score", "@score{0.0000 a}"), ("chosen", "@range{0.0%}")])
         return p
 
@@ -140,14 +129,13 @@ class WeightFigures:
         )
         one_three(p.xaxis, -1, 6)
         percent_axis(p.yaxis)
-        items, every = [], []
+        legend, every = PlotLegend(p, 1, hides=True), []
         for kind in KINDS:
-            style = STYLES[kind]
+            style = SCORE_STYLES[kind]
             line = p.line("units", "coin", source=self.drawn[kind], color=style.color, line_width=2.5, level=OVERLAY)
             every.append(self._dots(p, kind, "units", "coin"))
-            key = legend_key(p, "scatter", marker=style.marker, size=10, color=style.color)
-            items.append(LegendItem(label=style.label, renderers=[line, every[-1], key]))
-        legend_below(p, items, click_policy="hide")
+            samples = [stroke(style.color), mark(style.marker, style.color)]
+            legend.add(style.label, samples, [line, every[-1]])
         self._tools(p, every, [("steps", "@units{0.0}"), ("heads", "@coin{0.00%}")])
         return p
 
@@ -194,11 +182,11 @@ class BandsFigure(Bands):
         self.here = Span(location=1, dimension="height", line_color=REFERENCE, line_width=2, name=here, level=OVERLAY)
         p.add_layout(self.here)
         self.bands = {name: Band(p, f"{p.name}-{name}", style, x) for name, style in styles.items()}
-        self.items = [
-            LegendItem(label=styles[name].label, renderers=band.renderers) for name, band in self.bands.items()
-        ]
+        self.legend = PlotLegend(p, 1, hides=True)
+        for name, style in styles.items():
+            self.legend.add(style.label, band(style), self.bands[name].renderers)
         tips = [("method", "@label"), ("mean", "@mean{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=[band.line for band in self.bands.values()], tooltips=tips))
+        p.add_tools(HoverTool(renderers=[curve.line for curve in self.bands.values()], tooltips=tips))
 
 
 class F1Figure(BandsFigure):
@@ -226,7 +214,6 @@ class F1Figure(BandsFigure):
         )
         p.add_layout(self.above, "above")
         super().__init__(p, RULE_STYLES, "threshold", "select-threshold-marker")
-        legend_below(p, self.items, ncols=1, click_policy="hide")
 
     def show_axis(self, thresholds: Sequence[float], true: Sequence[int], unit: str) -> None:
         """Set the axis for a data set and a score."""
@@ -259,8 +246,7 @@ class AccuracyFigure(BandsFigure):
         for name, label, dash in (("non_private", "Without privacy", "solid"), ("majority", "Larger class", "dotted")):
             self.references[name] = empty_source(f"select-accuracy-{name}", "x", "y")
             line = p.line("x", "y", source=self.references[name], color=REFERENCE, line_width=2.5, line_dash=dash)
-            self.items.append(LegendItem(label=label, renderers=[line]))
-        legend_below(p, self.items, ncols=1, click_policy="hide")
+            self.legend.add(label, [stroke(REFERENCE, dash)], [line])
 
     def show_references(self, facts: Mapping[str, Any], most: int) -> None:
         """Draw the lines of a data set."""
@@ -272,7 +258,7 @@ class AccuracyFigure(BandsFigure):
 
     def name_methods(self, methods: Sequence[str]) -> None:
         """Show only the methods that are chosen in the legend."""
-        for name, item in zip(self.bands, self.items, strict=False):
+        for name, item in zip(self.bands, self.legend.model.items, strict=False):
             item.visible = name in OWN_STYLES or name in methods
 
     def show(self, series: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 
 import param
 
+from dpml_app.drawing.looks import LOOKS
 from dpml_app.settings import Shared, choice
 from dpml_app.several import Several
 
-__all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SHARED", "THRESHOLDS", "SelectSettings"]
+__all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SELECTOR_STYLES", "SHARED", "THRESHOLDS", "SelectSettings"]
 
 SHARED = ("dataset", "relation", "epsilon", "n_features", "selection_share", "draws", "seed")
 SCORES = {
@@ -31,16 +32,17 @@ CALIBRATIONS = {
 # τ as a share of the public number of records, or in bits
 _STEPS = (1, 1.6, 2.5, 4, 6.3)
 THRESHOLDS = (*(float(f"{step * 10**decade:.3g}") for decade in (-3, -2, -1) for step in _STEPS), 1.0)
-SELECTORS = {
-    "mask-count": "Masks, by counts",
-    "mask-mi": "Masks, by mutual information",
-    "joint": "Joint mechanism, by counts",
-    "one-shot": "One shot of noise, by counts",
-    "noisy-scores": "Noisy scores, by mutual information",
-    "noisy-counts": "Noisy counts of r ones",
-    "iterative": "Iterative sampling: not private",
-    "exact": "Exact choice: not private",
+SELECTOR_STYLES = {
+    "mask-count": LOOKS["mask-count"],
+    "mask-mi": LOOKS["mask-mi"],
+    "joint": LOOKS["joint"],
+    "one-shot": LOOKS["one-shot"],
+    "noisy-scores": LOOKS["noisy-scores"],
+    "noisy-counts": LOOKS["noisy-counts"],
+    "iterative": LOOKS["iterative"],
+    "exact": LOOKS["exact-choice"],
 }
+SELECTORS = {name: style.label for name, style in SELECTOR_STYLES.items()}
 
 
 class SelectSettings(Shared):

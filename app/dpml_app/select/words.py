@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml_app.drawing.looks import NOT_PRIVATE_DASH
 from dpml_app.select.compute import KINDS, threshold_of
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES
 from dpml_app.select.settings import SCORES
@@ -51,7 +52,7 @@ CAPTIONS = {
     ),
     "accuracy": (
         "The thesis' Fig. 3.7 and 3.15. Row-bounded naive Bayes on the chosen features, with what choosing leaves of "
-        "ε; lines are means over draws, bands hold 90 % of them. Dashed: the choice is "
+        "ε; lines are means over draws, bands hold 90 % of them. Short dashes: the choice is "
         f"{NOT_PRIVATE}, the training is; with the exact choice (by mutual information) one sees what a private "
         "choice loses. All features and BestSelector spend all of ε, and do not depend on T. Best T and best "
         "method are read off the test records here: near-ties may change from seed to seed."
@@ -122,7 +123,7 @@ def f1_words(values: Mapping[str, Any], n_lower: int, true: int, found: Mapping[
     ranked = sorted(((float(v.mean()), rule) for rule, v in found.items() if np.isfinite(v).all()), reverse=True)
 
     def listed(dashed: bool) -> str:
-        every = [(m, RULE_STYLES[r]) for m, r in ranked if (RULE_STYLES[r].dash == "dashed") == dashed]
+        every = [(m, RULE_STYLES[r]) for m, r in ranked if (RULE_STYLES[r].dash == NOT_PRIVATE_DASH) == dashed]
         return ", ".join(f"{style.label.split(':')[0]} <b>{percent(mean, 0)}</b>" for mean, style in every)
 
     text = f"At τ = {shown}, {true:,} features truly reach it by {SCORES[values['select_score']].lower()}. "

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bokeh.models import Range1d
 
 from dpml_app.card import NOW, SOON, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.looks import LOOKS, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.train.card import BandCard, asked, chosen, every_style
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.linear_compute import rule_takes
-from dpml_app.train.methods import EVERY, METHODS, private, styles, why_not
+from dpml_app.train.methods import EVERY, private, styles, why_not
 from dpml_app.work.pool import Chunk
 
 __all__ = ["REFERENCES", "AccuracyCard", "fewer_draws", "none_left"]
@@ -36,13 +34,13 @@ class AccuracyCard(BandCard):
     controls, wide, families = ("train_measure",), True, ("naive-bayes", "linear")
     caption = (
         "Lines are means over draws of the noise, bands hold 90 % of them; dots and whiskers show the ε that is "
-        "chosen, side by side. Dashed: the claim is wrong, so the ε on the axis is what is stated, not what is paid. "
-        "Dash-dotted: needs a δ. Faded lines belong to the previous setting. Click a name to hide it."
+        "chosen, side by side. Short dashes: the claim is wrong, so the ε on the axis is what is stated, not what is "
+        "paid. Dash-dotted: needs a δ. Other dashes only tell methods apart. Faded lines belong to the previous "
+        "setting. Click a name to hide it."
     )
 
     def __init__(self):
-        looks = every_style()
-        looks[TRUE] = replace(looks["vaidya"], marker="asterisk")
+        looks = {**every_style(), TRUE: LOOKS[TRUE]}
         figure = BandFigure(
             "train-accuracy",
             looks,
@@ -57,7 +55,7 @@ class AccuracyCard(BandCard):
     def styles(self, values: Values, facts: Values) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts)
         if "vaidya" in looks and private("vaidya", facts):
-            looks[TRUE] = Style("Vaidya, ε it pays", METHODS["vaidya"].color, "asterisk", "solid")
+            looks[TRUE] = LOOKS[TRUE]
         return looks
 
     def measure(self, values: Values) -> str:
@@ -125,9 +123,5 @@ def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
     >>> fewer_draws(("output", "l1", "descent"), 50)
     ' Fewer draws, for each trains anew: 20 of Objective L1; 10 of Descent.'
     """
-    fewer = [
-        f"{EVERY[m].draws(draws)} of {EVERY[m].short or EVERY[m].title}"
-        for m in methods
-        if EVERY[m].draws(draws) < draws
-    ]
+    fewer = [f"{EVERY[m].draws(draws)} of {EVERY[m].look.label}" for m in methods if EVERY[m].draws(draws) < draws]
     return f" Fewer draws, for each trains anew: {'; '.join(fewer)}." if fewer else ""

@@ -136,9 +136,9 @@ class BandCard(TrainCard, CurvesCard):
 
 def method_styles() -> dict[str, Style]:
     """Return the look of every naive Bayes method before a data set is chosen."""
-    return {name: Style(m.short or m.title, m.color, m.marker, "solid") for name, m in METHODS.items()}
+    return {name: method.look for name, method in METHODS.items()}
 
 
 def every_style() -> dict[str, Style]:
     """Return the look of every method of either family before a data set is chosen."""
-    return {name: Style(m.short or m.title, m.color, m.marker, m.dash) for name, m in EVERY.items()}
+    return {name: method.look for name, method in EVERY.items()}

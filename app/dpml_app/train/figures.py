@@ -22,7 +22,8 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import HEIGHT, empty, empty_source, legend_below, legend_key, new_figure, percent_axis
+from dpml_app.drawing.figure import HEIGHT, empty, empty_source, new_figure, percent_axis
+from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.looks import OVERLAY, REFERENCE, STALE, Style
 
 __all__ = ["BAND", "BandFigure"]
@@ -31,8 +32,8 @@ BAND = ("x", "mean", "low", "high")
 NOW = (*BAND, "at", "label")
 
 
-# of the legend: pixels of a row, and the rows for which there is room
-ROW, MOST_ROWS = 24, 7
+# the rows of a legend for which there is room
+MOST_ROWS = 7
 
 
 class BandFigure:
@@ -73,6 +74,8 @@ class BandFigure:
         self.stale: dict[str, ColumnDataSource] = {}
         self.now: dict[str, ColumnDataSource] = {}
         self.items: dict[str, LegendItem] = {}
+        self.drawn: dict[str, list[GlyphRenderer]] = {}
+        self.legend = PlotLegend(self.plot, columns, hides=True)
         self.references: dict[str, Span] = {}
         self._log = options.get("x_axis_type") == "log"
         width = self.plot.x_range.end - self.plot.x_range.start
@@ -83,14 +86,12 @@ class BandFigure:
             look: Any = {"line_color": REFERENCE, "line_width": 2.5, "line_dash": dash}
             self.references[key] = span = Span(location=None, dimension="width", name=f"{name}-{key}", **look)
             self.plot.add_layout(span)
-            self.items[key] = LegendItem(label=label, renderers=[legend_key(self.plot, "line", **look)])
+            self.items[key] = self.legend.add(label, [stroke(REFERENCE, dash)], [span])
         self.marker = Span(
             location=None, dimension="height", line_color=REFERENCE, line_width=2, name=f"{name}-marker", level=OVERLAY
         )
         if marker:
             self.plot.add_layout(self.marker)
-        legend_below(self.plot, list(self.items.values()), columns, click_policy="hide")
-        self.legend = self.plot.below[-1]
         tips = [("", "@label"), ("mean", "@mean{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
         self._hover = HoverTool(renderers=[], tooltips=tips)
         self.plot.add_tools(self._hover)
@@ -102,12 +103,12 @@ class BandFigure:
             return
         for series in missing:
             self._series(series, self._styles[series])
-        made = [self.items[series] for series in self._styles if series in self.curves]
-        items = [*made, *(item for item in self.legend.items if item not in made)]
-        painted = [r for item in made for r in item.renderers]
+        made = [series for series in self._styles if series in self.curves]
+        items = [self.items[series] for series in made]
+        painted = [r for series in made for r in self.drawn[series]]
         self.plot.renderers = [*painted, *(r for r in self.plot.renderers if r not in painted)]
-        self.legend.items = items
-        self._hover.renderers = [r for item in made for r in (item.renderers[1], item.renderers[5])]
+        self.legend.place([*items, *(item for item in self.legend.model.items if item not in items)])
+        self._hover.renderers = [r for series in made for r in (self.drawn[series][1], self.drawn[series][5])]
 
     def _series(self, series: str, style: Style) -> None:
         def draw(source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
@@ -119,17 +120,18 @@ class BandFigure:
         self.stale[series] = stale = empty_source(f"{name}-stale", *BAND)
         self.now[series] = now = empty_source(f"{name}-now", *NOW)
         look: Any = {"line_color": style.color, "line_width": 2.5, "line_dash": style.dash}
-        mark: Any = {"marker": style.marker, "fill_color": style.color, "line_color": style.color}
+        dot: Any = {"marker": style.marker, "fill_color": style.color, "line_color": style.color}
         whisker = Segment(x0="at", y0="low", x1="at", y1="high", line_color=style.color, line_width=2)
-        renderers = [
+        self.drawn[series] = [
             draw(curve, Line(x="x", y="mean", **look)),
-            draw(curve, Scatter(x="x", y="mean", size=6, **mark)),
+            draw(curve, Scatter(x="x", y="mean", size=6, **dot)),
             draw(curve, VArea(x="x", y1="low", y2="high", fill_color=style.color, fill_alpha=0.1)),
             draw(stale, Line(x="x", y="mean", line_alpha=STALE, **look)),
             draw(now, whisker, level=OVERLAY),
-            draw(now, Scatter(x="at", y="mean", size=13, **mark), level=OVERLAY),
+            draw(now, Scatter(x="at", y="mean", size=13, **dot), level=OVERLAY),
         ]
-        self.items[series] = LegendItem(label=style.label, renderers=renderers, index=0)
+        samples = [stroke(style.color, style.dash), mark(style.marker, style.color)]
+        self.items[series] = self.legend.item(style.label, samples, self.drawn[series])
 
     # ---- what is shown -------------------------------------------------------------------------------------------
 
@@ -142,8 +144,6 @@ class BandFigure:
             if style is None:
                 continue
             item.label = {"value": style.label}
-            for renderer in (item.renderers[0], item.renderers[3]):
-                renderer.glyph.line_dash = style.dash
 
     def make_room(self) -> None:
         """Make the figure higher where its legend is long, so that the plot above it stays readable."""
@@ -188,7 +188,7 @@ class BandFigure:
 
     def _fade_now(self, series: str, alpha: float) -> None:
         # not by a column: Bokeh 3.9 now and then paints an overlay with the colours of fewer rows than it has
-        whisker, dot = self.items[series].renderers[4:]
+        whisker, dot = self.drawn[series][4:]
         if whisker.glyph.line_alpha != alpha:
             whisker.glyph.line_alpha = alpha
             dot.glyph.update(fill_alpha=alpha, line_alpha=alpha)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.looks import LOOKS, Style
 
 __all__ = [
     "DELTA",
@@ -30,28 +30,21 @@ __all__ = [
 class Method:
     """A classifier. `table`: trained on the raw table, else on binary columns; `numbers`: about numbers only.
 
-    `short` is for the legend, where a phone has little room. `most_draws`: it is trained anew for
+    `look` has a short label for the legend, where a phone has little room. `most_draws`: it is trained anew for
     each draw, which is slow, so there are that many at most. `pure`: without a δ. `most_columns`: with more it is not
     trained here.
     """
 
     title: str
-    color: str
-    marker: str
+    look: Style
     table: bool
     options: tuple[str, ...] = ()
     numbers: bool = False
     claim_holds: bool = True
-    short: str = ""
     family: str = "naive-bayes"
     most_draws: int | None = None
     pure: bool = True
     most_columns: int | None = None
-
-    @property
-    def dash(self) -> str:
-        """How its line is drawn where its claim holds."""
-        return "solid" if self.pure else "dashdot"
 
     @property
     def anew(self) -> bool:
@@ -66,26 +59,20 @@ class Method:
 MOMENTS = ("train_weight", "train_likelihood")
 SMOOTH = ("train_noise", "train_trim", *MOMENTS)
 METHODS = {
-    "binned": Method("Binned counts", "#009E73", "diamond", True, ("train_bins",)),
-    "row-bounded": Method("Row-bounded counts", "#0072B2", "circle", False, short="Row-bounded"),
-    "global": Method("Global sensitivity", "#E69F00", "square", True, MOMENTS),
-    "smooth": Method("Smooth sensitivity", "#CC79A7", "triangle", True, SMOOTH, numbers=True),
-    "bun-steinke": Method("Bun and Steinke", "#8C6D31", "hex", True, SMOOTH, numbers=True),
-    "algorithm-1": Method(
-        "Algorithm 1 of the thesis", "#56B4E9", "inverted_triangle", False, ("threshold_percentile",)
-    ),
-    "partitioned": Method("Partitioned, thesis", "#5E4FA2", "star", False, ("threshold_percentile",)),
-    "vaidya": Method(
-        "Vaidya et al.", "#B2182B", "plus", True, ("train_likelihood",), claim_holds=False, short="Vaidya"
-    ),
+    "binned": Method("Binned counts", LOOKS["binned"], True, ("train_bins",)),
+    "row-bounded": Method("Row-bounded counts", LOOKS["row-bounded"], False),
+    "global": Method("Global sensitivity", LOOKS["global"], True, MOMENTS),
+    "smooth": Method("Smooth sensitivity", LOOKS["smooth"], True, SMOOTH, numbers=True),
+    "bun-steinke": Method("Bun and Steinke", LOOKS["bun-steinke"], True, SMOOTH, numbers=True),
+    "algorithm-1": Method("Algorithm 1 of the thesis", LOOKS["algorithm-1"], False, ("threshold_percentile",)),
+    "partitioned": Method("Partitioned, thesis", LOOKS["partitioned"], False, ("threshold_percentile",)),
+    "vaidya": Method("Vaidya et al.", LOOKS["vaidya"], True, ("train_likelihood",), claim_holds=False),
     "published": Method(
         "Algorithm 1 of Zafarani and Clifton",
-        "#D55E00",
-        "cross",
+        LOOKS["zafarani-clifton"],
         True,
         ("train_trim", "train_likelihood"),
         claim_holds=False,
-        short="Z. & C.",
     ),
 }
 
@@ -95,25 +82,18 @@ LAMBDA = ("train_lambda",)
 _linear: Any = partial(Method, table=False, family="linear")
 ANEW: dict[str, Any] = {"options": LAMBDA, "most_draws": 20}
 LINEAR = {
-    "rule": _linear("Public rule: naive Bayes or SVM", "#AA4499", "star", short="Public rule", most_draws=20),
-    "l1": _linear("Objective perturbation, L1", "#2E9F8F", "square", short="Objective L1", **ANEW),
-    "objective": _linear("Objective perturbation, L2", "#CC6677", "circle", short="Objective L2", **ANEW),
-    "output": _linear("Output perturbation", "#999933", "triangle", short="Output", options=LAMBDA),
+    "rule": _linear("Public rule: naive Bayes or SVM", LOOKS["rule"], most_draws=20),
+    "l1": _linear("Objective perturbation, L1", LOOKS["l1"], **ANEW),
+    "objective": _linear("Objective perturbation, L2", LOOKS["objective"], **ANEW),
+    "output": _linear("Output perturbation", LOOKS["output"], options=LAMBDA),
     "functional": _linear(
-        "Functional mechanism",
-        "#6699CC",
-        "hex",
-        short="Functional",
-        options=(*LAMBDA, "train_functional"),
-        most_columns=400,
+        "Functional mechanism", LOOKS["functional"], options=(*LAMBDA, "train_functional"), most_columns=400
     ),
-    "svm": _linear("Linear SVM", "#B45F06", "diamond", **ANEW),
-    "local": _linear("PrivLocal of Su et al.", "#7B6FD0", "inverted_triangle", short="PrivLocal", most_draws=20),
+    "svm": _linear("Linear SVM", LOOKS["svm"], **ANEW),
+    "local": _linear("PrivLocal of Su et al.", LOOKS["local"], most_draws=20),
     # measured: a second for each draw on 20,000 records
-    "genetic": _linear("PrivGene", "#5B8C2A", "plus", most_draws=5, most_columns=400),
-    "descent": _linear(
-        "Noisy gradient descent", "#888888", "cross", short="Descent", pure=False, options=LAMBDA, most_draws=10
-    ),
+    "genetic": _linear("PrivGene", LOOKS["genetic"], most_draws=5, most_columns=400),
+    "descent": _linear("Noisy gradient descent", LOOKS["descent"], pure=False, options=LAMBDA, most_draws=10),
 }
 EVERY = {**METHODS, **LINEAR}
 FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
@@ -141,7 +121,7 @@ def private(method: str, facts: Mapping[str, Any]) -> bool:
 
 
 def styles(names: tuple[str, ...], facts: Mapping[str, Any]) -> dict[str, Style]:
-    """Return how methods look on such a table: dashed, and said so, if their claim does not hold."""
+    """Return how methods look on such a table; the label says so if their claim does not hold."""
     found = {}
     for name in names:
         method, note = EVERY[name], ""
@@ -151,8 +131,7 @@ def styles(names: tuple[str, ...], facts: Mapping[str, Any]) -> dict[str, Style]
             note = ", stated ε"
         elif not method.pure:
             note = f", needs δ = {SAID}"
-        dash = method.dash if method.claim_holds else "dashed"
-        found[name] = Style((method.short or method.title) + note, method.color, method.marker, dash)
+        found[name] = replace(method.look, label=method.look.label + note)
     return found
 
 

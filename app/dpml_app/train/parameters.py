@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, LegendItem, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool, Range1d
 
 from dpml_app.card import NOW, Place, Results, Values
-from dpml_app.drawing.figure import empty_source, legend_below, new_figure, percent_axis
+from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
+from dpml_app.drawing.legend import PlotLegend, area, mark
+from dpml_app.drawing.looks import PALETTE
 from dpml_app.text import percent
 from dpml_app.train.card import TrainCard
 from dpml_app.train.methods import METHODS, feature_names, options_of, private, why_not
@@ -17,7 +19,6 @@ from dpml_app.work.pool import Chunk
 
 __all__ = ["ParametersCard"]
 
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 BAR = ("x", "exact", "low", "high", "label")
 MOST_DOTS = 8
 MOST_LABELS = 12
@@ -48,20 +49,21 @@ class ParametersCard(TrainCard):
         self.plots = [p]
         self.bars: list[ColumnDataSource] = []
         self.dots: list[ColumnDataSource] = []
-        self.items, glyphs, self._bars = [], [], []
-        for i, color in enumerate(COLORS):
+        self._bars: list[GlyphRenderer] = []
+        legend = PlotLegend(p, 1, hides=True)
+        for i, color in enumerate(PALETTE):
             self.bars.append(empty_source(f"train-parameters-{i}", *BAR))
             self.dots.append(empty_source(f"train-parameters-{i}-draws", "x", "y"))
             look: Any = {"source": self.bars[i]}
             bar = p.vbar("x", 0.4, "exact", fill_color=color, fill_alpha=0.35, line_color=color, **look)
             whisker = p.segment("x", "low", "x", "high", color=color, line_width=2, **look)
             dot = p.scatter("x", "y", source=self.dots[i], size=5, color=color, alpha=0.7)
-            glyphs.append(bar)
-            self.items.append(LegendItem(label="", renderers=[bar, whisker, dot], visible=False))
-        self._bars = glyphs
-        legend_below(p, self.items, 1, click_policy="hide")
+            self._bars.append(bar)
+            samples = [area(color, 0.35, line_color=color), mark("dot", color)]
+            legend.add("", samples, [bar, whisker, dot], visible=False)
+        self.items = legend.model.items
         tips = [("", "@label"), ("exact", "@exact{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=glyphs, tooltips=tips))
+        p.add_tools(HoverTool(renderers=self._bars, tooltips=tips))
 
     def refusal(self, values: Values, facts: Values) -> str:
         why = why_not(values["train_model"], facts)
@@ -92,7 +94,7 @@ class ParametersCard(TrainCard):
             self.bars[c].data = columns
             few = draws[:MOST_DOTS, c]
             self.dots[c].data = {"x": np.tile(x, len(few)), "y": few.ravel()}
-        for c in range(C, len(COLORS)):
+        for c in range(C, len(PALETTE)):
             self._empty(c)
 
     def _axis(self, labels: tuple[str, ...], edges: np.ndarray, K: int) -> None:
@@ -134,5 +136,5 @@ class ParametersCard(TrainCard):
         return text
 
     def clear(self) -> None:
-        for c in range(len(COLORS)):
+        for c in range(len(PALETTE)):
             self._empty(c)

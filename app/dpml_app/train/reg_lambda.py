@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter, FixedTicker, HoverTool, LegendItem, Range1d
+from bokeh.models import ColumnDataSource, CustomJSTickFormatter, FixedTicker, HoverTool, Range1d
 
 from dpml_app.card import NOW, SOON, Place, Results, Values, here
-from dpml_app.drawing.figure import empty_source, legend_key
+from dpml_app.drawing.figure import empty_source
+from dpml_app.drawing.legend import mark
 from dpml_app.drawing.looks import OVERLAY, REFERENCE, Style
 from dpml_app.text import percent, points
 from dpml_app.train.card import BandCard, every_style
@@ -69,22 +70,20 @@ class LambdaCard(BandCard):
         figure.plot.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
         figure.plot.xgrid.ticker = figure.plot.xaxis[0].ticker
         self.marks: dict[str, dict[str, ColumnDataSource]] = {}
-        keys, drawn = [], []
+        drawn = []
         for key, label, marker in (
             ("rule", "λ of the public rule", "diamond"),
             ("best", "best λ in hindsight, not private", "star"),
         ):
             # a source for each colour: Bokeh 3.9 now and then paints an overlay with fewer colours than rows
             self.marks[key] = {m: empty_source(f"train-lambda-{key}-{m}", *MARKS) for m in NOISY}
-            shown = [legend_key(figure.plot, "scatter", marker=marker, size=12, fill_alpha=0.25, color=REFERENCE)]
+            shown = []
             for method, source in self.marks[key].items():
                 look = {"source": source, "color": looks[method].color, "level": OVERLAY, "line_width": 2}
                 shown.append(figure.plot.segment("x", "low", "x", "high", **look))
-                mark = figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look)
-                shown.append(mark)
-                drawn.append(mark)
-            keys.append(LegendItem(label=label, renderers=shown))
-        figure.plot.below[-1].items = [*figure.plot.below[-1].items, *keys]
+                drawn.append(figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look))
+                shown.append(drawn[-1])
+            figure.legend.add(label, [mark(marker, REFERENCE, fill_alpha=0.25, line_width=2)], shown)
         tips = [("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}")]
         figure.plot.add_tools(HoverTool(renderers=drawn, tooltips=tips))
         super().__init__(figure)
@@ -139,7 +138,7 @@ class LambdaCard(BandCard):
             data: dict[str, list] = {column: [] for column in MARKS}
             if method in marks:
                 place = dict(zip(("x", "y", "low", "high"), marks[method], strict=True))
-                data = {c: [v] for c, v in {**place, "label": LINEAR[method].short, "what": what}.items()}
+                data = {c: [v] for c, v in {**place, "label": LINEAR[method].look.label, "what": what}.items()}
             if data != source.data:
                 source.data = data
 
@@ -152,7 +151,7 @@ class LambdaCard(BandCard):
             draws = found["accuracy"]
             # of the difference of two means of as many draws
             mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
-            text = f"{LINEAR[m].short}: the public rule takes λ = {self._rules[m]:.3g}, <b>{percent(mean)}</b>"
+            text = f"{LINEAR[m].look.label}: the public rule takes λ = {self._rules[m]:.3g}, <b>{percent(mean)}</b>"
             best = best_of(results, m)
             if best and best[1] > mean:
                 text += (

@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import Range1d
 
 from dpml_app.card import NOW, Place, Results, Values
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.looks import BLUE, LOOKS, ORANGE, VERMILION, Style
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
 from dpml_app.train.compute import PERCENTILES, nb_silenced
@@ -18,11 +18,11 @@ from dpml_app.work.pool import Chunk
 
 __all__ = ["ThresholdCard"]
 
-ACCURACY = Style("Algorithm 1 of the thesis", "#56B4E9", "inverted_triangle", "solid")
+ACCURACY = LOOKS["algorithm-1"]
 SILENCED = {
-    "some": Style("On-count of some class raised", "#E69F00", "square", "dotted"),
-    "on": Style("On-counts of all classes raised", "#D55E00", "circle", "solid"),
-    "all": Style("All counts raised: says nothing", "#5E4FA2", "diamond", "solid"),
+    "some": Style("On-count of some class raised", ORANGE, "square", "dotted"),
+    "on": Style("On-counts of all classes raised", VERMILION, "circle", "solid"),
+    "all": Style("All counts raised: says nothing", BLUE, "diamond", "solid"),
 }
 
 

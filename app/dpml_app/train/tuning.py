@@ -7,7 +7,7 @@ from bokeh.models import Range1d
 
 from dpml_app.card import SOON, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.looks import LOOKS, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
@@ -19,13 +19,13 @@ __all__ = ["TUNING_EPSILONS", "TuningCard"]
 
 RULE, HINDSIGHT = "public rule", "best in hindsight"
 SCHEMES = {
-    RULE: Style("Public rule", "#AA4499", "star", "solid"),
-    HINDSIGHT: Style("Best in hindsight, not private", "#888888", "cross", "dashed"),
-    "disjoint": Style("On disjoint parts", "#2E9F8F", "square", "solid"),
-    "shared, retrained": Style("One after another", "#CC6677", "circle", "solid"),
-    "stability": Style("Stability", "#B45F06", "diamond", "solid"),
-    "random stopping 0": Style("Random stopping, η = 0", "#6699CC", "triangle", "solid"),
-    "random stopping 1": Style("Random stopping, η = 1", "#7B6FD0", "inverted_triangle", "solid"),
+    RULE: LOOKS["rule"],
+    HINDSIGHT: LOOKS["tune-hindsight"],
+    "disjoint": LOOKS["tune-disjoint"],
+    "shared, retrained": LOOKS["tune-shared"],
+    "stability": LOOKS["tune-stability"],
+    "random stopping 0": LOOKS["tune-random-0"],
+    "random stopping 1": LOOKS["tune-random-1"],
 }
 # every third of those of the other curves: a point takes seconds
 TUNING_EPSILONS = SWEEP_EPSILONS[2::3]
@@ -39,10 +39,10 @@ class TuningCard(BandCard):
     controls = ("train_tune",)
     wide = True
     caption = (
-        "Every scheme spends the ε of the axis in all, choice included; only the dashed one looks at the test records "
-        "and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of the "
-        "table and pays nothing. Each search tries the same few values; 30 % of the records judge them. Bands hold "
-        "90 % of a few draws, so near-ties mean little."
+        "Every scheme spends the ε of the axis in all, choice included; only the one in short dashes looks at the test "
+        "records and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of "
+        "the table and pays nothing. Each search tries the same few values; 30 % of the records judge them. Bands "
+        "hold 90 % of a few draws, so near-ties mean little."
     )
 
     def __init__(self):

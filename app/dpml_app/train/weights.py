@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import FixedTicker, HoverTool, LegendItem, Range1d, Span
+from bokeh.models import FixedTicker, HoverTool, Range1d, Span
 
 from dpml_app.card import NOW, SOON, Place, Results, Values
-from dpml_app.drawing.figure import empty_source, legend_below, new_figure
-from dpml_app.drawing.looks import REFERENCE, STALE
+from dpml_app.drawing.figure import empty_source, new_figure
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
+from dpml_app.drawing.looks import BLUE, REFERENCE, STALE, VERMILION
 from dpml_app.text import percent
 from dpml_app.train.card import TrainCard
 from dpml_app.train.linear_compute import MOST_WEIGHTS, linear_weights
@@ -20,7 +21,7 @@ from dpml_app.work.pool import Chunk
 __all__ = ["WeightsCard"]
 
 BAR = ("y", "exact", "low", "mean", "high", "name")
-EXACT, RELEASED = "#0072B2", "#D55E00"
+EXACT, RELEASED = BLUE, VERMILION
 MOST_DOTS = 8
 LONGEST = 16
 # how far the axis follows whiskers beyond the longest bar
@@ -59,12 +60,11 @@ class WeightsCard(TrainCard):
         mean = p.scatter("mean", "y", size=9, color=RELEASED, marker="diamond", source=self.bars)
         dot = p.scatter("x", "y", size=4, color=RELEASED, alpha=0.6, source=self.dots)
         self._faded = (whisker, mean, dot)
-        items = [
-            LegendItem(label="Without noise", renderers=[bar]),
-            LegendItem(label="Released: mean, 90 %", renderers=[mean, whisker]),
-            LegendItem(label="Draws", renderers=[dot]),
-        ]
-        legend_below(p, items, 2, click_policy="hide")
+        legend = PlotLegend(p, hides=True)
+        legend.add("Without noise", [area(EXACT, 0.35, line_color=EXACT)], [bar])
+        samples = [stroke(RELEASED, width=2), mark("diamond", RELEASED)]
+        legend.add("Released: mean, 90 %", samples, [mean, whisker])
+        legend.add("Draws", [mark("circle", RELEASED, fill_alpha=0.6, line_alpha=0.6)], [dot])
         tips = [("", "@name"), ("without noise", "@exact{0.00}"), ("90 % of draws", "@low{0.00} to @high{0.00}")]
         p.add_tools(HoverTool(renderers=[bar], tooltips=tips))
 

@@ -1,0 +1,142 @@
+"""A legend whose samples stay painted: it holds renderers of its own, which never change.
+
+Bokeh's view of a legend watches all that its items refer to, data and callbacks included (3.9). With each change it
+makes its samples anew, empty until the whole plot is painted again. So nothing that changes may be reached from an
+item: a click on a name is passed on by the legend itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.events import LegendItemClick
+from bokeh.models import (
+    AllIndices,
+    CDSView,
+    ColumnDataSource,
+    CustomJS,
+    Glyph,
+    GlyphRenderer,
+    Legend,
+    LegendItem,
+    Line,
+    Model,
+    Quad,
+    Scatter,
+)
+from bokeh.plotting import figure
+
+from dpml_app.drawing.looks import Style
+
+__all__ = ["ROW", "PlotLegend", "area", "band", "mark", "stroke"]
+
+# pixels of a row
+ROW = 24
+
+# the legend has hidden its samples, or shown them again
+CLICKED = "for (const one of shown[items.indexOf(cb_obj.item)] ?? []) { one.visible = !one.visible }"
+# an item that is renamed, hidden or shown asks for no paint by itself; by name, for a reference would be watched
+CHANGED = "cb_obj.document?.get_model_by_name('NAME')?.change.emit()"
+
+
+def stroke(color: str, dash: str = "solid", width: float = 2.5, **look: Any) -> Line:
+    """Return the sample of a line."""
+    return Line(x="x", y="y", line_color=color, line_dash=dash, line_width=width, **look)
+
+
+def mark(marker: str, color: str, **look: Any) -> Scatter:
+    """Return the sample of a marker."""
+    return Scatter(x="x", y="y", marker=marker, **{"fill_color": color, "line_color": color, **look})
+
+
+def area(color: str, alpha: float, **look: Any) -> Quad:
+    """Return the sample of an area or a bar."""
+    edges: dict[str, Any] = {"left": "x", "right": "x", "bottom": "y", "top": "y"}
+    return Quad(fill_color=color, fill_alpha=alpha, **{"line_color": None, **look}, **edges)
+
+
+def band(style: Style) -> tuple[Quad, Line]:
+    """Return the samples of a line with a band around it."""
+    return area(style.color, 0.13), stroke(style.color, style.dash)
+
+
+class PlotLegend:
+    """The legend below a plot, begun under the axis labels: nothing is covered, and a phone's width is enough.
+
+    Parameters
+    ----------
+    p : figure
+        It must have a name.
+    ncols : int
+    hides : bool
+        Whether a click on a name hides what it stands for.
+    **options
+        For the legend.
+
+    Attributes
+    ----------
+    model : Legend
+
+    Examples
+    --------
+    >>> p = figure(name="example")
+    >>> line = p.line([0, 1], [0, 1])
+    >>> legend = PlotLegend(p, hides=True)
+    >>> item = legend.add("A line", [stroke("black")], [line])
+    >>> line in item.renderers
+    False
+    """
+
+    def __init__(self, p: figure, ncols: int = 2, *, hides: bool = False, **options: Any):
+        self._plot = p
+        self._source, self._every = ColumnDataSource({"x": [np.nan], "y": [np.nan]}), AllIndices()
+        self._shown: dict[LegendItem, list[Model]] = {}
+        options = {"location": (-45, 0), "click_policy": "hide" if hides else "none", **options}
+        self.model = Legend(name=f"{p.name}-legend", ncols=ncols, label_text_font_size="14px", **options)
+        self.model.update(spacing=2, padding=2, margin=4, border_line_alpha=0, background_fill_alpha=0)
+        p.add_layout(self.model, "below")
+        self._changed = CustomJS(code=CHANGED.replace("NAME", self.model.name))
+        self._clicked = CustomJS(args={"items": [], "shown": []}, code=CLICKED)
+        if hides:
+            self.model.js_on_event(LegendItemClick, self._clicked)
+
+    def item(self, label: str, samples: Iterable[Glyph], shown: Sequence[Model] = (), **options: Any) -> LegendItem:
+        """Return an item that is not in the legend yet.
+
+        Parameters
+        ----------
+        label : str
+        samples : iterable of Glyph
+            How what it stands for looks, painted one over the other.
+        shown : sequence of Model
+            The renderers and annotations that it stands for.
+        **options
+            For the item.
+        """
+        # each has a view of its own, which holds what of it is in sight: shared by two kinds it would change
+        keys = [
+            GlyphRenderer(data_source=self._source, glyph=glyph, view=CDSView(filter=self._every)) for glyph in samples
+        ]
+        self._plot.renderers.extend(keys)
+        item = LegendItem(label=label, renderers=keys, **options)
+        for name in ("visible", "label"):
+            item.js_on_change(name, self._changed)
+        self._shown[item] = list(shown)
+        return item
+
+    def place(self, items: Sequence[LegendItem]) -> None:
+        """Show these items, in this order."""
+        self._clicked.args = {"items": list(items), "shown": [self._shown[item] for item in items]}
+        self.model.items = list(items)
+
+    def add(self, label: str, samples: Iterable[Glyph], shown: Sequence[Model] = (), **options: Any) -> LegendItem:
+        """Make an item and show it after the others."""
+        item = self.item(label, samples, shown, **options)
+        self.place([*self.model.items, item])
+        return item
+
+    def shown(self, item: LegendItem) -> list[Model]:
+        """Return the renderers and annotations that an item stands for."""
+        return list(self._shown[item])

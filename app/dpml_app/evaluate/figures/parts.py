@@ -1,0 +1,44 @@
+"""What figures of the Evaluate page have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d
+from bokeh.plotting import figure
+
+from dpml_app.drawing.figure import epsilon_axis, new_figure, percent_axis
+
+__all__ = ["TALL", "over_epsilon", "send", "square"]
+
+# room for a legend of one column, which a phone needs
+TALL = 640
+
+
+def square(name: str, x: str, y: str) -> figure:
+    """Return a figure of shares against shares."""
+    p = new_figure(
+        name,
+        x_range=Range1d(start=-0.02, end=1.02),
+        y_range=Range1d(start=-0.02, end=1.02),
+        x_axis_label=x,
+        y_axis_label=y,
+    )
+    percent_axis(p.xaxis)
+    percent_axis(p.yaxis)
+    return p
+
+
+def over_epsilon(name: str, **options: Any) -> figure:
+    """Return a figure over ε."""
+    p = new_figure(name, x_axis_type="log", x_range=Range1d(start=0.009, end=11), **options)
+    epsilon_axis(p)
+    return p
+
+
+def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
+    """Change a source if anything of it has changed: a figure that stays need not be painted."""
+    if not all(np.array_equal(source.data[c], column) for c, column in data.items()):
+        source.data = dict(data)

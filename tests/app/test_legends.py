@@ -1,0 +1,140 @@
+"""Legends in a browser: each sample is painted whatever happens to its curve, and a click on a name hides the curve."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+# what is opened, and the slider of its ε
+VISITS = {
+    "explore": ("explore", "&draws=10", "ε"),
+    "audit": ("audit", "&audit_draws=1000&audit_method=laplace", "Claimed ε"),
+    "noise": ("noise", "&noise_draws=500", "ε of the noise"),
+    "plane": ("noise", "&noise_draws=500&noise_dimension=2", "ε of the noise"),
+    "select": ("select", "&draws=10", "ε"),
+    "train": ("train", "&draws=10", "ε"),
+    "linear": ("train", "&draws=10&train_family=linear&dataset=toy&train_linear=l1.output.rule.objective", "ε"),
+    "evaluate": ("evaluate", "&draws=10", "ε"),
+}
+NOISE = ("noise-tails", "noise-rivals", "noise-choices", "noise-scales", "noise-costs", "noise-envelope")
+LEGENDS = {
+    "explore": {"accuracy", "selection", "roc", "map"},
+    "audit": {"audit-attack", "audit-bound", "audit-output"},
+    "noise": {"noise-histogram", *NOISE},
+    "plane": {"noise-plane", *NOISE},
+    "select": {"select-ranked-count", "select-ranked-mutual_information", "select-coins", "select-f1",
+               "select-accuracy"},
+    "train": {"train-accuracy", "train-size", "train-weight", "train-threshold", "train-silenced", "train-partition",
+              "train-parameters"},
+    "linear": {"train-accuracy", "train-size", "train-lambda", "train-weights", "train-tuning"},
+    "evaluate": {f"evaluate-{name}" for name in ("roc", "intervals", "recall", "calibration", "errors", "sizes", "gap",
+                                                 "sure", "attack", "success")},
+}  # fmt: skip
+# of pages that compute nothing by workers, what counts their answers
+COUNTS = {"audit": ("audit-state", "runs"), "noise": ("noise-state", "answers")}
+ANSWERED = """([name, column, before]) => {
+  const state = globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
+  return state !== undefined && state[column][0] > before && !state.running?.[0]
+}"""
+# a sample of a thin dotted line has some twenty pixels
+LEAST = 12
+LEGEND_VIEWS = """() => [...Bokeh.documents[0]._all_models.values()]
+  .filter((model) => model.type === "Figure")
+  .map((model) => [model, Bokeh.index.find_one_by_id(model.id)])
+  .filter(([_model, view]) => view?.el.checkVisibility())
+  .flatMap(([model, view]) =>
+    model.below.filter((m) => m.type === "Legend").map((m) => [model, view.views.find_one(m)]))
+"""
+# each legend's labels, each with the number of pixels of its sample that are not empty; what is asked for is painted
+# with the second frame
+SAMPLES = f"""async () => {{
+  for (let i = 0; i < 3; i++) {{ await new Promise(requestAnimationFrame) }}
+  const paper = document.createElement("canvas").getContext("2d", {{willReadFrequently: true}})
+  const painted = (canvas) => {{
+    const {{width, height}} = canvas
+    Object.assign(paper.canvas, {{width, height}})
+    paper.drawImage(canvas, 0, 0)
+    const {{data}} = paper.getImageData(0, 0, width, height)
+    return data.filter((value, i) => i % 4 === 3 && value > 0).length
+  }}
+  const legends = ({LEGEND_VIEWS})()
+  return Object.fromEntries(legends.map(([model, legend]) =>
+    [model.name, legend.entries.map(({{label, glyph}}) => [label, painted(glyph.canvas)])]))
+}}"""
+
+
+# what is hidden after a click on each name, and what is after a second one
+HIDDEN = f"""async () => {{
+  const found = {{}}
+  for (const [model, legend] of ({LEGEND_VIEWS})()) {{
+    if (legend.model.click_policy !== "hide") {{ continue }}
+    const all = [...model.renderers, ...model.center]
+    const samples = new Set(legend.model.items.flatMap((item) => item.renderers))
+    const seen = all.filter((m) => !samples.has(m) && m.visible)
+    const click = async (i) => {{
+      legend.entries[i].el.dispatchEvent(new PointerEvent("pointerdown"))
+      await new Promise(requestAnimationFrame)
+      return seen.filter((m) => !m.visible).length
+    }}
+    found[model.name] = []
+    for (let i = 0; i < legend.entries.length; i++) {{
+      found[model.name].push([legend.entries[i].label, await click(i), await click(i)])
+    }}
+  }}
+  return found
+}}"""
+# one line for two plots, which a click on the name in one of them must not hide in both
+SHARED = {(f"select-ranked-{kind}", "A blind choice") for kind in ("count", "mutual_information")}
+
+
+def settle(app, before=0):
+    if app.room in COUNTS:
+        app.page.wait_for_function(ANSWERED, arg=[*COUNTS[app.room], before], timeout=90_000)
+    else:
+        app.settle(before)
+
+
+def answers(app):
+    if app.room in COUNTS:
+        name, column = COUNTS[app.room]
+        return app.read(name)[column][0]
+    return app.answers
+
+
+def mount(app, expected):
+    """Wait until the figures of all cards are there."""
+    there = "(names) => names.every((name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name))"
+    app.page.wait_for_function(there, arg=sorted(expected), timeout=60_000)
+
+
+def check(app, expected, when):
+    found = app.page.evaluate(SAMPLES)
+    assert set(found) == expected, when
+    assert all(found.values()), when
+    empty = [(name, label) for name, entries in found.items() for label, pixels in entries if pixels < LEAST]
+    assert empty == [], when
+
+
+@pytest.mark.parametrize("visit", VISITS)
+def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
+    # so high that every card is there
+    room, query, epsilon = VISITS[visit]
+    app = make_app(server, height=9000).enter(room, query, wait=False)
+    mount(app, LEGENDS[visit])
+    settle(app)
+    check(app, LEGENDS[visit], "after load")
+    before = answers(app)
+    app.slider(epsilon).focus()
+    for _ in range(10):
+        app.page.keyboard.press("ArrowRight")
+    settle(app, before)
+    check(app, LEGENDS[visit], "after ten steps of ε")
+    other, figure = ("noise", "noise-histogram") if room != "noise" else ("audit", "audit-attack")
+    for page, there in ((other, {figure}), (room, LEGENDS[visit])):
+        app.page.locator(f"nav a[data-page={page}]").click()
+        app.page.locator(f"#body[data-page={page}]").wait_for()
+        mount(app, there)
+    check(app, LEGENDS[visit], "after a visit of another page")
+    for name, entries in app.page.evaluate(HIDDEN).items():
+        for label, hidden, again in entries:
+            assert (hidden > 0) != ((name, label) in SHARED), (name, label)
+            assert again == 0, (name, label)
+    check(app, LEGENDS[visit], "after clicks on each name")

@@ -1,0 +1,170 @@
+"""A method looks the same on every page, and methods on one plot can be told apart without colour or by it."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from bokeh.models import Line, Scatter
+from bokeh.plotting import figure
+from dpml_app.drawing.legend import PlotLegend, stroke
+from dpml_app.drawing.looks import DELTA_DASH, LOOKS, NOT_PRIVATE_DASH, PALETTE, REFERENCE
+from dpml_app.evaluate import figures as evaluate
+from dpml_app.explore import figures as explore
+from dpml_app.noise import figures as noise
+from dpml_app.select import figures as select
+from dpml_app.train.accuracy import AccuracyPanel
+from dpml_app.train.figures import BandFigure
+from dpml_app.train.methods import EVERY
+from dpml_app.train.panel import every_style
+from dpml_app.train.partition import PartitionPanel
+from dpml_app.train.reg_lambda import LambdaPanel
+from dpml_app.train.size import SizePanel
+from dpml_app.train.tuning import SCHEMES, TuningPanel
+from dpml_app.train.weight import WeightPanel
+
+# of each page, the styles of one plot
+ON_ONE_PLOT = {
+    "explore": explore.STYLES,
+    "rules": select.RULE_STYLES,
+    "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
+    "train": {**every_style(), "vaidya-true": LOOKS["vaidya-true"]},
+    "tuning": SCHEMES,
+    "evaluate": evaluate.METHOD_STYLES,
+    "rivals": noise.RIVAL_STYLES,
+    "choices": noise.CHOICE_STYLES,
+    "scales": noise.CALIBRATION_STYLES,
+}
+
+
+def train_figure(panel):
+    (plot,) = panel.figures
+    plot.restyle(plot._styles)
+    return plot.plot
+
+
+PLOTS = {
+    "explore accuracy": lambda: explore.AccuracyFigure().plot,
+    "explore selection": lambda: explore.SelectionFigure().plot,
+    "select coins": lambda: select.WeightFigures().coins,
+    "select rules": lambda: select.F1Figure().plot,
+    "select accuracy": lambda: select.AccuracyFigure().plot,
+    **{
+        f"train {panel.name}": lambda panel=panel: train_figure(panel())
+        for panel in (AccuracyPanel, SizePanel, WeightPanel, PartitionPanel, LambdaPanel, TuningPanel)
+    },
+    "evaluate roc": lambda: evaluate.RocFigure().plot,
+    "evaluate errors": lambda: evaluate.error_figure().plot,
+    "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
+    "noise choices": lambda: noise.CurveFigure("c", noise.CHOICE_STYLES, "y", (-4, 6)).plot,
+    "noise scales": lambda: noise.CurveFigure("s", noise.CALIBRATION_STYLES, "y", (-4, 6)).plot,
+}
+
+
+def dash_of(pattern):
+    return Line(line_dash=pattern).line_dash
+
+
+def glyphs(item):
+    return [renderer.glyph for renderer in item.renderers]
+
+
+def colors(glyph):
+    found = {getattr(glyph, name, None) for name in ("line_color", "fill_color")}
+    return {color for color in found if isinstance(color, str)} - {"white"}
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_method_looks_on_each_plot_as_the_table_says(name):
+    plot = PLOTS[name]()
+    by_label = {style.label: style for style in LOOKS.values()}
+    (legend,) = plot.legend
+    found = 0
+    for item in legend.items:
+        style = by_label.get(item.label.value)
+        if style is None:
+            continue
+        found += 1
+        for glyph in glyphs(item):
+            assert colors(glyph) <= {style.color}
+            if isinstance(glyph, Line) and "coins" not in name:
+                assert glyph.line_dash == dash_of(style.dash)
+            if isinstance(glyph, Scatter):
+                assert glyph.marker == Scatter(marker=style.marker).marker
+    assert found > 1
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_what_is_drawn_looks_like_its_sample_and_is_not_in_the_legend(name):
+    plot = PLOTS[name]()
+    (legend,) = plot.legend
+    samples = {renderer for item in legend.items for renderer in item.renderers}
+    drawn = [renderer for renderer in plot.renderers if renderer not in samples]
+    assert drawn
+    assert samples <= set(plot.renderers)
+    assert len({renderer.data_source for renderer in samples}) == 1
+    # nothing that the browser's legend view reaches from an item changes with the data
+    sources = {renderer.data_source for renderer in drawn}
+    for item in legend.items:
+        assert not sources & item.references()
+    (clicked,) = legend.js_event_callbacks["legend_item_click"]
+    assert clicked.args["items"] == legend.items
+    for item, shown in zip(legend.items, clicked.args["shown"], strict=True):
+        sampled = set().union(*map(colors, glyphs(item)))
+        for model in shown:
+            # grey stands for marks of every method
+            assert sampled == {REFERENCE} or colors(getattr(model, "glyph", model)) <= sampled
+
+
+@pytest.mark.parametrize("name", ON_ONE_PLOT)
+def test_methods_on_one_plot_differ_in_colour_or_in_marker_and_dash(name):
+    for (a, first), (b, second) in itertools.combinations(ON_ONE_PLOT[name].items(), 2):
+        assert first.color != second.color or (first.marker != second.marker and first.dash != second.dash), (a, b)
+
+
+def test_same_methods_of_different_pages_are_the_same_style():
+    assert EVERY["row-bounded"].look == explore.STYLES["row-bounded"]
+    assert EVERY["algorithm-1"].look == explore.STYLES["published"]
+    assert EVERY["output"].look == explore.STYLES["logistic"]
+    assert select.SELECTOR_STYLES["mask-count"] == explore.STYLES["count"] == select.SCORE_STYLES["count"]
+    mutual_information = explore.STYLES["mutual_information"]
+    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
+    assert EVERY["rule"].look == SCHEMES["public rule"]
+    # row-bounded naive Bayes on all features
+    assert replace(select.OWN_STYLES["all"], label="") == replace(EVERY["row-bounded"].look, label="")
+
+
+def test_every_look_is_of_the_palette_and_a_methods_own():
+    assert {style.color for style in LOOKS.values()} <= set(PALETTE)
+    looks = [(style.color, style.marker) for style in LOOKS.values()]
+    assert len(set(looks)) == len(looks)
+    labels = [style.label for style in LOOKS.values()]
+    assert len(set(labels)) == len(labels)
+    for style in LOOKS.values():
+        assert style.dash == NOT_PRIVATE_DASH or "not private" not in style.label
+
+
+def test_train_dashes_say_what_holds():
+    for method in EVERY.values():
+        assert (method.look.dash == NOT_PRIVATE_DASH) == (not method.claim_holds)
+        assert (method.look.dash == DELTA_DASH) == (not method.pure)
+
+
+def test_items_of_a_legend_keep_their_order_and_what_they_stand_for():
+    p = figure(name="order")
+    legend = PlotLegend(p, hides=True)
+    lines = [p.line([0, 1], [0, 1]) for _ in range(3)]
+    late = legend.item("late", [stroke("black")], [lines[2]])
+    first, second = (legend.add(str(i), [stroke("black")], [lines[i]]) for i in range(2))
+    legend.place([late, first, second])
+    assert p.legend[0].items == [late, first, second]
+    (passed,) = p.legend[0].js_event_callbacks["legend_item_click"]
+    assert passed.args["items"] == [late, first, second]
+    assert passed.args["shown"] == [[lines[2]], [lines[0]], [lines[1]]]
+
+
+def test_a_series_that_is_made_later_has_its_samples():
+    plot = BandFigure("late", every_style(), "y", x_range=AccuracyPanel().figures[0].plot.x_range)
+    plot.restyle({"binned": every_style()["binned"]})
+    (item,) = plot.legend.model.items
+    assert set(item.renderers) <= set(plot.plot.renderers)
+    assert plot.legend.shown(item) == plot.drawn["binned"]
