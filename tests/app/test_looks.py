@@ -12,15 +12,15 @@ from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
 from dpml_app.select import figures as select
-from dpml_app.train.accuracy import AccuracyPanel
+from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import EVERY
 from dpml_app.train.panel import every_style
-from dpml_app.train.partition import PartitionPanel
-from dpml_app.train.reg_lambda import LambdaPanel
-from dpml_app.train.size import SizePanel
-from dpml_app.train.tuning import SCHEMES, TuningPanel
-from dpml_app.train.weight import WeightPanel
+from dpml_app.train.partition import PartitionCard
+from dpml_app.train.reg_lambda import LambdaCard
+from dpml_app.train.size import SizeCard
+from dpml_app.train.tuning import SCHEMES, TuningCard
+from dpml_app.train.weight import WeightCard
 
 # of each page, the styles of one plot
 ON_ONE_PLOT = {
@@ -50,7 +50,7 @@ PLOTS = {
     "select accuracy": lambda: select.AccuracyFigure().plot,
     **{
         f"train {panel.name}": lambda panel=panel: train_figure(panel())
-        for panel in (AccuracyPanel, SizePanel, WeightPanel, PartitionPanel, LambdaPanel, TuningPanel)
+        for panel in (AccuracyCard, SizeCard, WeightCard, PartitionCard, LambdaCard, TuningCard)
     },
     "evaluate roc": lambda: evaluate.RocFigure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
@@ -163,7 +163,7 @@ def test_items_of_a_legend_keep_their_order_and_what_they_stand_for():
 
 
 def test_a_series_that_is_made_later_has_its_samples():
-    plot = BandFigure("late", every_style(), "y", x_range=AccuracyPanel().figures[0].plot.x_range)
+    plot = BandFigure("late", every_style(), "y", x_range=AccuracyCard().figures[0].plot.x_range)
     plot.restyle({"binned": every_style()["binned"]})
     (item,) = plot.legend.model.items
     assert set(item.renderers) <= set(plot.plot.renderers)
