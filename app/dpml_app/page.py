@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from html import escape
 from typing import Any
 
@@ -16,13 +14,13 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 from panel.models.markup import HTML
-from threadpoolctl import threadpool_limits
 
 from dpml.exceptions import DpmlError
 from dpml_app.card import Slot
 from dpml_app.settings import Shared
 from dpml_app.work.pool import Pool
 from dpml_app.work.sweep import Sweep
+from dpml_app.work.threads import ANSWERS, Threads
 from dpml_app.work.train import TrainWork
 
 __all__ = ["HEADLINE_STYLE", "BasePage", "answer_threads"]
@@ -34,12 +32,9 @@ p { margin: 0.25em 0; }
 """
 
 
-def answer_threads(name: str, number: int = 2) -> ThreadPoolExecutor:
-    """Return threads that answer changes at once.
-
-    One thread of linear algebra each: two that spin are slower than one where workers and a browser want processors.
-    """
-    return ThreadPoolExecutor(number, thread_name_prefix=name, initializer=partial(threadpool_limits, 1))
+def answer_threads(_page: str = "") -> Threads:
+    """Return the threads that answer changes at once; all pages share them."""
+    return ANSWERS
 
 
 class BasePage:
@@ -145,8 +140,8 @@ class BasePage:
                 self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
 
     @staticmethod
-    async def _in_thread(threads: ThreadPoolExecutor, function: Callable, *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+    async def _in_thread(threads: Threads, function: Callable, *arguments: Any) -> Any:
+        return await asyncio.wrap_future(threads.submit(function, *arguments))
 
 
 class LatestPage(BasePage):
@@ -207,7 +202,7 @@ class LatestPage(BasePage):
         finally:
             self._answering = False
 
-    async def _facts_of(self, threads: ThreadPoolExecutor, function: Callable, name: str) -> dict[str, Any] | None:
+    async def _facts_of(self, threads: Threads, function: Callable, name: str) -> dict[str, Any] | None:
         """Clear the page and return what it has to know of a data set; without it, say so and return None."""
         with self._hold():
             self._clear()

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager
 
 from bokeh.document import Document
 
-from dpml_app.work.pool import Chunk, Pool, Run
+from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.progress import Progress
+from dpml_app.work.run import Run
 from dpml_app.work.sweep import FLUSH_EVERY
 
 __all__ = ["TrainWork"]
