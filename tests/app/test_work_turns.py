@@ -23,6 +23,32 @@ def test_owners_take_turns_however_much_one_asks_for():
     assert taken(turns)[:7] == ["f0", "a0", "b0", "f1", "a1", "f2", "f3"]
 
 
+def test_one_that_comes_goes_before_one_that_has_just_had_a_turn():
+    turns = filled("f0", "f1", "f2")
+    assert turns.take() == "f0"
+    filled("a0", turns=turns)
+    assert taken(turns) == ["a0", "f1", "f2"]
+
+
+def test_those_that_ask_for_one_thing_after_another_keep_nobody_out():
+    turns, found = filled("f0", "f1", "f2", "a0", "b0", "c0"), []
+    for i in range(1, 20):
+        item = turns.take()
+        found.append(item)
+        if item[0] != "f":
+            filled(f"{item[0]}{i}", turns=turns)
+    assert [i for i, item in enumerate(found) if item[0] == "f"] == [0, 4, 8]
+
+
+def test_an_owner_is_forgotten_once_nothing_waits_or_a_round_has_passed():
+    turns = filled("a0", "b0", "b1")
+    assert taken(turns) == ["a0", "b0", "b1"]
+    assert not any(turns._next.values())
+    filled("a0", "b0", "b1", "b2", turns=turns)
+    assert [turns.take() for _ in range(3)] == ["a0", "b0", "b1"]
+    assert set(turns._next[Rank.CURVES]) == {"b"}
+
+
 def test_nothing_is_lost_and_the_order_of_an_owner_is_kept():
     items = [f"{'abc'[i % 3]}{i:02}" for i in range(30)]
     found = taken(filled(*items))

@@ -45,6 +45,10 @@ class Turns(Generic[T]):
 
     def __init__(self) -> None:
         self._waiting: dict[Rank, OrderedDict[Hashable, deque[T]]] = {rank: OrderedDict() for rank in Rank}
+        # start-time fair queueing: the round that is on, and the next one of each owner who has had a turn in it;
+        # without the second, several owners who ask for one thing after another would keep the others out
+        self._round = dict.fromkeys(Rank, 0)
+        self._next: dict[Rank, dict[Hashable, int]] = {rank: {} for rank in Rank}
         self._in_a_row = dict.fromkeys(Rank, 0)
 
     def put(self, item: T, *, owner: Hashable, rank: Rank) -> None:
@@ -55,6 +59,7 @@ class Turns(Generic[T]):
         """Let an item that was taken be the next of its rank."""
         self._waiting[rank].setdefault(owner, deque()).appendleft(item)
         self._waiting[rank].move_to_end(owner, last=False)
+        self._next[rank].pop(owner, None)
 
     def take(self, wanted: Callable[[T], bool] = lambda _item: True) -> T | None:
         """Return the item whose turn it is, or None; those that are not wanted any more go and cost no turn."""
@@ -69,17 +74,29 @@ class Turns(Generic[T]):
             if item is not None:
                 self._in_a_row[rank] += lower
                 return item
-        # what is lower may all be unwanted
-        return None if passed_over is None else self.take(wanted)
+        if passed_over is not None:  # what is lower was all unwanted
+            return self.take(wanted)
+        for rank in Rank:  # nobody waits: all begin anew, and nothing keeps an owner
+            self._next[rank].clear()
+        return None
 
     def _take(self, rank: Rank, wanted: Callable[[T], bool]) -> T | None:
-        owners = self._waiting[rank]
-        while owners:
-            owner, items = owners.popitem(last=False)
-            while items:
-                item = items.popleft()
-                if wanted(item):
-                    if items:
-                        owners[owner] = items
-                    return item
+        waiting, current, following = self._waiting[rank], self._round[rank], self._next[rank]
+        while waiting:
+            # one who has just come has had no turn in this round; of equals, the first who came
+            owner = min(waiting, key=lambda who: following.get(who, current))
+            begun = following.get(owner, current)
+            items = waiting[owner]
+            while items and not wanted(items[0]):
+                items.popleft()
+            item = items.popleft() if items else None
+            if not items:
+                del waiting[owner]
+            if item is not None:
+                if begun > current:  # a new round: all of the last one may have a turn again
+                    self._round[rank] = begun
+                    for who in [who for who, turn in following.items() if turn <= begun]:
+                        del following[who]
+                following[owner] = begun + 1
+                return item
         return None
