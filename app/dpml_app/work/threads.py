@@ -16,7 +16,7 @@ from dpml_app.work.turns import Rank, Turns, session
 __all__ = ["ANSWERS", "FORMULAS", "Threads"]
 
 # so long may what is being computed go on when the server ends
-LAST_SECONDS = 2.0
+LAST_SECONDS = 1.0
 
 
 class Threads:
