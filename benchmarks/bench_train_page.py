@@ -84,9 +84,7 @@ def main() -> None:
     with app_page() as (page, url):
         print(f"{'data set':<12} {'what':<16} {'median':>7} {'90 %':>7} {'target':>7}   (milliseconds)")
         for name in asked.datasets:
-            page.goto(
-                f"{url}?page=train&train_family={asked.family}&dataset={name}&epsilon=0.05", timeout=120_000
-            )
+            page.goto(f"{url}?page=train&train_family={asked.family}&dataset={name}&epsilon=0.05", timeout=120_000)
             page.wait_for_function(READY, timeout=600_000)
             for what, times in measure(page, asked.family).items():
                 ordered, target = sorted(times), TARGET if what == "painted" else ""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from html import escape
 from typing import Any, ClassVar
 
@@ -16,7 +14,6 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 from panel.models.markup import HTML
-from threadpoolctl import threadpool_limits
 
 from dpml.exceptions import DpmlError
 from dpml_app.card import AT_ONCE, NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, card, grid, line
@@ -26,6 +23,7 @@ from dpml_app.widgets import Controls
 from dpml_app.work.engine import DELAY, Engine
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.sweep import Sweep
+from dpml_app.work.threads import ANSWERS, Threads
 
 __all__ = ["HEADLINE_STYLE", "BasePage", "CardPage", "answer_threads"]
 
@@ -36,12 +34,9 @@ p { margin: 0.25em 0; }
 """
 
 
-def answer_threads(name: str, number: int = 2) -> ThreadPoolExecutor:
-    """Return threads that answer changes at once.
-
-    One thread of linear algebra each: two that spin are slower than one where workers and a browser want processors.
-    """
-    return ThreadPoolExecutor(number, thread_name_prefix=name, initializer=partial(threadpool_limits, 1))
+def answer_threads(_page: str = "") -> Threads:
+    """Return the threads that answer changes at once; all pages share them."""
+    return ANSWERS
 
 
 class BasePage:
@@ -154,8 +149,8 @@ class BasePage:
                 self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
 
     @staticmethod
-    async def _in_thread(threads: ThreadPoolExecutor, function: Callable, *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+    async def _in_thread(threads: Threads, function: Callable, *arguments: Any) -> Any:
+        return await asyncio.wrap_future(threads.submit(function, *arguments))
 
 
 class LatestPage(BasePage):
@@ -217,7 +212,7 @@ class LatestPage(BasePage):
         finally:
             self._answering = False
 
-    async def _facts_of(self, threads: ThreadPoolExecutor, function: Callable, name: str) -> dict[str, Any] | None:
+    async def _facts_of(self, threads: Threads, function: Callable, name: str) -> dict[str, Any] | None:
         """Clear the page and return what it has to know of a data set; without it, say so and return None."""
         with self._hold():
             self._clear()
@@ -259,7 +254,6 @@ class CardPage(LatestPage):
         How a card's line is called.
     what : str
         What the workers compute, for the status line.
-    threads : ThreadPoolExecutor
     controls_kind : class
         Makes the widgets.
     reload : frozenset of str
@@ -273,7 +267,6 @@ class CardPage(LatestPage):
     sources: ClassVar[tuple[str, str]]
     readout_name: ClassVar[str]
     what: ClassVar[str] = "curves"
-    threads: ClassVar[ThreadPoolExecutor]
     controls_kind: ClassVar[type[Controls]]
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
     headline_height: ClassVar[int] = 92
@@ -395,7 +388,7 @@ class CardPage(LatestPage):
 
     async def _call(self, function: Callable, *arguments: Any) -> Any:
         """Return what a function gives, computed in the server and kept."""
-        return await self._in_thread(self.threads, self.pool.cache.call, function, *arguments)
+        return await self._in_thread(ANSWERS, self.pool.cache.call, function, *arguments)
 
     async def _answer_once(self, changed: set[str]) -> None:
         if self.reload & changed and not await self._load("dataset" in changed):

@@ -13,9 +13,9 @@ from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
 from dpml_app.select import figures as select
 from dpml_app.train.accuracy import AccuracyCard
+from dpml_app.train.card import every_style
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import EVERY
-from dpml_app.train.panel import every_style
 from dpml_app.train.partition import PartitionCard
 from dpml_app.train.reg_lambda import LambdaCard
 from dpml_app.train.size import SizeCard

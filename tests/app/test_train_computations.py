@@ -372,7 +372,7 @@ def test_every_setting_of_the_page_is_in_the_link_and_has_a_control():
 def test_work_that_fails_is_said_and_ends(monkeypatch):
     pool, said, tasks = Pool(1), [], []
 
-    def refuse(_chunk):
+    def refuse(_chunk, **_place):
         raise RuntimeError("no workers")
 
     monkeypatch.setattr(pool, "submit", refuse)

@@ -23,12 +23,14 @@ from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
 from dpml_app.audit.settings import AuditSettings
 from dpml_app.audit.tables import ClaimsTable, RecordEditor, claim_key
 from dpml_app.card import Slot, card, grid
-from dpml_app.page import BasePage, answer_threads
+from dpml_app.page import BasePage
 from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.run import Run
+from dpml_app.work.threads import ANSWERS, FORMULAS
+from dpml_app.work.turns import Rank
 
 __all__ = ["AuditPage"]
 
-_ANSWERS, _FORMULAS = answer_threads("audit"), answer_threads("formula", 1)
 PENDING: dict[str, Any] = {"known": False, "pending": True}
 PATIENCE = 0.15
 # steps up to 1,000 draws take a few hundredths of a second
@@ -37,6 +39,8 @@ AT_ONCE = 6
 PACE = 0.12
 FLUSH_EVERY = 0.4
 CHECK_SEED = 0
+CHECKS = [Chunk(compute.check_exactly, claim) for claim in claims()]
+CHECKS += [Chunk(compute.check_sampled, (*claim, CHECK_SEED)) for claim in claims()]
 
 
 class AuditPage(BasePage):
@@ -54,6 +58,7 @@ class AuditPage(BasePage):
         super().__init__(settings, pool)
         self.attack, self.bound, self.output = AttackFigure(), BoundFigure(), OutputFigure()
         self._serial = 0
+        self._checks: Run | None = None
         self._paused = self._running = False
         self._steps: list[dict[str, Any]] = []
         self._exact: dict[str, Any] = PENDING
@@ -113,11 +118,14 @@ class AuditPage(BasePage):
         self._doc = pn.state.curdoc
         self.pool.start()
         self._on_change()
-        self._spawn(self._check_claims())
+        self._checks = Run(self.pool, CHECKS, rank=Rank.IDLE)
+        self._spawn(self._check_claims(self._checks))
 
     def stop(self) -> None:
         """Stop computing for a page that has been closed."""
         self._serial += 1
+        if self._checks is not None:
+            self._checks.cancel()
         super().stop()
 
     def _on_change(self, *_events) -> None:
@@ -171,7 +179,7 @@ class AuditPage(BasePage):
     async def _audit(self, serial: int, values: dict[str, Any]) -> None:
         """Audit one setting, step by step, until it is done or outdated."""
         key = AuditSettings.audit_key(values)
-        formula = asyncio.ensure_future(self._in_thread(_FORMULAS, self.pool.cache.call, compute.exact, key))
+        formula = asyncio.ensure_future(self._in_thread(FORMULAS, self.pool.cache.call, compute.exact, key))
         try:
             # most formulas are there at once; the draws do not wait for one that is not
             await asyncio.wait({formula}, timeout=PATIENCE)
@@ -214,8 +222,9 @@ class AuditPage(BasePage):
     async def _step(self, key: tuple, values: dict[str, Any], index: int) -> dict[str, Any]:
         chunk = Chunk(compute.step, (key, values["audit_seed"], values["audit_confidence"], index))
         if index < AT_ONCE or not self.pool.warm:
-            return await self._in_thread(_ANSWERS, self.pool.cache.call, chunk.function, *chunk.arguments)
-        return await self.pool.result(chunk)
+            return await self._in_thread(ANSWERS, self.pool.cache.call, chunk.function, *chunk.arguments)
+        # a long run of draws has its turn among the curves
+        return await self.pool.result(chunk, rank=Rank.CURVES)
 
     def _show_exact(self, values: dict[str, Any], exact: dict[str, Any]) -> None:
         self._exact = exact
@@ -284,32 +293,30 @@ class AuditPage(BasePage):
 
     # ---- the catalogue ---------------------------------------------------------------------------------------------
 
-    async def _check_claims(self) -> None:
+    async def _check_claims(self, run: Run) -> None:
         """Check every claim, by formula at once and from draws when the page has nothing else to do."""
-        every = claims()
         shown = 0.0
         try:
-            for function, arguments, column in (
-                (compute.check_exactly, (), 0),
-                (compute.check_sampled, (CHECK_SEED,), 1),
-            ):
-                for done, (name, relation) in enumerate(every, start=1):
-                    # what is being looked at comes first
-                    while self._doc is not None and ((self._running and not self._paused) or not self.shown):
-                        await asyncio.sleep(0.2)
-                    if self._doc is None:
-                        return
-                    check = await self.pool.result(Chunk(function, (name, relation, *arguments)))
-                    entry, key = CATALOGUE[name], claim_key(name, relation)
-                    marks = self._marks.setdefault(key, [words.mark(entry, None, sampled=bool(c)) for c in (0, 1)])
-                    marks[column] = words.mark(entry, check, sampled=bool(column))
-                    if time.monotonic() - shown > FLUSH_EVERY or done == len(every):
-                        self._show_marks(done + column * len(every))
-                        shown = time.monotonic()
+            await self._idle()
+            async for chunk, check in run.results():
+                name, relation = chunk.arguments[:2]
+                column = int(chunk.function is compute.check_sampled)
+                entry, key = CATALOGUE[name], claim_key(name, relation)
+                marks = self._marks.setdefault(key, [words.mark(entry, None, sampled=bool(c)) for c in (0, 1)])
+                marks[column] = words.mark(entry, check, sampled=bool(column))
+                if time.monotonic() - shown > FLUSH_EVERY or run.done == len(run.chunks):
+                    self._show_marks(run.done)
+                    shown = time.monotonic()
+                await self._idle()
         except Exception as error:
             if self._doc is not None:
                 with pn.io.hold(self._doc):
                     self._failed("The catalogue's claims", error)
+
+    async def _idle(self) -> None:
+        """Wait while the page computes or is hidden: what is being looked at comes first."""
+        while self._doc is not None and ((self._running and not self._paused) or not self.shown):
+            await asyncio.sleep(0.2)
 
     def _show_marks(self, done: int) -> None:
         if self._doc is None:

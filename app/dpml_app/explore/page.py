@@ -21,7 +21,7 @@ from dpml_app.explore.map import MapCard
 from dpml_app.explore.roc import RocCard
 from dpml_app.explore.selection import SelectionCard
 from dpml_app.explore.settings import ExploreSettings
-from dpml_app.page import CardPage, answer_threads
+from dpml_app.page import CardPage
 from dpml_app.settings import DATASETS, EPSILONS
 from dpml_app.work.pool import Chunk
 
@@ -41,7 +41,6 @@ class ExplorePage(CardPage):
     readout_name = "{}-readout"
     readout_look = MappingProxyType({"padding-left": "7px"})
     what = "curves and map"
-    threads = answer_threads("answers")
     controls_kind = ExploreControls
 
     def connect(self) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpml_app.card import Card, Results, Values
 from dpml_app.drawing.figure import run_script, script
-from dpml_app.page import CardPage, answer_threads
+from dpml_app.page import CardPage
 from dpml_app.select import compute, words
 from dpml_app.select.accuracy import AccuracyCard
 from dpml_app.select.controls import SelectControls
@@ -40,7 +40,6 @@ class SelectPage(CardPage):
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"
     what = "F1 and accuracy"
-    threads = answer_threads("select")
     controls_kind = SelectControls
     headline_height = 60
 

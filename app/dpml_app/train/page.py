@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml_app.card import Results, Values
-from dpml_app.page import CardPage, answer_threads
+from dpml_app.page import CardPage
 from dpml_app.train import words
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.compute import nb_facts
@@ -49,7 +49,6 @@ class TrainPage(CardPage):
     )
     sources = ("train-state", "train-work")
     readout_name = "train-{}-readout"
-    threads = answer_threads("train")
     controls_kind = TrainControls
     reload = frozenset({"dataset", "train_family"})
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dpml_app.work.pool import Chunk, Pool, Run
+from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.progress import Progress
+from dpml_app.work.run import Run
 
 __all__ = ["DELAY", "FLUSH_EVERY", "Engine"]
 

@@ -1,26 +1,31 @@
-"""Long work outside the server: a pool of worker processes, one cache for all pages, and runs that the latest wins.
+"""Long work outside the server: worker processes that all sessions share, a few chunks at a time and each in its turn.
 
-A run is a list of small chunks; each chunk is a module-level function and its arguments, and its result is kept under
-them. Chunks that are asked for twice at a time are computed once. Workers end by themselves when the server does.
+A chunk is a module-level function and its arguments; its result is kept under them. Chunks that are asked for twice at
+a time are computed once. A worker that ends is replaced, and what it was computing is asked for again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+from dpml.exceptions import shown
+from dpml_app.work.cache import Cache, key_of
+from dpml_app.work.turns import Rank, Turns, session
+from dpml_app.work.worker import Worker, WorkerEnded
 
-__all__ = ["Cache", "Chunk", "Pool", "Run", "pool"]
+__all__ = ["Chunk", "Pool", "pool"]
 
-MOST_RESULTS = 20_000
+# so often is a chunk asked for whose worker ends, and so often is a worker started that never gets ready
+TRIES = 3
+# how soon a worker is missed that ended while it had nothing to do
+LOOK_EVERY = 1.0
 
 
 @dataclass(frozen=True)
@@ -33,208 +38,214 @@ class Chunk:
     @property
     def key(self) -> tuple:
         """What its result is kept under."""
-        return (self.function.__module__, self.function.__qualname__, *self.arguments)
+        return key_of(self.function, self.arguments)
 
 
-def read_only(value: Any) -> Any:
-    """Return the value with every array in it locked: cached arrays are shared by all pages."""
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-    elif isinstance(value, dict):
-        for part in value.values():
-            read_only(part)
-    return value
+@dataclass(eq=False)
+class _Request:
+    """A chunk that is asked for, and those who wait for it, each with their place."""
+
+    chunk: Chunk
+    callers: dict[Future, tuple[Hashable, Rank]] = field(default_factory=dict)
+    tries: int = 0
+    sent: bool = False
 
 
-class Cache:
-    """Results under their keys; the least recently used goes first. Safe for threads."""
+@dataclass(eq=False)
+class _Hand:
+    """A thread of the server, and the worker that it feeds."""
 
-    def __init__(self, size: int = MOST_RESULTS):
-        self.size = size
-        self._results: OrderedDict[tuple, Any] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple) -> Any:
-        """Return a result, or None."""
-        with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-            return self._results.get(key)
-
-    def put(self, key: tuple, value: Any) -> Any:
-        """Keep a result and return it, its arrays locked."""
-        with self._lock:
-            self._results[key] = read_only(value)
-            self._results.move_to_end(key)
-            while len(self._results) > self.size:
-                self._results.popitem(last=False)
-        return value
-
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return function(*arguments), kept under the same key as the chunk of that call."""
-        key = Chunk(function, arguments).key
-        value = self.get(key)
-        return self.put(key, function(*arguments)) if value is None else value
-
-
-def _worker_starts() -> None:
-    """Make a worker polite, single-threaded and mortal, and load what it will need."""
-    # a terminal's Ctrl-C is for the server, which then ends; the thread below follows it
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(15)  # the page that is being used comes first
-    from threadpoolctl import threadpool_limits
-
-    import dpml_app.audit.compute
-    import dpml_app.data
-    import dpml_app.select.compute  # noqa: F401  warm: imports take longer than most chunks
-
-    threadpool_limits(1)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _ready() -> int:
-    return os.getpid()
+    worker: Any = None
+    thread: threading.Thread | None = None
+    ready: bool = False
+    ended: bool = False
 
 
 class Pool:
     """Worker processes, started when first used, and the results they have sent.
+
+    A worker is given its next chunk when it has answered the last one, so whoever asks waits for one chunk of each
+    other session, not for all that they have asked for.
 
     Parameters
     ----------
     workers : int, optional
         Default: all processors but the one that serves, at most two.
     cache : Cache, optional
-
-    Attributes
-    ----------
-    warm : bool
-        Whether a worker has started and imported what it needs, which takes seconds.
+    worker : callable, optional
+        Makes a worker: what has `ready`, `call`, `end` and `alive` as `Worker` has.
     """
 
-    def __init__(self, workers: int | None = None, cache: Cache | None = None):
+    def __init__(self, workers: int | None = None, cache: Cache | None = None, *, worker: Callable[[], Any] = Worker):
         self.workers = workers or max(1, min(2, (os.cpu_count() or 2) - 1))
         self.cache = cache or Cache()
-        self._executor: ProcessPoolExecutor | None = None
-        self._flying: dict[tuple, Future] = {}
-        self._lock = threading.Lock()
-        self.warm = False
+        self._make = worker
+        self._hands: list[_Hand] = []
+        self._asked: dict[tuple, _Request] = {}
+        self._turns: Turns[tuple[Future, _Request]] = Turns()
+        self._changed = threading.Condition()
+
+    @property
+    def warm(self) -> bool:
+        """Whether a worker has started and imported what it needs, which takes seconds."""
+        return any(hand.ready for hand in self._hands)
 
     def start(self) -> None:
         """Start and warm the workers without waiting for them."""
-        with self._lock:
-            if self._executor is None:
-                # spawn: a forked copy of a server with threads and sockets would not be safe
-                self._executor = ProcessPoolExecutor(
-                    self.workers, mp_context=get_context("spawn"), initializer=_worker_starts
-                )
-                self.warm = False
-                for _ in range(self.workers):
-                    self._executor.submit(_ready).add_done_callback(self._is_ready)
+        with self._changed:
+            if self._hands:
+                return
+            atexit.register(self.stop)  # or workers would be replaced while the server ends
+            self._hands = [_Hand() for _ in range(self.workers)]
+            for hand in self._hands:
+                # a daemon: the server ends without waiting for a chunk
+                hand.thread = threading.Thread(target=self._work, args=(hand,), name="worker's hand", daemon=True)
+                hand.thread.start()
 
-    def _is_ready(self, future: Future) -> None:
-        self.warm = not future.cancelled() and future.exception() is None
+    def submit(self, chunk: Chunk, *, owner: Hashable | None = None, rank: Rank = Rank.CURVES) -> Future:
+        """Return a future of the chunk's result: kept, on its way, or waiting for its turn.
 
-    def submit(self, chunk: Chunk) -> Future:
-        """Return a future of the chunk's result: kept, on its way, or sent to a worker now."""
-        kept = self.cache.get(chunk.key)
-        if kept is not None:
-            done: Future = Future()
-            done.set_result(kept)
-            return done
-        self.start()
-        with self._lock:
-            if chunk.key in self._flying:
-                return self._flying[chunk.key]
-            assert self._executor is not None
-            try:
-                future = self._executor.submit(chunk.function, *chunk.arguments)
-            except (BrokenExecutor, RuntimeError) as error:
-                self._executor = None  # the next chunk starts new workers
-                future = Future()
-                future.set_exception(error)
-                return future
-            self._flying[chunk.key] = future
-        future.add_done_callback(lambda f: self._landed(chunk.key, f))
+        The owner is the session that asks unless another is named. Cancel the future when nobody waits for it any more.
+        """
+        future: Future = Future()
+        with self._changed:
+            kept = self.cache.get(chunk.key)
+            if kept is None:
+                request = self._asked.setdefault(chunk.key, _Request(chunk))
+                # what nobody owns has a turn of its own
+                owner = next(who for who in (owner, session(), future) if who is not None)
+                request.callers[future] = owner, rank
+                if not request.sent:
+                    self._turns.put((future, request), owner=owner, rank=rank)
+                    self._changed.notify()
+        if kept is None:
+            self.start()
+        else:
+            future.set_result(kept)
         return future
 
-    def _landed(self, key: tuple, future: Future) -> None:
-        if not future.cancelled() and future.exception() is None:
-            self.cache.put(key, future.result())
-        with self._lock:
-            self._flying.pop(key, None)
-            if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
-                self._executor = None
-
-    async def result(self, chunk: Chunk) -> Any:
+    async def result(self, chunk: Chunk, *, owner: Hashable | None = None, rank: Rank = Rank.NOW) -> Any:
         """Await a chunk's result."""
-        return await asyncio.shield(asyncio.wrap_future(self.submit(chunk)))
+        return await asyncio.wrap_future(self.submit(chunk, owner=owner, rank=rank))
 
     def stop(self) -> None:
-        """End the workers; chunks that have not begun are dropped."""
-        with self._lock:
-            executor, self._executor = self._executor, None
-        if executor is not None:
-            executor.shutdown(wait=True, cancel_futures=True)
+        """End the workers, whatever they compute, and drop what waits."""
+        atexit.unregister(self.stop)
+        with self._changed:
+            hands, self._hands = self._hands, []
+            for hand in hands:
+                hand.ended = True
+            callers = [future for request in self._asked.values() for future in request.callers]
+            self._asked, self._turns = {}, Turns()
+            self._changed.notify_all()
+        for future in callers:
+            future.cancel()
+        for hand in hands:
+            # one that is just being started is ended as soon as it is there
+            while hand.thread is not None and hand.thread.is_alive():
+                if hand.worker is not None:
+                    hand.worker.end()
+                hand.thread.join(0.1)
 
+    # ---- in the threads that feed the workers ------------------------------------------------------------------------
 
-class Run:
-    """The chunks of one request, a few at a time, until they are done, cancelled or outdated by another run.
+    def _work(self, hand: _Hand) -> None:
+        """Give a worker one chunk after the other; start another when it ends."""
+        in_vain = 0
+        while not hand.ended and in_vain < TRIES:
+            try:
+                hand.worker = self._make()
+                hand.worker.ready()
+            except (WorkerEnded, OSError):
+                in_vain += 1
+            else:
+                in_vain, hand.ready = 0, True
+                while self._feed(hand):
+                    pass
+                hand.ready = False
+            if hand.worker is not None:
+                hand.worker.end()
+        self._give_up(hand)
 
-    Parameters
-    ----------
-    pool : Pool
-    chunks : sequence of Chunk
-    """
+    def _feed(self, hand: _Hand) -> bool:
+        """Wait for a request and have it computed; False once the worker has ended."""
+        request = self._next(hand)
+        if request is None:
+            return False
+        try:
+            value = hand.worker.call(request.chunk.function, request.chunk.arguments)
+        except WorkerEnded:
+            if not hand.ended:
+                self._lost(request)
+            return False
+        except Exception as error:
+            self._land(request, error=error)
+        else:
+            self._land(request, value)
+        return True
 
-    def __init__(self, pool: Pool, chunks: Sequence[Chunk]):
-        self.pool, self.chunks = pool, list(chunks)
-        self.cancelled = False
-        self.done = 0
+    def _next(self, hand: _Hand) -> _Request | None:
+        """Wait for a request; None once the worker has ended."""
+        with self._changed:
+            while not hand.ended and hand.worker.alive:
+                taken = self._turns.take(self._wanted)
+                if taken is not None:
+                    taken[1].sent = True
+                    return taken[1]
+                self._changed.wait(LOOK_EVERY)
+        return None
 
-    def cancel(self) -> None:
-        """Send no further chunk; the few that are with workers are awaited by nobody."""
-        self.cancelled = True
+    def _wanted(self, taken: tuple[Future, _Request]) -> bool:
+        future, request = taken
+        if request.sent:
+            return False
+        if not future.cancelled():
+            return True
+        request.callers.pop(future, None)
+        if not request.callers and self._asked.get(request.chunk.key) is request:
+            del self._asked[request.chunk.key]
+        return False
 
-    async def results(self):
-        """Yield (chunk, result) as they come, in no fixed order; stops early once cancelled."""
-        waiting = iter(self.chunks)
-        flying: dict[asyncio.Future, Chunk] = {}
-        exhausted = False
-        while not self.cancelled:
-            # one more than there are workers, so that none waits for the server
-            while not exhausted and len(flying) <= self.pool.workers:
-                chunk = next(waiting, None)
-                if chunk is None:
-                    exhausted = True
-                else:
-                    kept = self.pool.cache.get(chunk.key)
-                    if kept is not None:
-                        self.done += 1
-                        yield chunk, kept
-                        if self.cancelled:
-                            return
-                    else:
-                        flying[asyncio.wrap_future(self.pool.submit(chunk))] = chunk
-            if not flying:
+    def _lost(self, request: _Request) -> None:
+        """Ask again for a chunk whose worker has ended, but not for ever."""
+        request.tries += 1
+        if request.tries >= TRIES:
+            name, arguments = request.chunk.function.__qualname__, shown(request.chunk.arguments)
+            text = f"a worker process ended each of the {TRIES} times that it computed {name} of {arguments}; "
+            self._land(request, error=WorkerEnded(text + "this setting may need more memory than there is"))
+            return
+        with self._changed:
+            request.sent = False
+            for future, (owner, rank) in request.callers.items():
+                self._turns.put_back((future, request), owner=owner, rank=rank)
+            self._changed.notify()
+
+    def _land(self, request: _Request, value: Any = None, error: Exception | None = None) -> None:
+        with self._changed:
+            if value is not None:
+                self.cache.put(request.chunk.key, value)
+            if self._asked.get(request.chunk.key) is request:
+                del self._asked[request.chunk.key]
+        for future in request.callers:
+            if not future.set_running_or_notify_cancel():
+                continue
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+
+    def _give_up(self, hand: _Hand) -> None:
+        """Tell all who wait that no worker starts; the next one who asks makes another attempt."""
+        with self._changed:
+            if hand.ended:
                 return
-            ready, _ = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
-            for future in ready:
-                chunk = flying.pop(future)
-                if self.cancelled:
-                    future.exception()  # seen, so that nothing is logged of a result that nobody wants
-                    continue
-                self.done += 1
-                yield chunk, future.result()
+            self._hands.remove(hand)
+            if self._hands:  # the others go on
+                return
+            requests, self._asked, self._turns = list(self._asked.values()), {}, Turns()
+        error = WorkerEnded(f"no worker process starts: {TRIES} ended before they were ready")
+        for request in requests:
+            self._land(request, error=error)
 
 
 _POOL = Pool()

@@ -10,8 +10,9 @@ from typing import Any
 
 from bokeh.document import Document
 
-from dpml_app.work.pool import Chunk, Pool, Run
+from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.progress import Progress
+from dpml_app.work.run import Run
 
 __all__ = ["Sweep"]
 

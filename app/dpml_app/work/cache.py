@@ -1,0 +1,60 @@
+"""Results that all pages share, kept under the call that made them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Cache", "key_of", "read_only"]
+
+MOST_RESULTS = 20_000
+
+
+def key_of(function: Callable[..., Any], arguments: tuple) -> tuple:
+    """Return what the result of a call is kept under."""
+    return (function.__module__, function.__qualname__, *arguments)
+
+
+def read_only(value: Any) -> Any:
+    """Return the value with every array in it locked: cached arrays are shared by all pages."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif isinstance(value, dict):
+        for part in value.values():
+            read_only(part)
+    return value
+
+
+class Cache:
+    """Results under their keys; the least recently used goes first. Safe for threads."""
+
+    def __init__(self, size: int = MOST_RESULTS):
+        self.size = size
+        self._results: OrderedDict[tuple, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple) -> Any:
+        """Return a result, or None."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def put(self, key: tuple, value: Any) -> Any:
+        """Keep a result and return it, its arrays locked."""
+        with self._lock:
+            self._results[key] = read_only(value)
+            self._results.move_to_end(key)
+            while len(self._results) > self.size:
+                self._results.popitem(last=False)
+        return value
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return function(*arguments), kept under the same key as the chunk of that call."""
+        key = key_of(function, arguments)
+        value = self.get(key)
+        return self.put(key, function(*arguments)) if value is None else value

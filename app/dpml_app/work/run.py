@@ -1,0 +1,75 @@
+"""A run: the chunks of one request, until they are done, cancelled or outdated by another run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Hashable, Sequence
+from typing import Any
+
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.turns import Rank, session
+
+__all__ = ["Run"]
+
+
+class Run:
+    """The chunks of one request, of which a few at a time wait for their turn.
+
+    Parameters
+    ----------
+    pool : Pool
+    chunks : sequence of Chunk
+    owner : hashable, optional
+        Who takes turns with others; default: the session that makes the run, or else the run itself.
+    rank : Rank
+    """
+
+    def __init__(self, pool: Pool, chunks: Sequence[Chunk], *, owner: Hashable | None = None, rank: Rank = Rank.CURVES):
+        self.pool, self.chunks, self.rank = pool, list(chunks), rank
+        self.owner: Hashable = next(who for who in (owner, session(), self) if who is not None)
+        self.cancelled = False
+        self.done = 0
+        self._flying: dict[asyncio.Future, Chunk] = {}
+
+    def cancel(self) -> None:
+        """Ask for nothing more; what workers compute already is kept for the next who asks."""
+        self.cancelled = True
+        for future in self._flying:
+            future.cancel()
+
+    async def results(self) -> AsyncIterator[tuple[Chunk, Any]]:
+        """Yield (chunk, result) as they come, in no fixed order; stops early once cancelled.
+
+        It pauses while the next result is not asked for: then no more than a few chunks are on their way.
+        """
+        waiting, exhausted = iter(self.chunks), False
+        try:
+            while not self.cancelled:
+                # one more than there are workers, so that none waits for the server
+                while not exhausted and len(self._flying) <= self.pool.workers:
+                    chunk = next(waiting, None)
+                    if chunk is None:
+                        exhausted = True
+                        break
+                    kept = self.pool.cache.get(chunk.key)
+                    if kept is None:
+                        asked = self.pool.submit(chunk, owner=self.owner, rank=self.rank)
+                        self._flying[asyncio.wrap_future(asked)] = chunk
+                        continue
+                    self.done += 1
+                    yield chunk, kept
+                    if self.cancelled:
+                        return
+                if not self._flying:
+                    return
+                ready, _ = await asyncio.wait(self._flying, return_when=asyncio.FIRST_COMPLETED)
+                for future in ready:
+                    if self.cancelled:
+                        return
+                    self.done += 1
+                    yield self._flying.pop(future), future.result()
+        finally:
+            for future in self._flying:
+                if not future.cancel() and not future.cancelled():
+                    future.exception()  # seen, so that nothing is logged of a result that nobody wants
+            self._flying.clear()

@@ -1,0 +1,84 @@
+"""The check of all claims: when nothing else is computed, and only while the page is shown."""
+
+import asyncio
+
+import pytest
+from bokeh.document import Document
+from dpml_app.audit.page import CHECKS, AuditPage
+from dpml_app.state import Settings
+from dpml_app.work.pool import Pool
+from dpml_app.work.run import Run
+
+from dpml.catalogue import claims
+
+
+class Answers:
+    """Stands in for a worker process: every claim holds by formula, and none has draws."""
+
+    alive = True
+
+    def ready(self):
+        pass
+
+    def call(self, function, arguments):
+        if function.__name__ == "check_exactly":
+            return {"known": True, "passed": True, "epsilon": 1.0}
+        return {"known": False, "problem": "no draws"}
+
+    def end(self):
+        self.alive = False
+
+
+@pytest.fixture
+def page():
+    pool = Pool(1, worker=Answers)
+    page = AuditPage(Settings(), pool)
+    page._doc = Document()
+    yield page
+    page._doc = None
+    pool.stop()
+
+
+def checked(page):
+    return page.state.data["checked"][0]
+
+
+def follow(page, steps):
+    """Check the claims, and meanwhile take these steps, one a polling; return what was checked before each."""
+
+    async def both():
+        page._checks = Run(page.pool, CHECKS)
+        checks = asyncio.ensure_future(page._check_claims(page._checks))
+        seen = []
+        for step in steps:
+            await asyncio.sleep(0.3)
+            seen.append(checked(page))
+            step()
+        await asyncio.wait_for(checks, 120)
+        return seen
+
+    return asyncio.run(both())
+
+
+def test_claims_wait_until_the_page_is_shown_and_rests(page):
+    page.shown, page._running = False, True
+    steps = [lambda: setattr(page, "shown", True), lambda: setattr(page, "_running", False)]
+    assert follow(page, steps) == [0, 0]
+    assert checked(page) == len(CHECKS) == 2 * len(claims())
+    assert len(page._marks) == len(claims())
+    # by formula first, by draws then
+    assert all(exact[0] in ("passed", "wrong") and drawn[0] == "open" for exact, drawn in page._marks.values())
+
+
+def test_a_paused_audit_is_no_reason_to_wait(page):
+    page._running = page._paused = True
+    follow(page, [])
+    assert checked(page) == len(CHECKS)
+
+
+def test_a_page_that_is_closed_checks_no_further_claim(page):
+    page.shown = False
+    assert follow(page, [page.stop]) == [0]
+    assert checked(page) == 0
+    assert page._checks.cancelled
+    assert page.pool._asked == {}
