@@ -15,7 +15,7 @@ import param
 
 from dpml_app.settings import Shared
 
-__all__ = ["ALIASES", "faults", "parse", "query_of", "read"]
+__all__ = ["ALIASES", "faults", "parse", "query_of", "read", "text_of"]
 
 MOST_CHARACTERS = 300
 MOST_SHOWN = 40
@@ -47,8 +47,8 @@ def query_of(settings: Shared, names: Sequence[str]) -> str:
     >>> query_of(settings, ["epsilon", "draws"])
     '?page=train&epsilon=0.5'
     """
-    values = {name: _text(settings.param[name], getattr(settings, name)) for name in ("page", *names)}
-    told = {n: text for n, text in values.items() if text != _text(settings.param[n], settings.param[n].default)}
+    values = {name: text_of(settings.param[name], getattr(settings, name)) for name in ("page", *names)}
+    told = {n: text for n, text in values.items() if text != text_of(settings.param[n], settings.param[n].default)}
     return "?" + urlencode(told, safe=".,:") if told else "?"
 
 
@@ -110,7 +110,8 @@ def _joined(sentences: Sequence[str], shown: int | None = None) -> str:
     return " ".join(["In the link:", *sentences[:shown], *more])
 
 
-def _text(parameter: param.Parameter, value: Any) -> str:
+def text_of(parameter: param.Parameter, value: Any) -> str:
+    """Return a value as a link has it."""
     written = parameter.serialize(value)
     if isinstance(value, float):
         return f"{value:.12g}"
@@ -130,8 +131,10 @@ def _value(parameter: param.Parameter, text: str) -> Any:
             return int(text)
         if isinstance(parameter, param.Number):
             return _number(text)
+        if isinstance(parameter, param.ListSelector) and text.startswith("["):
+            return json.loads(text)  # as it can be written by hand
         return parameter.deserialize(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return text
 
 

@@ -180,7 +180,7 @@ def test_catalogue_has_all_claims_and_their_marks(app):
     app.page.wait_for_function(
         "(n) => Bokeh.documents[0].get_model_by_name('audit-state').data.checked[0] === n",
         arg=2 * len(claims()),
-        timeout=120_000,
+        timeout=400_000,
     )
     cells = {}
     for row in app.page.locator("tbody tr").filter(has=app.page.get_by_role("button", name="Audit ")).all():
@@ -208,8 +208,6 @@ LINK = {
     "audit_draws": "1600",
     "audit_confidence": "0.99",
     "audit_seed": "12",
-    "draws": "20",
-    "dataset": "toy",
 }
 
 
@@ -230,7 +228,7 @@ def test_bad_values_in_a_link_are_said_and_the_good_ones_kept(app):
     text = " ".join(app.alerts)
     assert "audit_epsilon = -3 is not allowed: it must be one of 0.01" in text
     assert "audit_method = magic is not allowed" in text
-    assert "audit_table = xyz is not allowed: it must be records" in text
+    assert "audit_table = xyz is not allowed" in text
     assert "colour" in text
     assert (app.query["audit_seed"], float(app.query["audit_epsilon"])) == ("4", 1.0)
 

@@ -157,7 +157,7 @@ def test_bad_values_are_said_and_good_ones_kept(app):
     assert "evaluate_cut = 7 is not allowed" in text
     assert "evaluate_weakened = very is not allowed" in text
     assert "evaluate_rival = oracle is not allowed" in text
-    assert "some of histogram" in text
+    assert "evaluate_methods = ['luck', 'histogram'] is not allowed" in text
     assert app.query["evaluate_classifier"] == "logistic"
     assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)
 

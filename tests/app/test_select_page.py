@@ -209,7 +209,7 @@ def test_bad_values_are_said_and_good_ones_kept(app):
     assert "select_threshold = 7 is not allowed" in text
     assert "select_feature = -3 is not allowed" in text
     assert "select_score = best is not allowed" in text
-    assert "some of mask-count" in text
+    assert "select_methods = ['joint', 'luck'] is not allowed" in text
     assert (app.query["select_row_bound"], app.query["select_calibration"]) == ("2", "published")
     assert len(app.array("select-accuracy-mask-count", "mean")) > 0
     app.enter("select", FEW + "&select_feature=500")

@@ -216,6 +216,7 @@ class TrainPage(LatestPage):
             self.grid.objects = self.slots
         for place, panel in zip(self.slots, self.panels.values(), strict=True):
             place.visible = bool(set(panel.families) & set(shown))
+        self.on_places()
 
     def _offer_features(self) -> None:
         lowered = self.controls.fit(self._facts)
