@@ -15,10 +15,11 @@ import param
 
 from dpml_app.settings import Shared
 
-__all__ = ["ALIASES", "faults", "parse", "query_of", "read"]
+__all__ = ["ALIASES", "faults", "parse", "query_of", "read", "text_of"]
 
 MOST_CHARACTERS = 300
 MOST_SHOWN = 40
+MOST_WRONG = 60
 # what older links call it
 ALIASES = {"train_dataset": "dataset"}
 
@@ -46,8 +47,8 @@ def query_of(settings: Shared, names: Sequence[str]) -> str:
     >>> query_of(settings, ["epsilon", "draws"])
     '?page=train&epsilon=0.5'
     """
-    values = {name: _text(settings.param[name], getattr(settings, name)) for name in ("page", *names)}
-    told = {n: text for n, text in values.items() if text != _text(settings.param[n], settings.param[n].default)}
+    values = {name: text_of(settings.param[name], getattr(settings, name)) for name in ("page", *names)}
+    told = {n: text for n, text in values.items() if text != text_of(settings.param[n], settings.param[n].default)}
     return "?" + urlencode(told, safe=".,:") if told else "?"
 
 
@@ -67,29 +68,50 @@ def read(settings: Shared, given: Mapping[str, str], known: Sequence[str]) -> li
     if unknown:
         shown = ", ".join(_short(name) for name in unknown[:3])
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        sentences.append(f"The link has {shown}{more}, which no control has.")
+        sentences.append(f"{shown}{more}: no control has this name.")
     for name, text in given.items():
         if name in unknown:
             continue
         problems = settings.assign({name: _value(settings.param[name], text)})
         if problems:
-            sentences.append(f"In the link, {problems[0]}")
+            sentences.append(problems[0])
     return sentences
 
 
 def faults(sentences: Sequence[str]) -> str:
     """Return the faults of a link in at most 300 characters.
 
+    Where they are longer, the longest are cut to what is wrong, without what is allowed; what still has no room is
+    counted.
+
     Examples
     --------
-    >>> len(faults(["x" * 200] * 9))
-    300
+    >>> faults(["draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50."])
+    'In the link: draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50.'
+    >>> faults(["a = 1 is not allowed: " + "x" * 300, "b = 2 is not allowed."])
+    'In the link: a = 1 is not allowed. b = 2 is not allowed.'
+    >>> faults(["a = 1 is not allowed."] * 20)[-31:]
+    ' a = 1 is not allowed. 8 more …'
     """
-    text = " ".join(sentences)
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 2].rstrip() + " …"
+    told = list(sentences)
+    for place in sorted(range(len(told)), key=lambda i: -len(told[i])):
+        if len(_joined(told)) > MOST_CHARACTERS:
+            wrong = told[place].partition(": ")[0].rstrip(".")
+            told[place] = wrong + "." if len(wrong) < MOST_WRONG else wrong[:MOST_WRONG] + "…"
+    shown = len(told)
+    while len(_joined(told, shown)) > MOST_CHARACTERS:
+        shown -= 1
+    return _joined(told, shown)
 
 
-def _text(parameter: param.Parameter, value: Any) -> str:
+def _joined(sentences: Sequence[str], shown: int | None = None) -> str:
+    shown = len(sentences) if shown is None else shown
+    more = [] if shown == len(sentences) else [f"{len(sentences) - shown} more …"]
+    return " ".join(["In the link:", *sentences[:shown], *more])
+
+
+def text_of(parameter: param.Parameter, value: Any) -> str:
+    """Return a value as a link has it."""
     written = parameter.serialize(value)
     if isinstance(value, float):
         return f"{value:.12g}"
@@ -104,14 +126,24 @@ def _value(parameter: param.Parameter, text: str) -> Any:
     try:
         if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
             objects = list(parameter.objects)
-            return float(text) if isinstance(objects[0], float) else _one(text, objects)
+            return _number(text) if isinstance(objects[0], float) else _one(text, objects)
         if isinstance(parameter, param.Integer):
             return int(text)
         if isinstance(parameter, param.Number):
-            return float(text)
+            return _number(text)
+        if isinstance(parameter, param.ListSelector) and text.startswith("["):
+            return json.loads(text)  # as it can be written by hand
         return parameter.deserialize(text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return text
+
+
+def _number(text: str) -> float:
+    """Return a number, whole where it is written so: a fault is told in the link's own words."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _one(text: str, objects: Sequence[Any]) -> Any:

@@ -58,6 +58,8 @@ class BasePage:
 
     def __init__(self, settings: Shared, pool: Pool):
         self.settings, self.pool = settings, pool
+        # called when the page has other places than before
+        self.on_places: Callable[[], None] = lambda: None
         self._pulse = ColumnDataSource({"beat": [0]})
         self._timer: asyncio.TimerHandle | None = None
         # a model is in the document once another one refers to it
@@ -368,6 +370,7 @@ class CardPage(LatestPage):
                 for place in self.slots[:AT_ONCE]:
                     place.mount()
             self.grid.objects = self.slots
+            self.on_places()
         for place, made in zip(self.slots, self.cards.values(), strict=True):
             place.visible = made.belongs(values)
 

@@ -143,6 +143,7 @@ class Shell:
             page.shown = other == name
         if name not in self.pages:
             page = self.pages[name] = ROOMS[name](self.settings, pool())
+            page.on_places = self._wait
             self.drawers[name].append(page.controls.column)
             self.slots[name].append(page.main)
             if self.live:
@@ -157,7 +158,7 @@ class Shell:
 
     def _wait(self) -> None:
         """Tell the browser which cards are still to come."""
-        names = [place.name for place in self.shown.slots if not place.objects]
+        names = [place.name for place in self.shown.slots if place.visible and not place.objects]
         if names != list(self.waiting.data["names"]):
             self.waiting.data = {"names": names}
 

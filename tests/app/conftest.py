@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dpml_app import link
+from dpml_app.state import Settings
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -24,11 +26,16 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
+# the machine may be busy: what never comes is a failure, what comes late is none
+PATIENCE = 60_000
+# so high that every card is near the view
+ALL_CARDS = 6000
 
 
 # of each page, the sources that count its answers and tell of its work, and what else must be there
 ROOMS = {
     "explore": ("answer-state", "sweep-state", "work?.total[0] > 0"),
+    "audit": ("audit-state", "audit-state", "true"),
     "noise": ("noise-state", "", "named('noise-terms')?.k.length > 0"),
     "select": (
         "select-state",
@@ -41,7 +48,12 @@ ROOMS = {
 READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
   const work = named("WORK")
-  return named("STATE")?.answers[0] > before && !work?.running[0] && ALSO
+  return named("STATE")?.COUNTED[0] > before && !work?.running[0] && ALSO && (CARDS || named("waiting").names.length === 0)
+}"""
+# the address says what the server has told the browser to write into it
+WRITTEN = """() => {
+  const told = Bokeh.documents[0].get_model_by_name("address").data.query[0]
+  return location.search === (told === "?" ? "" : told)
 }"""
 # a NaN is null on its way out of the page
 READ = """(name) => {
@@ -68,12 +80,20 @@ FRAMES = """(names) => names.map((name) => {
 SCROLL = """() => {
   let widest = document.documentElement.scrollWidth
   const walk = (node) => {
-    if (node.classList?.contains("main-content")) { widest = Math.max(widest, node.scrollWidth) }
+    if (node.nodeName === "MAIN") { widest = Math.max(widest, node.scrollWidth) }
     for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { walk(child) }
   }
   walk(document.body)
   return widest
 }"""
+
+
+def written(value):
+    """Return a setting as a link has it."""
+    return ".".join(value) if isinstance(value, list) else f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+DEFAULTS = {name: written(Settings.param[name].default) for name in ("page", *Settings.names())}
 
 
 def free_port():
@@ -140,8 +160,9 @@ class Server:
 class App:
     """A page of the app, and what it has complained about."""
 
-    def __init__(self, page, url):
-        self.page, self.url = page, url
+    def __init__(self, page, url, height):
+        self.page, self.url, self.height = page, url, height
+        page.set_default_timeout(PATIENCE)
         self.room = "explore"
         self.errors, self.elsewhere = [], []
         page.on("console", lambda m: self.errors.append(m.text) if m.type in ("error", "warning") else None)
@@ -166,12 +187,26 @@ class App:
     def settle(self, before):
         """Wait until the page has answered more than `before` times and its work is done."""
         state, work, also = ROOMS[self.room]
-        ready = READY.replace("STATE", state).replace("WORK", work).replace("ALSO", also)
-        self.page.wait_for_function(ready, arg=before, timeout=90_000)
+        words = {"STATE": state, "WORK": work, "ALSO": also, "COUNTED": self.counted}
+        # on a small screen some cards wait for being near
+        words["CARDS"] = "false" if self.height >= ALL_CARDS else "true"
+        ready = READY
+        for word, meant in words.items():
+            ready = ready.replace(word, meant)
+        self.page.wait_for_function(ready, arg=before)
+
+    @property
+    def counted(self):
+        return "runs" if self.room == "audit" else "answers"
 
     @property
     def answers(self):
-        return self.read(ROOMS[self.room][0])["answers"][0]
+        return self.read(ROOMS[self.room][0])[self.counted][0]
+
+    def turn(self, title):
+        """Go to a page by its link in the navigation, and wait for nothing."""
+        self.page.locator("#top nav").get_by_role("link", name=title, exact=True).click()
+        self.room = title.lower()
 
     def act(self, do):
         """Do something that the server answers, and wait until it has, curves included."""
@@ -210,7 +245,13 @@ class App:
 
     @property
     def query(self):
-        return self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+        """What the link says of every setting; what it does not say is at its default."""
+        self.page.wait_for_function(WRITTEN)
+        return {**DEFAULTS, **link.parse(self.search)}
+
+    @property
+    def search(self):
+        return self.page.evaluate("location.search")
 
     def slider(self, label):
         return self.page.get_by_role("slider", name=label, exact=True)
@@ -291,10 +332,10 @@ def make_app(browser):
     """Return a function that opens a page of a server; no page may log an error or ask another host for anything."""
     pages = []
 
-    def make(server, width=1440, height=1000):
+    def make(server, width=1440, height=ALL_CARDS):
         page = browser.new_page()
         page.set_viewport_size({"width": width, "height": height})
-        app = App(page, server.url)
+        app = App(page, server.url, height)
         pages.append(app)
         return app
 

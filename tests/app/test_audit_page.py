@@ -180,7 +180,7 @@ def test_catalogue_has_all_claims_and_their_marks(app):
     app.page.wait_for_function(
         "(n) => Bokeh.documents[0].get_model_by_name('audit-state').data.checked[0] === n",
         arg=2 * len(claims()),
-        timeout=120_000,
+        timeout=400_000,
     )
     cells = {}
     for row in app.page.locator("tbody tr").filter(has=app.page.get_by_role("button", name="Audit ")).all():
@@ -199,7 +199,7 @@ def test_catalogue_has_all_claims_and_their_marks(app):
 
 LINK = {
     "audit_method": "mask-mutual_information",
-    "audit_epsilon": "2.0",
+    "audit_epsilon": "2",
     "audit_relation": "replace-one",
     "audit_neighbours": "table",
     "audit_table": "nab.yc.y.nd",
@@ -208,8 +208,6 @@ LINK = {
     "audit_draws": "1600",
     "audit_confidence": "0.99",
     "audit_seed": "12",
-    "draws": "20",
-    "dataset": "toy",
 }
 
 
@@ -219,7 +217,7 @@ def test_link_brings_everything_back(app, make_app, server):
     assert {name: app.query[name] for name in LINK} == LINK
     assert app.query["page"] == "audit"
     again = make_app(server)
-    again.open(app.page.evaluate("location.search"), wait=False)
+    again.open(app.search, wait=False)
     settle(again)
     assert data(again) == data(app)
     assert again.query == app.query
@@ -228,9 +226,9 @@ def test_link_brings_everything_back(app, make_app, server):
 def test_bad_values_in_a_link_are_said_and_the_good_ones_kept(app):
     opened(app, "&audit_epsilon=-3&audit_method=magic&audit_table=xyz&audit_seed=4&colour=red")
     text = " ".join(app.alerts)
-    assert "audit_epsilon = -3.0 is not allowed: it must be one of 0.01" in text
+    assert "audit_epsilon = -3 is not allowed: it must be one of 0.01" in text
     assert "audit_method = magic is not allowed" in text
-    assert "audit_table = xyz is not allowed: it must be records" in text
+    assert "audit_table = xyz is not allowed" in text
     assert "colour" in text
     assert (app.query["audit_seed"], float(app.query["audit_epsilon"])) == ("4", 1.0)
 
@@ -246,16 +244,16 @@ def test_navigation_keeps_both_pages(app):
     app.open("?draws=10&dataset=toy&audit_draws=1000")
     explored = app.everything()
     assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('audit-roc') === null")
-    app.page.get_by_role("button", name="Audit", exact=True).click()
+    app.turn("Audit")
     settle(app)
     assert app.query["page"] == "audit"
     # the drawer follows its page a moment later
     app.slider("Claimed ε").wait_for(state="visible")
     app.slider("Features selected, T").wait_for(state="hidden")
-    app.page.get_by_role("button", name="Explore", exact=True).click()
+    app.turn("Explore")
     app.slider("Features selected, T").wait_for(state="visible")
     app.slider("Claimed ε").wait_for(state="hidden")
-    app.page.wait_for_function("location.search.includes('page=explore')")
+    assert app.query["page"] == "explore"
     assert app.everything() == explored
     app.press("ε", "ArrowRight")
     assert app.everything() != explored
@@ -265,7 +263,6 @@ def test_phone_and_dark(make_app, server):
     app = make_app(server, width=390, height=844)
     opened(app, "&audit_method=mask-count&audit_neighbours=table&audit_relation=replace-one")
     page = app.page
-    page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
     boxes = page.evaluate(
         """() => ["audit-attack", "audit-bound", "audit-output"].map((name) => {
           const model = Bokeh.documents[0].get_model_by_name(name)

@@ -20,7 +20,6 @@ WIDGETS = (
 def test_phone_has_a_closed_drawer_and_no_sideways_scroll(make_app, server):
     app = make_app(server, width=390, height=844).open("?draws=10")
     page = app.page
-    page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
     assert app.widest <= 390
     app.slider("ε").wait_for(state="hidden")  # it slides out
     boxes = page.evaluate(

@@ -96,9 +96,6 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
     before, link = figures(app), app.query
     for do, expected, setting in CONTROLS:
         app.act(do)
-        app.page.wait_for_function(
-            "(was) => new URLSearchParams(location.search).get(was[0]) !== was[1]", arg=[setting, link.get(setting)]
-        )
         after, now = figures(app), app.query
         assert {name for name in before if before[name] != after[name]} == expected, setting
         moved = {name for name in link if link[name] != now.get(name)}
@@ -108,15 +105,14 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 
 def test_menu_leads_here_and_back(app):
     app.open("?page=audit&audit_draws=1000&noise_size=20", wait=False)
-    app.page.get_by_role("button", name="Noise", exact=True).click()
-    app.room = "noise"
+    app.turn("Noise")
     app.settle(0)
-    app.page.wait_for_function("location.search.includes('page=noise')")
+    assert app.query["page"] == "noise"
     assert len(app.array("noise-points", "x")) == 20
     app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="visible")  # the drawer follows
-    app.page.get_by_role("button", name="Audit", exact=True).click()
+    app.turn("Audit")
     app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="hidden")
-    app.page.wait_for_function("location.search.includes('page=audit')")
+    assert app.query["page"] == "audit"
 
 
 def test_plots_hold_what_the_library_computes(app):
@@ -216,7 +212,7 @@ def test_kernels_are_python_s_on_many_samples(app):
                         low, high = (0, 100) if tied else (-3.5, 8)
                         x = rng.choice(np.linspace(low, high, 4), n) if tied else rng.uniform(low, high, n)
                         cases.append([kind, x.tolist(), low, high, beta, relation, int(rng.integers(0, n // 2 + 2))])
-    kernels = (ROOT / "app/dpml_app/noise_kernels.js").read_text(encoding="utf-8")
+    kernels = (ROOT / "app/dpml_app/noise/kernels.js").read_text(encoding="utf-8")
     app.page.goto("about:blank")
     found = app.page.evaluate(f"(cases) => {{ {kernels}; return cases.map((c) => sensitivities(...c)) }}", cases)
     for case, got in zip(cases, found, strict=True):
@@ -278,7 +274,7 @@ def test_link_brings_back_every_control(app, make_app, server):
     wanted = dict(part.split("=") for part in query.strip("&").split("&"))
     assert {k: v for k, v in app.query.items() if k in wanted} == wanted
     assert app.array("noise-points", "x") == pytest.approx([0, 3.6, 100, 18, 18])
-    again = make_app(server).enter("noise", app.page.evaluate("location.search").replace("?page=noise", "", 1))
+    again = make_app(server).enter("noise", app.search.replace("?page=noise", "", 1))
     assert figures(again) == figures(app)
     found = plane("norm-10", (2.0, 3, 0.001, 0.25), 20, 1500, 9)
     assert app.array("noise-dots", "x") == pytest.approx(found.x)
@@ -311,7 +307,6 @@ def test_what_is_wrong_or_cannot_be_drawn_is_said(app):
 def test_phone_shows_everything_in_its_width(make_app, server):
     app = make_app(server, width=390, height=844).enter("noise", "&noise_size=200")
     assert app.widest <= 390
-    app.page.wait_for_function("!Bokeh.documents[0].roots().some((r) => r.data?.sidebar_open)")
     inside = app.page.evaluate(
         """() => ["noise-histogram", "noise-line", "noise-envelope", "noise-release"].map((name) => {
           const model = Bokeh.documents[0].get_model_by_name(name)

@@ -1,7 +1,7 @@
-// Draws the sensitivities of the points, and drags them. Runs after noise_kernels.js, in whose place nothing is kept:
+// Draws the sensitivities of the points, and drags them. Runs after kernels.js, in whose place nothing is kept:
 // what is being dragged is remembered on the model of the points.
 
-const SNAP = 10 // steps in a unit, as in noise_points.py
+const SNAP = 10 // steps in a unit, as in points.py
 
 // Not sent to the server, which has no use for it before the drag has ended.
 function put(model, values, options = {sync: false}) { model.setv(values, options) }
@@ -25,7 +25,7 @@ function move(x, serial) {
 }
 
 function drag(event) {
-  const {x, y} = points.data
+  const {x, y} = points.data, line = event.origin
   if (event.event_name === "panstart") {
     const wide = line.inner_width, high = line.inner_height, {start, end} = line.x_range
     let best = 24 ** 2
@@ -66,7 +66,7 @@ function show_release(found, c, epsilon, variance) {
   put(releases, {data: {x, row}})
   const reach = variance ? (upper - lower) ** 2 / 4 : upper, from = variance ? 0 : lower
   const margin = 0.04 * (reach - from)
-  if (release.x_range.end !== reach + margin) { put(release.x_range, {start: from - margin, end: reach + margin}) }
+  if (released.end !== reach + margin) { put(released, {start: from - margin, end: reach + margin}) }
   put(exact, {location: centre})
   return [half(0.9)[0], half(0.9)[1]]
 }

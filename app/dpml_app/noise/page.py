@@ -113,7 +113,9 @@ class NoisePage(BasePage):
         self.readouts = {
             name: HTML(text="", name=f"noise-{name}-readout", sizing_mode="stretch_width") for name in names
         }
-        self.histogram.plot.tags = [self.state]
+        # a model is in the document once another one refers to it: the browser draws before the card is near the view
+        smooth = self.smooth
+        self.histogram.plot.tags = [self.state, smooth.points, smooth.controls, smooth.unit]
         self.dimensions = {1: figure_pane(self.histogram.plot), 2: figure_pane(self.plane.plot)}
         self.slots = []
         both = pn.Column(*self.dimensions.values(), sizing_mode="stretch_width", margin=0)

@@ -126,14 +126,17 @@ class SmoothFigures:
         p.add_layout(self.exact)
 
     def connect(self, readout) -> None:
-        """Let the browser draw and drag; `readout` shows its sentence."""
+        """Let the browser draw and drag; `readout` shows its sentence.
+
+        The script knows sources and ranges but no figure: with them it would bring the figures into the document
+        before their card is near the view.
+        """
         script = CustomJS(
             args={
                 "points": self.points,
                 "controls": self.controls,
                 "unit": self.unit,
-                "line": self.line,
-                "release": self.release,
+                "released": self.release.x_range,
                 "envelope": self.terms,
                 "best": self.best,
                 "local": self.levels["local"],

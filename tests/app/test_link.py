@@ -1,0 +1,205 @@
+"""A link can say anything: every fault in it is answered by a sentence, what is right is kept, and nothing raises."""
+
+import json
+import string
+from urllib.parse import quote_plus, urlencode
+
+import numpy as np
+import param
+import pytest
+from dpml_app import link
+from dpml_app.page import BasePage
+from dpml_app.settings import PAGES
+from dpml_app.state import Settings
+
+NAMES = ["page", *Settings.names()]
+# what people and robots put into addresses
+ODD = [
+    "", " ", "-1", "0", "1", "7", "1e400", "-1e999", "nan", "inf", "1_000", "０", "1" * 999, "9" * 5000, "true", "null", "[", "[1",
+    "{}", '"', "%", "%zz", "\x00", "é", "ε", "None", "a.b.c", "...", "replace-one", "toy", "<script>alert(1)</script>",
+    "'><img src=x onerror=alert(1)>", "&amp;", "p" + "0" * 600, "y." * 400, "[]", "[[]]", "[{}]", "[1, 2]",
+]  # fmt: skip
+
+
+def taken(settings):
+    return {name: getattr(settings, name) for name in NAMES}
+
+
+def good_value(parameter, rng):
+    """Return a value that a setting can have, another than its default where it has others."""
+    if isinstance(parameter, param.ListSelector):
+        some = [name for name in parameter.objects if rng.random() < 0.5]
+        return some or parameter.objects[:1]
+    if isinstance(parameter, param.Selector):
+        return parameter.objects[rng.integers(len(parameter.objects))]
+    if isinstance(parameter, param.Integer):
+        low, high = parameter.bounds
+        return int(rng.integers(low, high + 1))
+    if isinstance(parameter, param.Number):
+        low, high = parameter.bounds
+        return float(np.round(rng.uniform(low, high), 3))
+    return {
+        "audit_table": "nabd.yc.yac.n",
+        "audit_record": "ncd",
+        "noise_points": "p0010rs5050",
+    }[parameter.name]
+
+
+def odd_text(rng):
+    if rng.random() < 0.7:
+        return ODD[rng.integers(len(ODD))]
+    letters = string.printable + "éελ∞\U0001f600"
+    return "".join(letters[i] for i in rng.integers(len(letters), size=rng.integers(1, 60)))
+
+
+def generated(seed):
+    """Return a query string, and the settings in it that are well written."""
+    rng = np.random.default_rng([15, seed])
+    pairs, good = [], {}
+    for _ in range(rng.integers(0, 9)):
+        name = NAMES[rng.integers(len(NAMES))]
+        kind = rng.random()
+        if kind < 0.4:
+            good[name] = good_value(Settings.param[name], rng)
+            pairs.append((name, link.text_of(Settings.param[name], good[name])))
+        elif kind < 0.8:
+            good.pop(name, None)
+            pairs.append((name, odd_text(rng)))
+        else:
+            pairs.append((odd_text(rng), odd_text(rng)))
+    query = "&".join(
+        f"{quote_plus(n) if rng.random() < 0.9 else n}={quote_plus(v) if rng.random() < 0.9 else v}" for n, v in pairs
+    )
+    return "?" + query, good, pairs
+
+
+def test_a_thousand_links_are_answered_and_what_is_right_in_them_is_kept():
+    faulty = 0
+    for seed in range(1000):
+        query, good, pairs = generated(seed)
+        settings = Settings()
+        defaults = taken(settings)
+        given = link.parse(query)
+        sentences = link.read(settings, given, NAMES)
+        now = taken(settings)
+        # whatever was refused is named, whatever was not named was taken or is what it was
+        told = link.faults(sentences) if sentences else ""
+        assert len(told) <= 300, query
+        assert all(sentence.strip() for sentence in sentences)
+        for name, text in given.items():
+            if name not in NAMES:
+                assert "no control has" in sentences[0], query
+            elif now[name] == defaults[name] and text != link.text_of(Settings.param[name], now[name]):
+                refused = any(sentence.startswith(f"{name} = ") for sentence in sentences)
+                # another way to write the default
+                assert refused or same(name, text, now[name]), (query, name, text)
+        for name, value in good.items():
+            if given.get(name) == link.text_of(Settings.param[name], value):
+                assert getattr(settings, name) == value, (query, name)
+        faulty += bool(sentences)
+        assert link.read(Settings(), link.parse(link.query_of(settings, NAMES)), NAMES) == []
+    assert 500 < faulty < 1000
+
+
+def same(name, text, value):
+    if isinstance(value, list):
+        return text.split(".") == value or json.loads(text) == value
+    return float(text) == value if isinstance(value, int | float) else text.strip() == value
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_link_brings_back_the_settings_it_was_written_from(seed):
+    rng = np.random.default_rng([16, seed])
+    for page in PAGES:
+        settings = Settings(page=page)
+        used = settings.page_names(page)
+        settings.assign({name: good_value(Settings.param[name], rng) for name in used})
+        again = Settings()
+        assert link.read(again, link.parse(link.query_of(settings, used)), NAMES) == []
+        assert taken(again) == taken(settings)
+
+
+def test_a_link_names_only_what_differs_and_what_its_page_uses():
+    settings = Settings(page="noise", epsilon=1.0, noise_epsilon=2.0)
+    assert link.query_of(settings, settings.page_names("noise")) == "?page=noise&noise_epsilon=2"
+    assert link.query_of(Settings(), NAMES) == "?"
+
+
+def test_numbers_of_any_length_are_refused_in_few_words():
+    for name in ("epsilon", "draws", "seed", "selection_share", "noise_gap", "page", "select_methods", "audit_table"):
+        for digits in (50, 900, 5000):
+            settings = Settings()
+            (sentence,) = link.read(settings, {name: "9" * digits}, NAMES)
+            assert sentence.startswith((f"{name} = 999", f"{name} = ['999"))
+            assert len(link.faults([sentence])) <= 300
+            assert taken(settings) == taken(Settings())
+
+
+@pytest.mark.parametrize("text", ["[", "[1", '["binned"', "[binned]", "{", "[" * 999])
+@pytest.mark.parametrize("name", ["epsilon", "train_methods", "noise_points", "audit_table", "dataset", "draws"])
+def test_a_value_that_looks_like_json_and_is_none_is_told(name, text):
+    settings = Settings()
+    (sentence,) = link.read(settings, {name: text}, NAMES)
+    assert sentence.startswith(f"{name} = ")
+    assert "is not allowed" in sentence
+    assert taken(settings) == taken(Settings())
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e400", "NaN"])
+def test_what_is_no_finite_number_is_refused(text):
+    for name in ("epsilon", "selection_share", "noise_gap", "reg_lambda", "audit_confidence", "train_lambda"):
+        settings = Settings()
+        assert len(link.read(settings, {name: text}, NAMES)) == 1, name
+        assert getattr(settings, name) == Settings.param[name].default
+
+
+OLD = {
+    "page": "train",
+    "dataset": "adult",
+    "relation": "replace-one",
+    "epsilon": "2.5",
+    "reg_lambda": "5.0",
+    "threshold_percentile": "80",
+    "n_features": "7",
+    "selection_share": "0.3",
+    "row_bound": "4",
+    "draws": "30",
+    "seed": "123",
+    "map_score": "mutual_information",
+    "audit_method": "laplace",
+    "audit_epsilon": "2.0",
+    "audit_table": "nab.yc.y.nd",
+    "noise_mechanism": "norm-10",
+    "noise_delta": "1e-06",
+    "noise_gap": "3.5",
+    "noise_points": "",
+    "select_methods": '["one-shot", "iterative"]',
+    "select_threshold": "0.016",
+    "train_dataset": "seeds",
+    "train_methods": '["binned", "published"]',
+    "train_weight": "8:1",
+    "evaluate_methods": "histogram.laplace",
+    "evaluate_metric": "accuracy",
+}
+
+
+def test_old_links_with_the_settings_of_all_pages_are_understood():
+    settings = Settings()
+    assert link.read(settings, link.parse("?" + urlencode(OLD)), NAMES) == []
+    assert (settings.page, settings.dataset) == ("train", "seeds"), "the Train page once had a data set of its own"
+    assert (settings.epsilon, settings.reg_lambda, settings.audit_epsilon, settings.noise_gap) == (2.5, 5, 2, 3.5)
+    assert settings.select_methods == ["one-shot", "iterative"]
+    assert settings.train_methods == ["binned", "published"]
+    assert settings.evaluate_methods == ["histogram", "laplace"]
+
+
+def test_what_a_link_says_is_shown_as_text():
+    class Pool:
+        pass
+
+    page = BasePage(Settings(), Pool())
+    for given in ({"<b>x</b>": "1"}, {"epsilon": "<img src=x onerror=alert(1)>"}, {"<i>" * 30: "</p><script>"}):
+        page.report("link", link.faults(link.read(Settings(), given, NAMES)))
+        (alert,) = page.alerts.objects
+        assert "<" not in alert.object
+        assert "&lt;" in alert.object
