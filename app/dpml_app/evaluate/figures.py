@@ -21,7 +21,7 @@ from bokeh.plotting import figure
 from scipy.special import logit
 
 from dpml.evaluation import PrivateEvaluation
-from dpml_app.drawing.bands import Band
+from dpml_app.drawing.bands import Band, Bands
 from dpml_app.drawing.figure import (
     empty,
     empty_source,
@@ -343,7 +343,7 @@ class MedianBand(Band):
             self.stale.data = {c: [] for c in self.columns}
 
 
-class BandsFigure:
+class BandsFigure(Bands):
     """Lines with bands over one axis, with a marker where one stands, and level lines."""
 
     def __init__(self, p: figure, styles: Mapping[str, Style], x: str, kind: type[Band] = Band, tip: str = "0.0%"):
@@ -385,15 +385,10 @@ class BandsFigure:
         for name, item in self.items.items():
             item.visible = name in methods
 
-    def show(self, name: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
-        """Show what is there of a curve."""
-        self.bands[name].show(points, complete)
-
-    def clear(self) -> None:
-        """Show no curve."""
-        for band in self.bands.values():
-            band.clear()
-        for span in self.levels.values():
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all that is shown."""
+        super().clear(series)
+        for span in self.levels.values() if series is None else ():
             span.location = None
 
 
@@ -565,7 +560,8 @@ class SuccessFigure(BandsFigure):
         """Show the bound and the best attack."""
         _send(self.best, {"epsilon": np.array(epsilons), **lines})
 
-    def clear(self) -> None:
-        """Show no curve."""
-        super().clear()
-        empty(self.best)
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all that is shown."""
+        super().clear(series)
+        if series is None:
+            empty(self.best)
