@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml_app.card import Results, Values
+from dpml_app.cards import CardPage
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.evaluate import compute, words
 from dpml_app.evaluate.controls import EvaluateControls
@@ -18,7 +19,7 @@ from dpml_app.evaluate.curves import CompareCard, ErrorsCard, SizesCard, Success
 from dpml_app.evaluate.roc import RocCard
 from dpml_app.evaluate.settings import EvaluateSettings
 from dpml_app.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
-from dpml_app.page import CardPage, answer_threads
+from dpml_app.page import answer_threads
 from dpml_app.settings import DATASETS
 
 __all__ = ["EvaluatePage"]

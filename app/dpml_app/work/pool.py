@@ -7,6 +7,7 @@ them. Chunks that are asked for twice at a time are computed once. Workers end b
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import threading
 from collections import OrderedDict
@@ -21,6 +22,8 @@ import numpy as np
 __all__ = ["Cache", "Chunk", "Pool", "Run", "pool"]
 
 MOST_RESULTS = 20_000
+# imports take longer than most chunks; all pages compute with these
+WARM = ("dpml.catalogue", "dpml.auditing", "dpml_app.data")
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,8 @@ def _worker_starts() -> None:
         os.nice(15)  # the page that is being used comes first
     from threadpoolctl import threadpool_limits
 
-    import dpml_app.audit.compute
-    import dpml_app.data
-    import dpml_app.select.compute  # noqa: F401  warm: imports take longer than most chunks
-
+    for module in WARM:
+        importlib.import_module(module)
     threadpool_limits(1)
 
 
