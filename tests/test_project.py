@@ -213,11 +213,20 @@ def test_import_contracts_hold():
 
 
 def test_import_contracts_cover_every_module_and_every_drawing_library():
-    layers, forbidden = PYPROJECT["tool"]["importlinter"]["contracts"]
+    layers, pages, rooms, forbidden = PYPROJECT["tool"]["importlinter"]["contracts"]
     assert layers["containers"] == ["dpml"]
     assert layers["exhaustive"] is True
     assert forbidden["source_modules"] == ["dpml"]
     assert set(forbidden["forbidden_modules"]) == {"dpml_app", *DRAWING}
+    app = ROOT / "app" / "dpml_app"
+    names = {path.stem for path in app.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    folders = {path.parent.name for path in app.glob("*/page.py")}
+    # the frame and all settings are made of the pages'
+    above = {"shell", "state"}
+    assert {name.removeprefix("dpml_app.") for name in pages["modules"]} == folders
+    assert {name.removeprefix("dpml_app.") for name in rooms["forbidden_modules"]} == folders | above
+    shared = {name.removeprefix("dpml_app.") for name in rooms["source_modules"]}
+    assert shared == names - folders - above - {"__init__"}
 
 
 # ---- packaging and checks ---------------------------------------------------------------------------------------

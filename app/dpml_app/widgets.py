@@ -10,9 +10,9 @@ import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
-from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, MOST_FEATURES, Shared
+from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
 
-__all__ = ["DEBOUNCE", "WIDE", "Controls", "DataControls", "divider", "note", "tie", "words_of"]
+__all__ = ["DEBOUNCE", "WIDE", "Controls", "divider", "note", "tie", "words_of"]
 
 TITLES = {
     "census": "Census, generated (no file)",
@@ -171,93 +171,3 @@ class Controls:
         for source in self._told:
             source.data = {name: [getattr(self.settings, name)] for name in source.data}
         return " ".join(lowered)
-
-
-class DataControls:
-    """What pages about a data set share: widgets for data, ε and draws, and what the browser hears of them.
-
-    Parameters
-    ----------
-    settings : Shared
-    report : callable
-        Takes the name of a control and a sentence for the page.
-    """
-
-    def __init__(self, settings: Shared, report: Callable[[str, str], None]):
-        self.settings, self.report = settings, report
-        named = self.named
-        titles = {TITLES[name]: name for name in DATASETS}
-        relations = {"Add or remove one record": "add-remove", "Replace one record": "replace-one"}
-        most = settings.param.n_features.bounds[1]
-        self.widgets: dict[str, Any] = {
-            "dataset": pmui.Select(options=titles, **named("dataset")),
-            "relation": pmui.RadioBoxGroup(options=relations, **named("relation")),
-            "epsilon": pmui.DiscreteSlider(options={f"{e:g}": e for e in EPSILONS}, **named("epsilon")),
-            "n_features": pmui.IntSlider(start=1, end=most, step=1, **named("n_features")),
-            "selection_share": pmui.FloatSlider(
-                start=0.05, end=0.95, step=0.05, format="0%", **named("selection_share")
-            ),
-            "draws": pmui.IntSlider(start=10, end=200, step=10, **named("draws")),
-            "seed": pmui.IntInput(start=0, end=2**31 - 1, step=1, **named("seed")),
-            **self.own(),
-        }
-        for name, widget in self.widgets.items():
-            tie(settings, name, widget, report)
-        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
-        self.redraw.on_click(self._redraw)
-        self.dataset_note = note("")
-        line = {"margin": (4, 12), "sizing_mode": "stretch_width"}
-        w = self.widgets
-        self.column = pn.Column(
-            w["dataset"],
-            self.dataset_note,
-            w["epsilon"],
-            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
-            w["relation"],
-            pmui.Divider(**line),
-            *self.middle(),
-            pmui.Divider(**line),
-            w["draws"],
-            w["seed"],
-            self.redraw,
-            note(f"Not here: {' and '.join(LEFT_OUT)}, which have more than two classes."),
-            sizing_mode="stretch_width",
-            margin=(8, 0),
-        )
-
-    def named(self, name: str) -> dict[str, Any]:
-        """Return label and look of the widget of a setting."""
-        return {"label": self.settings.param[name].label, **WIDE}
-
-    def own(self) -> dict[str, Any]:
-        """Return the widgets that only this page has, by setting."""
-        return {}
-
-    def middle(self) -> list:
-        """Return what stands in the drawer between relation and draws."""
-        w = self.widgets
-        rest = note("The rest of ε trains the classifier on the chosen features.")
-        return [w["n_features"], w["selection_share"], rest, *self.rows()]
-
-    def rows(self) -> list:
-        """Return what of this page's own widgets stands there."""
-        return []
-
-    def _redraw(self, _event) -> None:
-        self.settings.seed = (self.settings.seed + 1) % 2**31
-
-    def tell_browser(self, source: ColumnDataSource) -> None:
-        """Write what the browser computes with into a source of one row, without asking the server."""
-        for name, value in (
-            ("epsilon", f"{list(EPSILONS)}[cb_obj.value]"),
-            ("n_features", "cb_obj.value"),
-            ("selection_share", "cb_obj.value"),
-        ):
-            code = f"controls.setv({{data: {{...controls.data, {name}: [{value}]}}}}, {{sync: false}})"
-            self.widgets[name].jscallback(value=code, args={"controls": source})
-
-    def fit(self, n_features: int, row_bound: int) -> None:
-        """Set the sliders' ends to what the data set has."""
-        for name, most in (("n_features", n_features), ("row_bound", row_bound), ("select_row_bound", row_bound)):
-            if name in self.widgets:
-                self.widgets[name].param.update(end=min(most, MOST_FEATURES))

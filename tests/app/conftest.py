@@ -48,7 +48,8 @@ ROOMS = {
 READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
   const work = named("WORK")
-  return named("STATE")?.COUNTED[0] > before && !work?.running[0] && ALSO && (CARDS || named("waiting").names.length === 0)
+  const cards = CARDS || named("waiting")?.names.length === 0
+  return named("STATE")?.COUNTED[0] > before && !work?.running[0] && ALSO && cards
 }"""
 # the address says what the server has told the browser to write into it
 WRITTEN = """() => {

@@ -6,16 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app import data as shared
+from dpml_app.card import NOW, SOON
 from dpml_app.evaluate import attack as attacks
 from dpml_app.evaluate import compute as own
 from dpml_app.evaluate import numbers
 from dpml_app.evaluate import words as evaluate_words
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
+from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED
-from dpml_app.evaluate.sweep import NOW, EvaluateSweep
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
+from dpml_app.work.pool import Pool
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
 
@@ -252,32 +254,27 @@ def test_attacks_are_simulated_in_groups_and_bounded():
 # ---- keys, settings and words -------------------------------------------------------------------------------------
 
 
-class _Pool:
-    workers = 1
-
-
 @pytest.mark.parametrize("epsilon", EPSILONS[:3])
 @pytest.mark.parametrize("methods", [list(METHODS), ["histogram"], []])
-def test_each_chunk_has_one_place(epsilon, methods):
+def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, methods):
     settings = Settings()
     settings.assign({"epsilon": epsilon, "evaluate_methods": methods})
-    sweep = EvaluateSweep(*[None] * 6, _Pool(), on_show=print, spawn=print, hold=print, failed=print)
-    asked = {}
-    sweep.request = asked.update
-    sweep.request_setting(settings.evaluate_values())
-    chunks = [chunk for points in asked.values() for chunk in points.values()]
-    assert len(set(chunks)) == len(chunks)
-    assert {f"roc {m}" for m in methods} == {name for name in asked if name.startswith("roc")}
-    assert ("now compare" in asked) == (epsilon not in SWEEP_EPSILONS)
-    assert all(set(points) == set(SWEEP_EPSILONS) for name, points in asked.items() if name.startswith("errors"))
-    assert all(set(points) == set(SIZES) for name, points in asked.items() if name.startswith("sizes"))
-    sweep._wanted, sweep._results = asked, {name: {} for name in asked}
-    order = [name.split()[1] in own.SLOW for name, _ in sweep.places().values()]
-    assert order == sorted(order)
-    if methods:
-        result = {"auc": np.ones(1)}
-        sweep._results["roc histogram"][NOW] = result
-        assert sweep.now("roc") == {"histogram": result}
+    page, values = EvaluatePage(settings, Pool(1)), settings.evaluate_values()
+    work = {name: card.work(values, {}) for name, card in page.cards.items()}
+    assert {place for place in work["roc"] if place[1] == SOON} == {(m, SOON) for m in methods}
+    assert {place for place in work["errors"] if place[1] not in (NOW, SOON)} == {
+        (m, e) for m in methods for e in SWEEP_EPSILONS
+    }
+    assert {place for place in work["sizes"] if place[1] != NOW} == {(m, size) for m in methods for size in SIZES}
+    # both plots of a comparison are of the same chunks
+    compared = [set(work[name].values()) for name in ("compare", "sure")]
+    assert compared[0] == compared[1]
+    assert len(compared[0]) == 1 + len(SWEEP_EPSILONS) + (epsilon not in SWEEP_EPSILONS)
+    assert len({chunk for asked in work.values() for place, chunk in asked.items() if place[1] == NOW}) == 1
+    order = page._missing(values, {name: {p: c for p, c in w.items() if p[1] != NOW} for name, w in work.items()})
+    assert len(set(order)) == len(order)
+    slow = [chunk.function in (own.curves, own.errors) and chunk.arguments[0] in own.SLOW for chunk in order]
+    assert slow == sorted(slow)
 
 
 def test_keys_name_what_they_depend_on():

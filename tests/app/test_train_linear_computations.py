@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dpml_app.page import _outdated
+from dpml_app.cards import _outdated
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import tuning as train_tuning

@@ -1,22 +1,14 @@
-"""The widgets of the Evaluate page, each tied to one setting both ways."""
+"""The widgets of the Evaluate page."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import panel_material_ui as pmui
-from bokeh.models import ColumnDataSource
 from scipy.special import expit
 
-from dpml_app.evaluate.settings import CLASSIFIERS, CUTS, METHODS, METRICS, WEAKENED
-from dpml_app.settings import EPSILONS
-from dpml_app.widgets import DataControls, note
+from dpml_app.evaluate.settings import CUTS
+from dpml_app.widgets import Controls, divider, note
 
 __all__ = ["EvaluateControls", "probability"]
-
-
-def _flip(options: dict) -> dict:
-    return {label: value for value, label in options.items()}
 
 
 def probability(log_odds: float) -> str:
@@ -35,44 +27,23 @@ def probability(log_odds: float) -> str:
     return f"{100 - float(small):.{digits}f} %"
 
 
-class EvaluateControls(DataControls):
-    """All widgets: `column` is for the drawer, `cards` holds those that stand above a figure, by card."""
-
-    def own(self) -> dict[str, Any]:
-        """Return the widgets that only this page has, by setting."""
-        named = self.named
-        cuts = {probability(cut): cut for cut in CUTS}
-        return {
-            "evaluate_classifier": pmui.Select(options=_flip(CLASSIFIERS), **named("evaluate_classifier")),
-            "evaluate_weakened": pmui.Select(options=_flip(WEAKENED), **named("evaluate_weakened")),
-            "evaluate_rival": pmui.Select(options=_flip(CLASSIFIERS), **named("evaluate_rival")),
-            "evaluate_rival_weakened": pmui.Select(options=_flip(WEAKENED), **named("evaluate_rival_weakened")),
-            "evaluate_metric": pmui.RadioBoxGroup(options=_flip(METRICS), inline=True, **named("evaluate_metric")),
-            "evaluate_methods": pmui.CheckBoxGroup(options=_flip(METHODS), **named("evaluate_methods")),
-            "evaluate_cut": pmui.DiscreteSlider(options=cuts, **named("evaluate_cut")),
-        }
+class EvaluateControls(Controls):
+    """All widgets: `column` is for the drawer, `widgets` also holds those that stand in a card."""
 
     def middle(self) -> list:
         """Return what stands in the drawer between relation and draws; no feature is selected here."""
-        w = self.widgets
         return [
-            w["evaluate_classifier"],
-            w["evaluate_weakened"],
+            divider(),
+            self.add("evaluate_classifier"),
+            self.add("evaluate_weakened"),
             note("Weakened: noise is added to its scores until the area under its curve is near that number."),
-            w["evaluate_methods"],
+            self.add("evaluate_methods"),
             note("Stoddard et al.: as published. Exact noise: the same, its noise made for the privacy it claims."),
         ]
 
-    @property
-    def cards(self) -> dict[str, list]:
-        """What stands in the cards."""
-        w = self.widgets
-        return {
-            "numbers": [w["evaluate_cut"]],
-            "compare": [w["evaluate_rival"], w["evaluate_rival_weakened"], w["evaluate_metric"]],
-        }
-
-    def tell_browser(self, source: ColumnDataSource) -> None:
-        """Write ε into a source of one row, without asking the server."""
-        code = f"controls.setv({{data: {{epsilon: [{list(EPSILONS)}[cb_obj.value]]}}}}, {{sync: false}})"
-        self.widgets["epsilon"].jscallback(value=code, args={"controls": source})
+    def in_cards(self) -> None:
+        """Make the widgets that stand in cards."""
+        self.add("evaluate_cut", options={probability(cut): cut for cut in CUTS})
+        self.add("evaluate_rival")
+        self.add("evaluate_rival_weakened")
+        self.add("evaluate_metric", pmui.RadioBoxGroup, inline=True)

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import param
-
 from dpml.evaluation import roc_thresholds
 from dpml_app.drawing.looks import LOOKS
-from dpml_app.settings import Shared
+from dpml_app.settings import Shared, choice
 from dpml_app.several import Several
 
 __all__ = [
@@ -49,24 +47,18 @@ SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 CUTS = tuple(float(f"{value:.3g}") + 0.0 for value in roc_thresholds(score_scale="log-odds")[-2:0:-1])
 
 
-def _choice(default: Any, objects: Any, label: str) -> Any:
-    return param.Selector(default=default, objects=list(objects), label=label)
-
-
 class EvaluateSettings(Shared):
     """Every control that only the Evaluate page has."""
 
-    evaluate_classifier: Any = _choice("naive-bayes", CLASSIFIERS, "Classifier A")
-    evaluate_weakened: Any = _choice("none", WEAKENED, "A is")
-    evaluate_rival: Any = _choice("logistic", CLASSIFIERS, "Classifier B")
-    evaluate_rival_weakened: Any = _choice("none", WEAKENED, "B is")
-    evaluate_metric: Any = _choice("roc_auc", METRICS, "Compared by")
-    evaluate_methods: Any = Several(
-        default=["histogram", "recursive-medians", "fixed-space", "laplace"],
-        objects=list(METHODS),
-        label="Private curves by",
+    evaluate_classifier: Any = choice("naive-bayes", CLASSIFIERS, "Classifier A")
+    evaluate_weakened: Any = choice("none", WEAKENED, "A is")
+    evaluate_rival: Any = choice("logistic", CLASSIFIERS, "Classifier B")
+    evaluate_rival_weakened: Any = choice("none", WEAKENED, "B is")
+    evaluate_metric: Any = choice("roc_auc", METRICS, "Compared by")
+    evaluate_methods: Any = choice(
+        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves by", Several
     )
-    evaluate_cut: Any = _choice(0.0, CUTS, "Second class is predicted from")
+    evaluate_cut: Any = choice(0.0, CUTS, "Second class is predicted from")
 
     @classmethod
     def evaluate_names(cls) -> list[str]:

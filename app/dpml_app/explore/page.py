@@ -13,6 +13,7 @@ from typing import Any
 
 from dpml_app import data
 from dpml_app.card import Results, Values
+from dpml_app.cards import CardPage
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.explore import words
 from dpml_app.explore.accuracy import AccuracyCard, accuracies, statistic_key
@@ -21,7 +22,6 @@ from dpml_app.explore.map import MapCard
 from dpml_app.explore.roc import RocCard
 from dpml_app.explore.selection import SelectionCard
 from dpml_app.explore.settings import ExploreSettings
-from dpml_app.page import CardPage
 from dpml_app.settings import DATASETS, EPSILONS
 from dpml_app.work.pool import Chunk
 

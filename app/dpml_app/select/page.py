@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from dpml_app.card import Card, Results, Values
+from dpml_app.cards import CardPage
 from dpml_app.drawing.figure import run_script, script
-from dpml_app.page import CardPage
 from dpml_app.select import compute, words
 from dpml_app.select.accuracy import AccuracyCard
 from dpml_app.select.controls import SelectControls

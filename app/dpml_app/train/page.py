@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml_app.card import Results, Values
-from dpml_app.page import CardPage
+from dpml_app.cards import CardPage
 from dpml_app.train import words
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.compute import nb_facts

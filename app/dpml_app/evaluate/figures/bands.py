@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from bokeh.models import HoverTool, Span
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands import Band
+from dpml_app.drawing.bands import Band, Bands
 from dpml_app.drawing.legend import PlotLegend, band
 from dpml_app.drawing.looks import EXACT, OVERLAY, REFERENCE, Style
 
@@ -28,7 +27,7 @@ class MedianBand(Band):
             self.stale.data = {c: [] for c in self.columns}
 
 
-class BandsFigure:
+class BandsFigure(Bands):
     """Lines with bands over one axis, with a marker where one stands, and level lines."""
 
     def __init__(self, p: figure, styles: Mapping[str, Style], x: str, kind: type[Band] = Band, tip: str = "0.0%"):
@@ -72,13 +71,8 @@ class BandsFigure:
         for name, item in self.items.items():
             item.visible = name in methods
 
-    def show(self, name: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
-        """Show what is there of a curve."""
-        self.bands[name].show(points, complete)
-
-    def clear(self) -> None:
-        """Show no curve."""
-        for curve in self.bands.values():
-            curve.clear()
-        for span in self.levels.values():
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all that is shown."""
+        super().clear(series)
+        for span in self.levels.values() if series is None else ():
             span.location = None

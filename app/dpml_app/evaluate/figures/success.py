@@ -50,7 +50,8 @@ class SuccessFigure(BandsFigure):
         """Show the bound and the best attack."""
         send(self.best, {"epsilon": np.array(epsilons), **lines})
 
-    def clear(self) -> None:
-        """Show no curve."""
-        super().clear()
-        empty(self.best)
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all that is shown."""
+        super().clear(series)
+        if series is None:
+            empty(self.best)

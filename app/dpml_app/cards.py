@@ -1,0 +1,351 @@
+"""A page that is its cards: what they need is computed at once or by workers, and shown as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import panel as pn
+from bokeh.models import ColumnDataSource
+from panel.models.markup import HTML
+
+from dpml_app.card import AT_ONCE, NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, card, grid, line
+from dpml_app.page import HEADLINE_STYLE, BasePage
+from dpml_app.settings import Shared
+from dpml_app.text import dataset_note
+from dpml_app.widgets import Controls
+from dpml_app.work.engine import DELAY, Engine
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.threads import ANSWERS
+
+__all__ = ["CardPage"]
+
+
+class CardPage(BasePage):
+    """A page that is its cards, and facts of a data set that they are about.
+
+    It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
+    chosen is answered at once, in the server; the rest comes from the worker processes in small chunks. Results are
+    kept in the pool's cache and are read from there.
+
+    Attributes
+    ----------
+    room : str
+        The page's name in the link.
+    kinds : tuple of subclasses of Card
+    sources : tuple of str
+        Names of the sources that tell tests and the browser how often the page has answered, and how far its work is.
+    readout_name : str
+        How a card's line is called.
+    what : str
+        What the workers compute, for the status line.
+    controls_kind : class
+        Makes the widgets.
+    reload : frozenset of str
+        Settings after which the facts are loaded again.
+    headline_height : int
+    readout_look : mapping
+    """
+
+    room: ClassVar[str]
+    kinds: ClassVar[tuple[type[Card], ...]]
+    sources: ClassVar[tuple[str, str]]
+    readout_name: ClassVar[str]
+    what: ClassVar[str] = "curves"
+    controls_kind: ClassVar[type[Controls]]
+    reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
+    headline_height: ClassVar[int] = 92
+    readout_look: ClassVar[Mapping[str, Any]] = {}
+    controls: Controls
+
+    def __init__(self, settings: Shared, pool: Pool):
+        super().__init__(settings, pool)
+        self.names = getattr(settings, f"{self.room}_names")()
+        self._changed: set[str] = set()
+        self._answering = False
+        self._values: Values = {}
+        self._facts: Values = {}
+        self._wanted: dict[str, dict[Place, Chunk]] = {}
+        self.cards: dict[str, Card] = {}
+        self.controls = self.controls_kind(settings, self.report)
+        state, work = self.sources
+        self.work = Engine(
+            pool,
+            name=work,
+            what=self.what,
+            spawn=self._spawn,
+            hold=self._hold,
+            show=self._arrived,
+            failed=self._failed,
+        )
+        self.state = ColumnDataSource({"answers": [0]}, name=state)
+        self.headline = pn.pane.HTML(
+            "",
+            sizing_mode="stretch_width",
+            margin=(4, 16),
+            stylesheets=[HEADLINE_STYLE],
+            min_height=self.headline_height,
+        )
+        self.readouts, self.slots = {}, []
+        self.grid = grid(self.slots)
+        top = self.work.progress.below(self.headline)
+        self.main = pn.Column(self.alerts, top, self.grid, sizing_mode="stretch_width")
+        self._make_cards(self.values())
+        self._show_slots(self.values())
+        # a model is in the document once another one refers to it
+        first = next(iter(self.cards.values()))
+        first.plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
+        settings.param.watch(self._on_change, self.names)
+
+    # ---- what a page can say of itself ----------------------------------------------------------------------------
+
+    def values(self) -> dict[str, Any]:
+        """Return what the page depends on, as a dictionary that does not change."""
+        found: dict[str, Any] = getattr(self.settings, f"{self.room}_values")()
+        return found
+
+    def make(self, kind: type[Card]) -> Card:
+        """Return a new card."""
+        return kind()
+
+    def connect(self) -> list[Any]:
+        """Connect the page's own script, once all cards are made; return the sources that nothing else refers to."""
+        return []
+
+    async def facts(self, name: str) -> Values:
+        """Return what is known of a data set."""
+        raise NotImplementedError
+
+    def note(self, facts: Values) -> str:
+        """Return one line about the data set."""
+        return dataset_note(facts)
+
+    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+        """Return the headline; `results` are those of each card at the setting that is chosen."""
+        raise NotImplementedError
+
+    def offer(self, changed: set[str]) -> None:
+        """Offer what the data set has, which may change a setting."""
+        if "dataset" in changed:
+            self._mention("lowered", self.controls.fit(self._facts))
+
+    def first(self, values: Values) -> list[Chunk]:
+        """Return what workers compute before all curves, whether or not it is kept."""
+        return []
+
+    def adopt(self, chunk: Chunk, result: Any) -> None:
+        """Take note of a result that has come."""
+
+    # ---- cards -----------------------------------------------------------------------------------------------------
+
+    def _make_cards(self, values: Values) -> None:
+        """Make the cards of this setting that are not there yet: those of others would take time to open."""
+        for kind in self.kinds:
+            if kind.name not in self.cards and kind.belongs(values):
+                self.cards[kind.name] = made = self.make(kind)
+                if self._facts:
+                    made.lay_out(self._facts)
+
+    def _show_slots(self, values: Values) -> None:
+        new = [made for name, made in self.cards.items() if name not in self.readouts]
+        if new:
+            self.slots.extend(self._slot(made) for made in new)
+            if len(self.slots) == len(new):
+                for place in self.slots[:AT_ONCE]:
+                    place.mount()
+            self.grid.objects = self.slots
+            self.on_places()
+        for place, made in zip(self.slots, self.cards.values(), strict=True):
+            place.visible = made.belongs(values)
+
+    def _slot(self, made: Card) -> Slot:
+        name = self.readout_name.format(made.name)
+        self.readouts[made.name] = readout = HTML(
+            text="", name=name, sizing_mode="stretch_width", styles=dict(self.readout_look)
+        )
+
+        def mount() -> pn.Column:
+            own = [self.controls.widgets[name] for name in made.controls]
+            above = pn.Column(*own, **WHOLE) if made.stacked else line(*own)
+            return card(made.title, readout, made.plots, made.caption, above if own else None)
+
+        return Slot(f"{self.room}-{made.name}", mount, wide=made.wide)
+
+    # ---- answers ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+        if self._doc is not None:
+            return
+        self._doc = pn.state.curdoc
+        self.pool.start()
+        self._changed |= set(self.names)
+        self.resume()
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        super().stop()
+        self.work.stop()
+
+    def resume(self) -> None:
+        """Answer what has changed while another page was shown."""
+        if self._changed and self._doc is not None and self.shown and not self._answering:
+            self._spawn(self._answer())
+
+    def _on_change(self, *events) -> None:
+        self._changed |= {e.name for e in events}
+        self.resume()
+
+    async def _answer(self) -> None:
+        """Answer the latest setting until nothing has changed meanwhile."""
+        if self._answering:
+            return
+        self._answering = True
+        try:
+            while self._changed and self._doc is not None:
+                changed, self._changed = self._changed, set()
+                try:
+                    await self._answer_once(changed)
+                except Exception as error:
+                    names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
+                    with self._hold():
+                        self._failed(names, error, topic="answer")
+                else:
+                    self.clear("answer")
+        finally:
+            self._answering = False
+
+    async def _call(self, function: Callable, *arguments: Any) -> Any:
+        """Return what a function gives, computed in the server and kept."""
+        return await self._in_thread(ANSWERS, self.pool.cache.call, function, *arguments)
+
+    async def _answer_once(self, changed: set[str]) -> None:
+        if self.reload & changed and not await self._load("dataset" in changed):
+            return
+        if not self._facts or "dataset" in self._changed:
+            return  # nothing to show, or another data set was chosen while this one was loaded
+        with self._hold():
+            self.offer(changed)
+        values, facts = self.values(), self._facts  # offering may have changed a setting
+        self._make_cards(values)
+        refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if made.belongs(values)}
+        wanted = {n: made.work(values, facts) if refused.get(n) == "" else {} for n, made in self.cards.items()}
+        at_once = {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == NOW}
+        self.work.stop()
+        await asyncio.gather(*(self._call(c.function, *c.arguments) for c in at_once))
+        if self._doc is None:
+            return
+        self._values = values
+        with self._hold():
+            self._show_slots(values)
+            for name, made in self.cards.items():
+                if name in refused:
+                    for plot in made.plots:
+                        plot.visible = not refused[name]
+                if refused.get(name) != "":
+                    made.clear()
+                    self._read_out(name, f"Not for this choice: {refused[name]}" if name in refused else "")
+                    continue
+                results = self._chosen(wanted[name])
+                made.prepare(values, facts, results)
+                if results:
+                    self._read_out(name, made.readout(values, facts, results))
+            self._show_headline(wanted)
+        self._spawn(self._draw_curves(values, wanted))
+
+    async def _draw_curves(self, values: Values, wanted: dict[str, dict[Place, Chunk]]) -> None:
+        """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
+        if self._missing(values, wanted):
+            await asyncio.sleep(DELAY)
+        if values is not self._values or self._doc is None:
+            return
+        try:
+            with self._hold():
+                before, self._wanted = self._wanted, wanted
+                for name, work in wanted.items():
+                    self.cards[name].outdate(_outdated(before.get(name, {}), work))
+                self._show(set(wanted))
+                self.work.request(self._missing(values, wanted))
+                self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
+        except Exception as error:
+            with self._hold():
+                self._failed(self.what.capitalize(), error)
+
+    async def _load(self, other: bool) -> bool:
+        """Load the facts and lay out for them, cleared where it is another data set; say so where there are none."""
+        name = self.settings.dataset
+        if other:
+            with self._hold():
+                self._clear()
+                self.work.rest(f"Loading {name}…")
+        try:
+            self._facts = facts = await self.facts(name)
+        except Exception as error:
+            with self._hold():
+                self._clear()
+                self._failed("Data set", error)
+                self.headline.object = "<p>Nothing to show for this data set.</p>"
+                self.work.rest("No data")
+            return False
+        if other:
+            with self._hold():
+                self.clear("Data set")
+                self.controls.dataset_note.object = self.note(facts)
+                for made in self.cards.values():
+                    made.lay_out(facts)
+        return True
+
+    def _clear(self) -> None:
+        self._facts, self._values, self._wanted = {}, {}, {}
+        for name, made in self.cards.items():
+            made.clear()
+            self._read_out(name, "")
+        self.controls.dataset_note.object = self.headline.object = ""
+
+    # ---- results ---------------------------------------------------------------------------------------------------
+
+    def _missing(self, values: Values, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
+        """Return the chunks without a result, each once.
+
+        First those of the setting that is chosen, then what the page asks for, card by card, and those that can wait.
+        """
+        ranked: dict[int, list[Chunk]] = {0: [], 1: self.first(values), 2: [], 3: []}
+        for name, work in wanted.items():
+            for place, chunk in work.items():
+                if self.pool.cache.get(chunk.key) is None:
+                    ranked[3 if self.cards[name].waits(place) else 0 if place[1] == SOON else 2].append(chunk)
+        return list(dict.fromkeys(chunk for some in ranked.values() for chunk in some))
+
+    def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+        """Return the results that are there."""
+        kept = {place: self.pool.cache.get(chunk.key) for place, chunk in work.items()}
+        return {place: result for place, result in kept.items() if result is not None}
+
+    def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+        """Return those at the setting that is chosen."""
+        return self._kept({place: chunk for place, chunk in work.items() if place[1] in (NOW, SOON)})
+
+    def _arrived(self, results: Mapping[Chunk, Any]) -> None:
+        for chunk, result in results.items():
+            self.adopt(chunk, result)
+        self._show({name for name, work in self._wanted.items() if results.keys() & set(work.values())})
+
+    def _show(self, names: set[str]) -> None:
+        for name in names:
+            work = self._wanted.get(name)
+            if work:
+                results = self._kept(work)
+                self.cards[name].show(results, work)
+                self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
+        self._show_headline(self._wanted)
+
+    def _show_headline(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> None:
+        results = {name: self._chosen(work) for name, work in wanted.items()}
+        self.headline.object = self.words(self._values, self._facts, results)
+
+
+def _outdated(before: Mapping[Place, Chunk], now: Mapping[Place, Chunk]) -> set[str]:
+    """Return the series of which anything but the place that is chosen has changed."""
+    old, new = ({(p, c) for p, c in work.items() if p[1] not in (NOW, SOON)} for work in (before, now))
+    return {place[0] for place, _chunk in old ^ new}

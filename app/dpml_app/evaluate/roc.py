@@ -1,0 +1,105 @@
+"""Card: private ROC curves of every chosen method; the browser draws those of the default bins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bokeh.models import ColumnDataSource
+
+from dpml.evaluation.histogram import LOWERED, SENSITIVITY
+from dpml_app.card import NOW, SOON, Place, Results, Values
+from dpml_app.drawing.figure import empty, empty_source
+from dpml_app.evaluate import compute, words
+from dpml_app.evaluate.answer import AnswerCard, answered
+from dpml_app.evaluate.figures import RocFigure
+from dpml_app.evaluate.settings import EvaluateSettings
+from dpml_app.work.pool import Chunk
+
+__all__ = ["RocCard", "curve_chunks"]
+
+
+def curve_chunks(values: Values) -> dict[Place, Chunk]:
+    """Return the chunks of each method's curves at the setting that is chosen."""
+    found: dict[Place, Chunk] = {}
+    for m in values["evaluate_methods"]:
+        key = EvaluateSettings.curve_key(values, m, compute.draws_of(m, values["draws"]), values["epsilon"])
+        found[m, SOON] = Chunk(compute.curves, key)
+    return found
+
+
+class RocCard(AnswerCard):
+    """The true curve and the private ones."""
+
+    draw = RocFigure
+    name, title, caption = "roc", "Private ROC curves", words.CAPTIONS["roc"]
+
+    def __init__(self):
+        super().__init__()
+        self.counts = empty_source("evaluate-counts", "negatives", "positives")
+        self.noise = empty_source("evaluate-noise", "unit")
+        self.now = empty_source("evaluate-now", "serial", "sensitivity", "lowered", "shown")
+        self.grid = ColumnDataSource({"fpr": compute.GRID}, name="evaluate-grid")
+        self._sent: dict[str, Any] = {}
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        return {**answered(values), **curve_chunks(values)}
+
+    def waits(self, place: Place) -> bool:
+        return place[0] in compute.SLOW
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._send(values, now["answer", NOW])
+        methods = values["evaluate_methods"]
+        self.figure.name_methods(methods)
+        for method in self._others():
+            if method not in methods:
+                self.figure.clear(method)
+                self._sent.pop(method, None)
+            elif (method, SOON) not in now:
+                self.figure.outdate(method)
+                self._sent.pop(method, None)
+        self.show(now, {})
+
+    def _others(self) -> list[str]:
+        """Return the methods that the browser does not draw."""
+        return [method for method in self.figure.bands if method != "histogram"]
+
+    def _changed(self, what: str, value: Any) -> bool:
+        changed = self._sent.get(what) != value
+        self._sent[what] = value
+        return changed
+
+    def _send(self, values: Values, found: Mapping[str, Any]) -> None:
+        """Send the browser what it draws curves from, as far as it has changed."""
+        judged = EvaluateSettings.classifier_key(values)
+        drawn, shown = (values["draws"], values["seed"]), "histogram" in values["evaluate_methods"]
+        if self._changed("judged", judged):
+            self.counts.data = {"negatives": found["counts"][0], "positives": found["counts"][1]}
+            self.figure.show_exact(*found["curve"])
+        if self._changed("drawn", drawn):
+            self.noise.data = {"unit": compute.unit_noise(*drawn).ravel()}
+        if self._changed("setting", (judged, drawn, values["relation"], shown)):
+            serial = self.now.data["serial"][0] + 1 if len(self.now.data["serial"]) else 0
+            data = {"serial": [serial], "sensitivity": [SENSITIVITY[values["relation"]]], "lowered": [LOWERED]}
+            self.now.data = {**data, "shown": [int(shown)]}
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        for method in self._others():
+            found = results.get((method, SOON))
+            if found is not None and self._sent.get(method) is not found:
+                self._sent[method] = found
+                self.figure.show(method, found, compute.GRID)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = results["answer", NOW]
+        areas = {method: curves["auc"] for (method, place), curves in results.items() if place == SOON}
+        if "histogram" in values["evaluate_methods"]:
+            areas["histogram"] = found["every_area"]
+        return words.roc_words(values, found["true"]["roc_auc"], areas)
+
+    def clear(self) -> None:
+        super().clear()
+        self._sent = {}
+        empty(self.counts)
+        empty(self.now)
