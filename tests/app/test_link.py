@@ -15,9 +15,9 @@ from dpml_app.state import Settings
 NAMES = ["page", *Settings.names()]
 # what people and robots put into addresses
 ODD = [
-    "", " ", "-1", "0", "1", "7", "1e400", "-1e999", "nan", "inf", "1_000", "０", "1" * 999, "9" * 5000, "true", "null", "[",
-    "[1",
-    "{}", '"', "%", "%zz", "\x00", "é", "ε", "None", "a.b.c", "...", "replace-one", "toy", "<script>alert(1)</script>",
+    "", " ", "-1", "0", "1", "7", "1e400", "-1e999", "nan", "inf", "1_000", "０", "1" * 999, "9" * 5000, "true", "null",
+    "[", "[1", "{}", '"', "%", "%zz", "\x00", "é", "ε", "None", "a.b.c", "...", "replace-one", "toy",
+    "<script>alert(1)</script>",
     "'><img src=x onerror=alert(1)>", "&amp;", "p" + "0" * 600, "y." * 400, "[]", "[[]]", "[{}]", "[1, 2]",
 ]  # fmt: skip
 
