@@ -1,0 +1,91 @@
+"""What every page of cards keeps to, and what is answered at once."""
+
+import numpy as np
+import pytest
+from dpml_app import data
+from dpml_app.card import NOW, SOON, Card
+from dpml_app.evaluate.page import EvaluatePage
+from dpml_app.explore.accuracy import AccuracyCard, accuracies
+from dpml_app.explore.page import ExplorePage
+from dpml_app.select.page import SelectPage
+from dpml_app.settings import EPSILONS
+from dpml_app.state import Settings
+from dpml_app.train.page import TrainPage
+from dpml_app.work.pool import Chunk, Pool
+
+PAGES = [ExplorePage, SelectPage, TrainPage, EvaluatePage]
+
+
+def in_drawer(column):
+    """Return the widgets of a column and of those in it."""
+    found = []
+    for part in column:
+        found += in_drawer(part) if hasattr(part, "objects") else [part]
+    return found
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_each_setting_has_one_widget_in_one_place(kind):
+    # the browser never finishes drawing a widget that stands in two
+    page = kind(Settings(train_family="both"), Pool(1))
+    assert set(page.names) == set(page.controls.widgets)
+    in_cards = [page.controls.widgets[name] for made in page.cards.values() for name in made.controls]
+    places = [*in_cards, *in_drawer(page.controls.column)]
+    assert all(places.count(widget) == 1 for widget in page.controls.widgets.values())
+    for name, widget in page.controls.widgets.items():
+        assert widget.label == Settings.param[name].label
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_each_card_keeps_to_the_contract(kind):
+    page = kind(Settings(train_family="both"), Pool(1))
+    assert list(page.cards) == [card.name for card in page.kinds]
+    for card in page.cards.values():
+        assert isinstance(card, Card)
+        assert card.title
+        assert card.caption
+        assert card.plots
+        card.clear()  # also where nothing has been shown
+    plots = [plot for card in page.cards.values() for plot in card.plots]
+    assert len(set(plots)) == len(plots)
+    assert page.state in plots[0].tags
+    assert page.work.progress.state in plots[0].tags
+
+
+@pytest.fixture
+def no_statistics(monkeypatch):
+    monkeypatch.setattr(data, "_STATISTICS", {})
+
+
+def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_statistics):
+    values, facts = Settings(dataset="toy", draws=10).explore_values(), data.facts("toy")
+    page = ExplorePage(Settings(dataset="toy", draws=10), Pool(1))
+    before = AccuracyCard().work(values, facts)
+    late = {series for series, place in before if place == SOON}
+    assert late == {"row-bounded", "logistic"}
+    first = page.first(values)
+    assert {chunk.arguments[0] for chunk in first} == {"tables", "theta"}
+    assert len({chunk.arguments[2] for chunk in first if chunk.arguments[0] == "theta"}) == 1
+    for chunk in first:
+        page.adopt(chunk, chunk.function(*chunk.arguments))
+    assert page.first(values) == []
+    for epsilon in EPSILONS:
+        after = AccuracyCard().work({**values, "epsilon": epsilon}, facts)
+        assert not [place for place in after if place[1] == SOON]
+    after = AccuracyCard().work(values, facts)
+    assert {after[method, NOW] for method in late} == {before[method, SOON] for method in late}
+
+
+def test_adopted_statistic_is_the_workers(no_statistics):
+    page = ExplorePage(Settings(), Pool(1))
+    key = ("tables", "toy", 2)
+    page.adopt(Chunk(data.statistic, key), np.full((2, 10), 3.0))
+    assert data.statistic(*key).sum() == 60
+    page.adopt(Chunk(data.accuracy, key), np.zeros(1))
+    assert data.statistic(*key).sum() == 60
+
+
+def test_headline_names_a_best_method_only_when_all_are_known():
+    some = {(method, NOW): np.array([0.7]) for method in data.METHODS[:-1]}
+    assert accuracies(some) == {}
+    assert set(accuracies({**some, (data.METHODS[-1], SOON): np.array([0.8])})) == set(data.METHODS)
