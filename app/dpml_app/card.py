@@ -39,7 +39,7 @@ GRID_STYLE = """
 @media (max-width: 1199px) { :host { grid-template-columns: minmax(0, 1fr); padding: 0 8px; } }
 """
 ROW_STYLE = """
-:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(COLUMNpx, 1fr)); }
+:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(COLUMNpx, 100%), 1fr)); }
 """
 CARD_STYLE = """
 :host {

@@ -1,6 +1,6 @@
 // What the browser does by itself: the address, Back and Forward, the drawer of a phone, a connection that is lost.
-// In, from the server: address (query, push), waiting (names of places without a card yet).
-// In, to the server: visited (query), near (names of places that are near the view).
+// In, from the server: address (query, push, at), waiting (names of places without a card yet).
+// In, to the server: visited (query, at), near (names of places that are near the view).
 const body = document.getElementById("body")
 const links = [...document.querySelectorAll("#top nav a")]
 
@@ -30,6 +30,8 @@ function write() {
   unwritten = null
 }
 function follow() {
+  // an answer to a place in the history that has been left meanwhile
+  if (address.data.at[0] !== visited.data.at[0]) { return }
   const query = address.data.query[0]
   if (address.data.push[0]) {
     write()
@@ -67,6 +69,9 @@ const drawer = document.getElementById("open-drawer")
 drawer.addEventListener("click", (event) => {
   event.stopPropagation()
   document.body.classList.toggle("drawer-open")
+})
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") { document.body.classList.remove("drawer-open") }
 })
 document.querySelector("main").addEventListener("click", () => document.body.classList.remove("drawer-open"))
 

@@ -58,7 +58,7 @@ class Shell:
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         self.slots = {name: pn.Column(**look) for name in PAGES}
         self.drawers = {name: pn.Column(**look) for name in PAGES}
-        self.address = ColumnDataSource({"query": ["?"], "push": [False]}, name="address")
+        self.address = ColumnDataSource({"query": ["?"], "push": [False], "at": [0.0]}, name="address")
         self.visited = ColumnDataSource({"query": [""], "at": [0.0]}, name="visited")
         # cards that wait for being near the view, and those that have come near it
         self.waiting = ColumnDataSource({"names": []}, name="waiting")
@@ -100,8 +100,9 @@ class Shell:
 
     def _write(self, *, push: bool) -> None:
         query = link.query_of(self.settings, self.settings.page_names(self.settings.page))
-        if push or query != self.address.data["query"][0]:
-            self.address.data = {"query": [query], "push": [push]}
+        told = {"query": [query], "at": self.visited.data["at"]}
+        if push or told != {name: self.address.data[name] for name in told}:
+            self.address.data = {**told, "push": [push]}
 
     def _on_change(self, *events: Any) -> None:
         if self._restoring:
@@ -133,6 +134,7 @@ class Shell:
             self._restoring = False
         self.show()
         self._tell(faults)
+        self._write(push=False)
 
     # ---- pages --------------------------------------------------------------------------------------------------
 

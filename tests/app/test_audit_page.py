@@ -257,39 +257,3 @@ def test_navigation_keeps_both_pages(app):
     assert app.everything() == explored
     app.press("ε", "ArrowRight")
     assert app.everything() != explored
-
-
-def test_phone_and_dark(make_app, server):
-    app = make_app(server, width=390, height=844)
-    opened(app, "&audit_method=mask-count&audit_neighbours=table&audit_relation=replace-one")
-    page = app.page
-    boxes = page.evaluate(
-        """() => ["audit-attack", "audit-bound", "audit-output"].map((name) => {
-          const model = Bokeh.documents[0].get_model_by_name(name)
-          const {left, right} = Bokeh.index.find_one_by_id(model.id).el.getBoundingClientRect()
-          return [left, right]
-        })"""
-    )
-    assert all(left >= 0 and right <= 390 for left, right in boxes)
-    button = page.get_by_role("button", name="Record 1, class yes", exact=True).bounding_box()
-    assert 0 <= button["x"] < button["x"] + button["width"] <= 390
-    before = data(app)
-    page.get_by_label("Toggle theme").click()
-    page.wait_for_function(
-        "Bokeh.documents[0].get_model_by_name('audit-bound').background_fill_color.toLowerCase() !== '#fff'"
-    )
-    assert data(app) == before
-
-
-def test_every_control_has_a_name(app):
-    opened(app)
-    for name in ("Claimed ε", "Draws, at most", "Confidence"):
-        assert app.slider(name).get_attribute("aria-valuetext")
-    for role, name in (("radio", "Edit by hand"), ("button", "Redraw"), ("button", "Start again")):
-        assert app.page.get_by_role(role, name=name, exact=True).count() == 1
-    # buttons: all but the two steppers that panel-material-ui puts into a number field
-    assert app.page.get_by_role("button", name="", exact=True).count() == 2
-    for role in ("slider", "radio", "checkbox", "combobox"):
-        assert app.page.get_by_role(role, name="", exact=True).count() == 0
-    headings = app.page.get_by_role("heading", level=2).all_inner_texts()
-    assert len(headings) == 6

@@ -15,10 +15,6 @@ from dpml_app.state import Settings
 
 pytestmark = pytest.mark.browser
 press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
-ALL_DONE = """() => {
-  const {running, done, total} = Bokeh.documents[0].get_model_by_name("evaluate-sweep-state").data
-  return !running[0] && done[0] === total[0]
-}"""
 FIGURES = {
     "live": ["evaluate-roc-histogram", "evaluate-roc-histogram-draws"],
     "exact": ["evaluate-roc-exact"],
@@ -160,64 +156,3 @@ def test_bad_values_are_said_and_good_ones_kept(app):
     assert "evaluate_methods = ['luck', 'histogram'] is not allowed" in text
     assert app.query["evaluate_classifier"] == "logistic"
     assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)
-
-
-def test_missing_data_are_said_and_another_set_still_works(make_app, start_server, tmp_path):
-    nowhere = "http://127.0.0.1:9"  # no download, whatever network there is
-    proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), nowhere)
-    app = make_app(start_server(DPML_DATA=str(tmp_path), no_proxy="localhost", **proxies))
-    app.enter("evaluate", "&dataset=adult&draws=10&evaluate_methods=histogram", wait=False)
-    app.page.get_by_role("alert").wait_for()
-    text = " ".join(app.alerts)
-    assert "adult.data" in text
-    assert "DPML_DATA" in text
-    assert app.read("evaluate-roc-exact")["fpr"] == []
-    pick("Data set", "Toy, generated (no file)")(app)
-    app.settle(0)
-    assert app.alerts == []
-    assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)
-
-
-def test_a_sweep_is_cancelled_and_taken_up_again(app):
-    app.enter("evaluate", "&dataset=toy&draws=10&evaluate_methods=histogram.recursive-medians")
-    cancel = app.page.get_by_role("button", name="Cancel", exact=True)
-    assert cancel.is_disabled()
-    app.slider("ε").focus()
-    app.page.keyboard.press("ArrowRight")
-    cancel.click()
-    resume = app.page.get_by_role("button", name="Resume", exact=True)
-    resume.wait_for()
-    state = app.read("evaluate-sweep-state")
-    assert state["running"] == [False]
-    assert state["done"][0] < state["total"][0]
-    resume.click()
-    app.page.wait_for_function(ALL_DONE, timeout=60_000)
-    assert app.array("evaluate-sizes-recursive-medians", "mean").size == len(SIZES)
-
-
-# ---- looks --------------------------------------------------------------------------------------------------------
-
-
-def test_phone_and_dark(make_app, server):
-    app = make_app(server, width=390, height=844).enter("evaluate", FEW)
-    assert app.widest <= 390
-    names = ["roc", "intervals", "recall", "calibration", "errors", "sizes", "gap", "sure", "attack", "success"]
-    inside = app.frames([f"evaluate-{name}" for name in names])
-    for left, right, wide, high in inside:
-        assert left >= 0
-        assert right <= 390
-        assert wide > 180
-        assert high > 100
-    before = figures(app)
-    app.turn_dark("evaluate-roc")
-    assert figures(app) == before
-
-
-def test_every_control_has_a_name(app):
-    app.enter("evaluate", FEW)
-    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
-        assert app.page.get_by_role(role, name="", exact=True).count() == 0, role
-    for name in ("ε", CUT, "Draws"):
-        assert app.slider(name).get_attribute("aria-valuetext")
-    assert app.page.get_by_role("table").count() == 1
-    assert len(app.page.get_by_role("heading", level=2).all_inner_texts()) == 10

@@ -15,9 +15,8 @@ from dpml_app.state import Settings
 NAMES = ["page", *Settings.names()]
 # what people and robots put into addresses
 ODD = [
-    "", " ", "-1", "0", "1", "7", "1e400", "-1e999", "nan", "inf", "1_000", "０", "1" * 999, "9" * 5000, "true", "null",
-    "[", "[1", "{}", '"', "%", "%zz", "\x00", "é", "ε", "None", "a.b.c", "...", "replace-one", "toy",
-    "<script>alert(1)</script>",
+    "", " ", "-1", "0", "1", "7", "1e400", "-1e999", "nan", "inf", "1_000", "０", "1" * 999, "9" * 5000, "true", "[1",
+    "{}", '"', "%", "%zz", "\x00", "é", "ε", "None", "a.b.c", "...", "replace-one", "toy", "<script>alert(1)</script>",
     "'><img src=x onerror=alert(1)>", "&amp;", "p" + "0" * 600, "y." * 400, "[]", "[[]]", "[{}]", "[1, 2]",
 ]  # fmt: skip
 
@@ -71,13 +70,13 @@ def generated(seed):
     query = "&".join(
         f"{quote_plus(n) if rng.random() < 0.9 else n}={quote_plus(v) if rng.random() < 0.9 else v}" for n, v in pairs
     )
-    return "?" + query, good, pairs
+    return "?" + query, good
 
 
 def test_a_thousand_links_are_answered_and_what_is_right_in_them_is_kept():
     faulty = 0
     for seed in range(1000):
-        query, good, _pairs = generated(seed)
+        query, good = generated(seed)
         settings = Settings()
         defaults = taken(settings)
         given = link.parse(query)

@@ -14,10 +14,6 @@ from dpml.datasets import load
 
 pytestmark = pytest.mark.browser
 press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
-ALL_DONE = """() => {
-  const {done, total} = Bokeh.documents[0].get_model_by_name("select-sweep-state").data
-  return done[0] === total[0]
-}"""
 # where on the screen a figure has a point
 WHERE = """([figure, x, y]) => {
   const view = Bokeh.index.find_one_by_id(Bokeh.documents[0].get_model_by_name(figure).id)
@@ -238,45 +234,3 @@ def test_pages_share_their_settings_and_a_hidden_one_rests(app):
     assert app.read("answer-state") == explored
     app.turn("Explore")
     app.settle(explored["answers"][0])
-
-
-def test_a_sweep_is_cancelled_and_taken_up_again(app):
-    app.enter("select", "&dataset=toy&draws=40")
-    app.push("Draws")
-    app.page.get_by_role("button", name="Cancel", exact=True).click()
-    resume = app.page.get_by_role("button", name="Resume", exact=True)
-    resume.wait_for()
-    state = app.read("select-sweep-state")
-    assert state["running"] == [False]
-    assert state["done"][0] < state["total"][0]
-    resume.click()
-    app.page.wait_for_function(ALL_DONE, timeout=60_000)
-    assert len(app.array("select-f1-noisy-clusters", "mean")) == len(THRESHOLDS)
-
-
-# ---- looks --------------------------------------------------------------------------------------------------------
-
-
-def test_phone_and_dark(make_app, server):
-    app = make_app(server, width=390, height=844).enter("select", FEW)
-    assert app.widest <= 390
-    names = ["select-ranked-count", "select-coins", "select-feature", "select-f1", "select-accuracy"]
-    inside = app.frames(names)
-    for left, right, wide, high in inside:
-        assert left >= 0
-        assert right <= 390
-        assert wide > 180
-        assert high > 180
-    before = figures(app)
-    app.turn_dark("select-f1")
-    assert figures(app) == before
-
-
-def test_every_control_has_a_name(app):
-    app.enter("select", FEW)
-    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
-        assert app.page.get_by_role(role, name="", exact=True).count() == 0, role
-    for name in ("ε", "Threshold τ, as a share", "Ones kept of a record, r"):
-        assert app.slider(name).get_attribute("aria-valuetext")
-    assert app.page.get_by_role("table").count() == 1
-    assert len(app.page.get_by_role("heading", level=2).all_inner_texts()) == 6

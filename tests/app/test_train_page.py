@@ -20,12 +20,6 @@ press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "
 LABELS = """(name) => Bokeh.documents[0].get_model_by_name(name).below
   .filter((model) => model.items).flatMap((legend) => legend.items)
   .filter((item) => item.visible).map((item) => item.label.value ?? item.label)"""
-# controls without a name
-NAMELESS = """(elements) => elements.filter((e) => {
-  const ids = e.getAttribute("aria-labelledby")?.split(" ") ?? []
-  const labels = ids.map((id) => e.getRootNode().getElementById(id)?.innerText)
-  return !(e.getAttribute("aria-label") || e.closest("label")?.innerText || labels.some(Boolean))
-}).map((e) => e.outerHTML)"""
 LEVEL = "(name) => Bokeh.documents[0].get_model_by_name(name).location"
 METHODS = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 SERIES = {
@@ -156,40 +150,6 @@ def test_another_data_set_replaces_everything(app):
     assert "398 training and 171 test records" in app.text
 
 
-def test_a_run_can_be_cancelled_and_taken_up_again(app):
-    app.enter("train", "&draws=200&seed=77", wait=False)
-    app.page.get_by_role("button", name="Cancel", exact=True).click(timeout=60_000)
-    app.page.get_by_role("button", name="Resume", exact=True).click(timeout=20_000)
-    app.page.wait_for_function(
-        "Bokeh.documents[0].get_model_by_name('train-partition-partitioned').data.x.length === 7", timeout=90_000
-    )
-    assert len(app.read("train-accuracy-published")["x"]) == len(SWEEP_EPSILONS)
-
-
-def test_it_fits_a_phone(make_app, server):
-    app = make_app(server, width=390, height=800).enter("train", QUICK)
-    assert app.widest <= 390
-
-
-def test_a_data_set_without_files_is_said_and_another_can_be_chosen(make_app, start_server, tmp_path):
-    (tmp_path / "adult.data").write_text("not the file")
-    app = make_app(start_server(DPML_DATA=str(tmp_path))).enter("train", "&dataset=adult" + QUICK, wait=False)
-    app.page.get_by_role("alert").wait_for(timeout=60_000)
-    assert app.alerts[0].startswith("Data set: ")
-    assert "No data" in app.text
-    app.act(pick("Data set", "Toy, generated (no file)"))
-    assert app.alerts == []
-    assert app.read("train-accuracy-binned")["x"] != []
-
-
-def test_every_control_has_a_name(app):
-    app.enter("train", QUICK)
-    for role in ("slider", "combobox", "checkbox", "radio"):
-        controls = app.page.get_by_role(role)
-        assert controls.count() > 0
-        assert controls.evaluate_all(NAMELESS) == []
-
-
 LINEAR = "&train_family=linear&dataset=toy&epsilon=1&seed=4" + QUICK
 
 
@@ -290,12 +250,3 @@ def test_many_columns_and_three_classes_are_refused_in_words(app):
     app.enter("train", "&train_family=linear&dataset=seeds&train_measure=auc" + QUICK)
     assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in app.text
     assert "against the rest" in app.text
-
-
-def test_linear_models_fit_a_phone_and_have_names(make_app, server):
-    app = make_app(server, width=390, height=800).enter("train", LINEAR)
-    assert app.widest <= 390
-    for role in ("combobox", "radio"):
-        controls = app.page.get_by_role(role)
-        assert controls.count() > 0
-        assert controls.evaluate_all(NAMELESS) == []

@@ -1,0 +1,133 @@
+"""What holds on every page: a phone, the dark, names of controls, a bad link, missing data, cancel and resume."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytestmark = pytest.mark.browser
+# of each page: a quick setting, one that its link keeps, and the name of a slider
+PAGES = {
+    "explore": ("&draws=10", "seed", "ε"),
+    "audit": ("&audit_draws=1000&audit_method=mask-count&audit_neighbours=table", "audit_seed", "Claimed ε"),
+    "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
+    "select": ("&dataset=toy&draws=10&n_features=5", "seed", "ε"),
+    "train": ("&draws=10", "seed", "ε"),
+    "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
+}
+# work that lasts long enough to be cancelled; the source that tells of it; a source that has data once there are some
+WORK = {
+    "explore": ("&draws=190&seed=97", "sweep-state", ("accuracy-published", "mean")),
+    "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-drawn-count", "rank")),
+    "train": ("&draws=100&seed=97", "train-work", ("train-accuracy-binned", "x")),
+    "evaluate": (
+        "&dataset=toy&draws=20&seed=97&evaluate_methods=histogram.recursive-medians",
+        "evaluate-sweep-state",
+        ("evaluate-roc-exact", "fpr"),
+    ),
+}
+# where figures are, and how large their plots, if they are shown
+FIGURES = """() => [...Bokeh.documents[0]._all_models.values()].flatMap((model) => {
+  const el = model.type === "Figure" && Bokeh.index.find_one_by_id(model.id)?.el
+  if (!el || el.getClientRects().length === 0) { return [] }
+  const {left, right} = el.getBoundingClientRect()
+  return [[model.name, left, right, model.inner_width, model.inner_height]]
+})"""
+# all that is plotted
+DATA = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+  .filter((model) => model.type === "ColumnDataSource" && model.name)
+  .filter((model) => !["address", "visited", "waiting", "near"].includes(model.name))
+  .map((model) => [model.name, Object.fromEntries(Object.entries(model.data).map(([k, v]) => [k, Array.from(v)]))]))"""
+LENGTH = "([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.data[column].length ?? 0"
+VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_phone_dark_names_and_a_bad_link(make_app, server, name):
+    quick, kept, slider = PAGES[name]
+    app = make_app(server, width=390, height=844)
+    app.enter(name, f"{quick}&{kept}=5&epsilon=7&colour=red", wait=False)
+    app.scroll()
+    app.settle(0)
+    page = app.page
+
+    # a phone: nothing is wider than it, and the drawer is closed until it is asked for
+    assert app.widest <= 390
+    figures = page.evaluate(FIGURES)
+    assert len(figures) > 2
+    for figure, left, right, wide, high in figures:
+        assert left >= 0, figure
+        assert right <= 390, figure
+        assert wide > 180, figure
+        assert high > 100, figure
+    assert not app.slider(slider).is_visible()
+    page.get_by_role("button", name="Open drawer", exact=True).click()
+    app.slider(slider).wait_for(state="visible")
+    page.keyboard.press("Escape")
+    app.slider(slider).wait_for(state="hidden")
+
+    # the bad link: what is wrong is said, what is right is kept
+    text = " ".join(app.alerts)
+    assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
+    assert "colour: no control has this name" in text
+    assert app.query[kept] == "5"
+
+    # every control has a name that is read out, and every card a heading
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    app.slider(slider).wait_for(state="visible")
+    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
+        assert page.get_by_role(role, name="", exact=True).count() == 0, role
+    values = page.get_by_role("slider").evaluate_all(VALUES)
+    assert len(values) >= 2
+    assert all(values)
+    assert page.get_by_role("heading", level=2).count() >= 4
+
+    # the dark keeps the data
+    before = page.evaluate(DATA)
+    app.turn_dark(figures[0][0])
+    assert page.evaluate(DATA) == before
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_is_cancelled_and_taken_up_again(app, name):
+    heavy, state, _ = WORK[name]
+    app.enter(name, heavy, wait=False)
+    app.hit("button", "Cancel")
+    app.page.get_by_role("button", name="Resume", exact=True).wait_for()
+    app.page.wait_for_function("(name) => !Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
+    held = app.read(state)
+    assert held["done"][0] < held["total"][0]
+    assert "Cancelled" in app.text
+    app.page.wait_for_timeout(700)
+    assert app.read(state) == held
+    app.hit("button", "Resume")
+    app.page.wait_for_function(
+        """(name) => {
+          const {running, done, total} = Bokeh.documents[0].get_model_by_name(name).data
+          return !running[0] && done[0] === total[0]
+        }""",
+        arg=state,
+    )
+
+
+@pytest.fixture(scope="module")
+def without_data(module_server, tmp_path_factory):
+    """A server that has no files and no network to fetch them from."""
+    home = tmp_path_factory.mktemp("nothing")
+    nowhere = "http://127.0.0.1:9"
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), nowhere)
+    return SimpleNamespace(server=module_server(DPML_DATA=str(home), no_proxy="localhost", **proxies), home=home)
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_missing_data_are_said_and_another_set_still_works(make_app, without_data, name):
+    source, column = WORK[name][2]
+    app = make_app(without_data.server).enter(name, "&dataset=adult&draws=10", wait=False)
+    app.page.get_by_role("alert").wait_for()
+    text = " ".join(app.alerts)
+    for word in ("adult.data", str(without_data.home), "DPML_DATA"):
+        assert word in text
+    assert app.page.evaluate(LENGTH, [source, column]) == 0
+    assert "No data" in app.text
+    app.pick("Data set", "Toy, generated (no file)")
+    app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])
+    assert app.alerts == []
