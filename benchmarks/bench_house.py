@@ -61,7 +61,6 @@ SERVE = """
 import gc, signal, sys
 from panel.io.server import get_server
 from dpml_app.shell import Shell
-from dpml_app.work.pool import pool
 
 app, bare, port = sys.argv[1:]
 server = get_server({"app": app, "bare": bare}, port=int(port), start=False, show=False)
@@ -72,7 +71,7 @@ def count():
     print(sum(isinstance(thing, Shell) for thing in gc.get_objects()), flush=True)
 
 signal.signal(signal.SIGUSR1, lambda *_: server.io_loop.add_callback_from_signal(count))
-server.io_loop.start()
+server.run_until_shutdown()  # as `panel serve` ends: all sessions are told
 """
 PAINTED = """() => {
   const find = (node) => {
