@@ -69,7 +69,7 @@ dpml.classifiers.published: class_sums_by_width published_moments resampled_coun
     vaidya_moments
 dpml.counts: Contingency NoisyCounts contingency contingency_of_subsamples perturbed published_scale release_published
     release_row_bounded row_bounded_scales
-dpml.datasets: Dataset NAMES card data_folder load shipped
+dpml.datasets: Dataset NAMES TAXONOMIES card data_folder load shipped taxonomies
 dpml.encoding: BinaryEncoding SHARE_GRID columns_of cut_rows interval_names share_rows unit_scale
 dpml.evaluation: BestSelector Comparison MulticlassEvaluation PrivateConfusionMatrix PrivateCrossValidation
     PrivateEvaluation PrivateSearch alpha_fixed_space area_between attack_bound attack_success best_attack_success
@@ -108,7 +108,7 @@ dpml.evaluation.tuning: PrivateSearch choice_range search_costs split_records
 dpml.evaluation.tuning_plan: choice_range search_costs split_records
 dpml.evaluation.tuning_studies: SCHEMES TuningStudy
 dpml.exceptions: BudgetExceeded DataDamaged DataNotFound DpmlError InvalidData InvalidParameter InvalidSchema
-    LedgerDamaged LedgerError LedgerOutdated LedgerUnavailable MissingExtra NoExactScore NoSecureSampler NotPrivate
+    InvalidTaxonomy LedgerDamaged LedgerError LedgerOutdated LedgerUnavailable MissingExtra NoExactScore NoSecureSampler NotPrivate
     RelationMismatch shown
 dpml.mechanisms: ClampedLikelihood ExponentialMechanism Gaussian Geometric Hierarchy IdentityRanges Laplace NormGamma
     PermuteAndFlip Privelet ReportNoisyMax SampleAndAggregate SparseVector Staircase above_threshold cauchy_scale
@@ -129,7 +129,8 @@ dpml.mechanisms.secure: check_release discrete_gaussian gaussian_scale integer_l
 dpml.mechanisms.smooth: KINDS SensitivityEnvelope global_sensitivity local_sensitivity sensitivity_envelope
     smooth_sensitivity statistic
 dpml.mechanisms.threshold: SparseVector above_threshold
-dpml.schema: Feature Schema resolve_schema
+dpml.schema: Feature Schema Taxonomy resolve_schema
+dpml.schema.taxonomy: EACH HALVINGS Taxonomy grouped halved
 dpml.selection: Choice KINDS MaskSelector NoisyClusterSelector NoisyCountSelector NoisyScoreSelector Plan
     PrivateSelector PublicFacts PublishedSelector SparseVectorSelector TopSelector best_single_feature change_range
     choose_features features_touched inclusion_probabilities l1_sensitivity log_normaliser mask_change_range
