@@ -125,7 +125,8 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
     Raises
     ------
     InvalidTaxonomy
-        A cut point is not above the lower bound, or is above the upper one, cut points do not increase, or a level does not refine the one above.
+        A cut point is not above the lower bound, or is above the upper one. Cut points do not increase, or a level does
+        not refine the one above.
 
     Examples
     --------
