@@ -108,8 +108,8 @@ dpml.evaluation.tuning: PrivateSearch choice_range search_costs split_records
 dpml.evaluation.tuning_plan: choice_range search_costs split_records
 dpml.evaluation.tuning_studies: SCHEMES TuningStudy
 dpml.exceptions: BudgetExceeded DataDamaged DataNotFound DpmlError InvalidData InvalidParameter InvalidSchema
-    InvalidTaxonomy LedgerDamaged LedgerError LedgerOutdated LedgerUnavailable MissingExtra NoExactScore NoSecureSampler NotPrivate
-    RelationMismatch shown
+    InvalidTaxonomy LedgerDamaged LedgerError LedgerOutdated LedgerUnavailable MissingExtra NoExactScore NoSecureSampler
+    NotPrivate RelationMismatch shown
 dpml.mechanisms: ClampedLikelihood ExponentialMechanism Gaussian Geometric Hierarchy IdentityRanges Laplace NormGamma
     PermuteAndFlip Privelet ReportNoisyMax SampleAndAggregate SparseVector Staircase above_threshold cauchy_scale
     gaussian_delta gaussian_sigma isotonic smooth_sensitivity

@@ -144,14 +144,15 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
     cuts = [[check_number(cut, f"cut point of {name!r}") for cut in level] for level in said]
     above: set[float] = set()
     for level in cuts:
-        if any(a >= b for a, b in pairwise([lower, *level, upper])):
-            allowed = f"increasing cut points between {lower:g} and {upper:g}, the bounds excluded"
+        # a cut point at the upper bound sets that value apart
+        if any(a >= b for a, b in pairwise([lower, *level])) or (level and level[-1] > upper):
+            allowed = f"increasing cut points above {lower:g}, up to {upper:g}"
             raise InvalidTaxonomy(f"level of {name!r}", level, allowed)
         if not above < set(level):
             raise InvalidTaxonomy(f"level of {name!r}", level, f"a refinement of the level above, {sorted(above)}")
         above = set(level)
     finest = (lower, *(cuts[-1] if cuts else ()), upper)
-    place = {cut: i for i, cut in enumerate(finest)}
+    place = {cut: i for i, cut in enumerate(finest[:-1])}
     return Taxonomy(name, finest, ((0,), *((0, *(place[cut] for cut in level)) for level in cuts)), numeric=True)
 
 
