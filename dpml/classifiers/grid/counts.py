@@ -198,13 +198,13 @@ class _Family:
         code: Any = records.codes.astype(np.int64)
         for j, level in zip(self.attributes, finest, strict=True):
             code = code * records.taxonomies[j].sizes[level] + records.at(j, level)
-        attribute, level, size = blocks.attribute[low:high], blocks.level[low:high], blocks.size[low:high]
+        attribute, levels, size = blocks.attribute[low:high], blocks.level[low:high], blocks.size[low:high]
         ends = np.cumsum(size)
         table = np.empty((1 if self.signed else C, cells, int(ends[-1])), dtype=np.int32)
         found: Any = None
         before, fine = -1, 0
-        for b in np.lexsort(np.array([-level, attribute])).tolist():
-            j, at, width = int(attribute[b]), int(level[b]), int(size[b])
+        for b in np.lexsort(np.array([-levels, attribute])).tolist():
+            j, at, width = int(attribute[b]), int(levels[b]), int(size[b])
             if j != before:  # its finest level comes first
                 found = np.bincount(code * width + records.at(j, at), minlength=C * cells * width)
                 found = found.reshape(C, cells, width)
