@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
 from dpml.budget import Budget
-from dpml.classifiers.grid import consistent
+from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
 from dpml.classifiers.grid.cells import SHARES, fit_grid
+from dpml.classifiers.grid.quality import CALIBRATIONS
 from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import door
@@ -23,7 +24,7 @@ from dpml.schema.untrusted import read_frame
 
 __all__ = ["PrivPfC"]
 
-CONSISTENCIES = ("total", "floor")
+CONSISTENCIES = ("back-off", "total", "floor")
 LABEL = "label"
 
 
@@ -59,9 +60,10 @@ class PrivPfC(PrivateEstimator):
         Of the choice: by the range of the change, by Lemma 1, or by the paper's 1.1.
     shares : (float, float, float)
         Shares of ε for the number of records, the choice and the counts.
-    consistency : {"total", "floor"}
-        How noisy counts become numbers of records: the nearest counts of at least 0 that add up to the noisy number of
-        records, or, as published, rounded down and at least 0.
+    consistency : {"back-off", "total", "floor"}
+        How noisy counts become numbers of records. "total": the nearest counts of at least 0 that add up to the noisy
+        number of records. "back-off": the same for the cells, and within a cell the class probabilities of
+        `PrivPfCClassifier`. "floor": rounded down and at least 0, as published.
 
     Attributes
     ----------
@@ -115,7 +117,7 @@ class PrivPfC(PrivateEstimator):
     relation: str = "add-remove"
     calibration: str = "range"
     shares: tuple[float, float, float] = SHARES
-    consistency: str = "total"
+    consistency: str = "back-off"
 
     def fit(self, frame: Any, label: Any) -> PrivPfC:
         """Release a grid and its noisy counts.
@@ -128,6 +130,7 @@ class PrivPfC(PrivateEstimator):
             The column of the frame that holds the class, or the classes themselves.
         """
         check_choice(self.consistency, "consistency", CONSISTENCIES)
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
         name = LABEL
         if isinstance(label, str):
             table = read_frame(frame)
@@ -145,11 +148,15 @@ class PrivPfC(PrivateEstimator):
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
         self.levels_ = {schema.feature_names[j]: self._grid.levels[j] for j in self._grid.attributes}
         self.n_candidates_, self.n_noisy_ = self._grid.n_candidates, self._grid.n
-        if self.consistency == "total":
-            self.cell_counts_ = consistent(self._grid.counts, self._grid.total)
-        else:
-            self.cell_counts_ = np.maximum(np.floor(self._grid.counts), 0.0)
+        self.cell_counts_ = self._fitting_counts(self._grid)
         return self
+
+    def _fitting_counts(self, grid: NoisyGrid) -> NDArray[np.float64]:
+        if self.consistency == "floor":
+            return np.maximum(np.floor(grid.counts), 0.0)
+        if self.consistency == "total":
+            return consistent(grid.counts, grid.total)
+        return consistent(grid.counts.sum(axis=0), grid.total) * cell_probabilities(grid)
 
     def sample(self, n: int | None = None, *, random_state: Any = None) -> pd.DataFrame:
         """Draw a synthetic table. It satisfies the schema, whatever was released.

@@ -149,6 +149,7 @@ def release_grid(
     -------
     NoisyGrid
     """
+    check_choice(calibration, "calibration", CALIBRATIONS)
     if not secure:
         check_rng(rng)
     for_size, for_choice, for_counts = divided(epsilon, shares)
@@ -212,7 +213,6 @@ def fit_grid(model: Any, X: Any, y: Any) -> tuple[NoisyGrid, Schema, bool]:
     epsilons = divided(model.epsilon, model.shares)
     check_integer(model.max_grids, "max_grids", 1)
     check_choice(model.on_invalid, "on_invalid", ON_INVALID)
-    check_choice(model.calibration, "calibration", CALIBRATIONS)
     relation = check_relation(model.relation)
     if model.release:
         check_release(model.random_state)
