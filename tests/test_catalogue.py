@@ -420,7 +420,7 @@ def test_resampling_until_positive_costs_what_was_computed():
 @pytest.mark.parametrize("name", ["privpfc-lemma", "privpfc-published", "privpfc-classifier-published"])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_published_sensitivities_cost_what_was_computed(name, epsilon):
-    """The neighbours reach the true cost, which is below the claim: the noise of the choice is twice what it need be."""
+    """The neighbours reach the true cost, which is below the claim: the choice has nearly twice the noise it needs."""
     entry = CATALOGUE[name]
     assert entry.audit(epsilon).epsilon_lower == pytest.approx(entry.true_epsilon(epsilon), abs=1e-9)
     assert entry.true_epsilon(epsilon) < 0.84 * epsilon

@@ -27,6 +27,7 @@ from dpml.classifiers.grid.cells import divided, grid_qualities
 from dpml.classifiers.grid.classifier import coarser_grids
 from dpml.classifiers.grid.quality import MOST_EXCESS, quality_excess
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import door
 from dpml.schema import Feature, Schema
 
 PAIRS = [[["u", "z"], list("vwxy")], [["z", "u"], ["v", "x"], ["w", "y"]]]
@@ -334,3 +335,31 @@ def test_noise_alone_gives_the_shares_of_the_classes():
     counts = np.zeros((2, 4))
     grid = NoisyGrid(TAXONOMIES, (2, 0, 0, 0, 0), counts, 10.0, 0.0, 1.0, 1)
     np.testing.assert_allclose(cell_probabilities(grid), 0.5)
+
+
+def test_noise_moves_a_cell_towards_the_coarser_cell():
+    counts = np.array([[60.0, 40.0, 100.0, 100.0], [20.0, 60.0, 10.0, 20.0]])
+    found = [
+        cell_probabilities(NoisyGrid(TAXONOMIES, (2, 0, 0, 0, 0), counts, scale, 410.0, 1.0, 1))[0, 1]
+        for scale in (1e-6, 10.0, 1e5)
+    ]
+    assert found[0] == pytest.approx(0.4, abs=1e-3)  # its own counts
+    assert 0.42 < found[1] < 0.6  # its own and those of its half, 100 : 80
+    assert found[2] == pytest.approx(300 / 410, abs=1e-3)  # those of all
+
+
+def test_a_replaced_record_has_twice_the_noise():
+    found = records(400)
+    widths = []
+
+    class Listener:
+        def release(self, mechanism, statistic, rng):
+            widths.append(mechanism)
+            return mechanism._sample(statistic, rng)
+
+    for relation in ("add-remove", "replace-one"):
+        with door.listen(Listener()):
+            release_grid(found, 1.0, relation=relation, rng=np.random.default_rng(0))
+    one, two = widths[1], widths[4]
+    assert two.change_range == 2 * one.change_range == quality_range(one.epsilon * 60 / 37, "replace-one")
+    assert widths[5].scale == 2 * widths[2].scale

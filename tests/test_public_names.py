@@ -43,7 +43,7 @@ dpml.budget.ledger: FORKING Ledger Terms
 dpml.catalogue: CATALOGUE Case Method as_table claims method read_neighbours read_table
 dpml.catalogue.editable: CLASSES FEATURES MOST_RECORDS RECORD TABLE check_neighbours read_neighbours read_table
 dpml.classifiers: BernoulliNB LinearClassifier LinearSVC LogisticRegression MixedNB PrivGene PrivLocal
-    PrivatePredictionNB
+    PrivPfCClassifier PrivatePredictionNB
 dpml.classifiers.binned: cell_counts default_n_bins entry_bounds models_from_cells
 dpml.classifiers.descent: default_iterations descent_noise gaussian_objective_noise release_approximate_minima
     release_descent
@@ -52,6 +52,13 @@ dpml.classifiers.functional: SENSITIVITIES TaylorCoefficients functional_lambda 
     polynomial_minimisers release_coefficients release_integer_coefficients taylor_coefficients
 dpml.classifiers.gaussian: CONCENTRATED ClassStatistics KINDS Moments NOISES class_statistics default_trim
     models_from_moments release_moments scaled_statistics shares smooth_noise
+dpml.classifiers.grid: GridQuality NoisyGrid PrivPfCClassifier Records candidate_grids cell_probabilities
+    children_counts consistent grid_counts places_of quality_range quality_sensitivity release_grid
+dpml.classifiers.grid.candidates: Blocks Layer Pool candidate_grids
+dpml.classifiers.grid.cells: MOST_CELLS NoisyGrid SHARES STEP consistent fit_grid grid_qualities release_grid
+dpml.classifiers.grid.classifier: PrivPfCClassifier cell_probabilities coarser_grids
+dpml.classifiers.grid.counts: Children MOST_ENTRIES Records children_counts grid_counts places_of
+dpml.classifiers.grid.quality: CALIBRATIONS GridQuality MOST_EXCESS quality_excess quality_range quality_sensitivity
 dpml.classifiers.leader: LinearClassifier default_linear_method
 dpml.classifiers.linear: CALIBRATIONS HuberHinge LOGISTIC LOGISTIC_METHODS LinearSVC LogisticRegression SVC_METHODS
     default_linear_row_bound default_reg_lambda linear_models minimiser objective_noise release_objective
@@ -129,6 +136,8 @@ dpml.mechanisms.secure: check_release discrete_gaussian gaussian_scale integer_l
 dpml.mechanisms.smooth: KINDS SensitivityEnvelope global_sensitivity local_sensitivity sensitivity_envelope
     smooth_sensitivity statistic
 dpml.mechanisms.threshold: SparseVector above_threshold
+dpml.publishing: PrivPfC
+dpml.publishing.privpfc: PrivPfC
 dpml.schema: Feature Schema Taxonomy resolve_schema
 dpml.schema.taxonomy: EACH HALVINGS Taxonomy grouped halved
 dpml.selection: Choice KINDS MaskSelector NoisyClusterSelector NoisyCountSelector NoisyScoreSelector Plan

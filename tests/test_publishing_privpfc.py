@@ -87,7 +87,7 @@ def test_counts_set_to_zero_add_records_and_counts_that_fit_do_not():
                             shares=(0.3, 1e-6, 0.7 - 1e-6)).fit(empty, "wealth").cell_counts_.sum() for s in range(20)])
         for c in ("floor", "total", "back-off")
     }  # fmt: skip
-    assert totals["floor"] > 3050  # the choice is by chance, so that most grids have many empty cells
+    assert totals["floor"] > 3020  # the choice is by chance, so that most grids have many empty cells
     assert totals["total"] == pytest.approx(3000, abs=10)
     assert totals["back-off"] == pytest.approx(3000, abs=10)
 
@@ -108,7 +108,7 @@ def test_three_shares_are_charged_or_none(kind):
     assert not len(small.ledger)
     with pytest.raises(RelationMismatch):
         kind(1.0, schema=SCHEMA, budget=Budget(1.0, relation="replace-one"), random_state=0).fit(X, y)
-    with pytest.raises(InvalidParameter, match="budget = 1.0"):
+    with pytest.raises(InvalidParameter, match=r"budget = 1\.0"):
         kind(1.0, schema=SCHEMA, budget=1.0, random_state=0).fit(X, y)
 
 
@@ -218,3 +218,10 @@ def test_the_classifier_predicts_what_the_cells_say():
     released = PrivPfCClassifier(1.0, schema=SCHEMA, release=True).fit(X, y)
     assert (released.predict(X) == y).mean() > 0.9
     assert (released.cell_counts_ == np.rint(released.cell_counts_)).all()
+
+
+@pytest.mark.parametrize("kind", [PrivPfC, PrivPfCClassifier])
+def test_a_seed_is_refused_in_a_release(kind):
+    frame = people(20)
+    with pytest.raises(InvalidParameter, match="random_state = 0"):
+        kind(1.0, schema=SCHEMA, release=True, random_state=0).fit(frame.drop(columns="wealth"), frame["wealth"])
