@@ -203,7 +203,10 @@ class PrivPfC(PrivateEstimator):
             columns[feature.name] = _typed(values, feature)
         labels = np.empty(len(schema.classes), dtype=object)
         labels[:] = schema.classes
-        columns[self.label_name_] = pd.Series(labels[codes]).infer_objects()
+        drawn = pd.Series(labels[codes], dtype=object)
+        # classes of several types, or None, stay what they are
+        alike = len({type(c) for c in schema.classes}) == 1
+        columns[self.label_name_] = drawn.infer_objects() if alike else drawn
         return pd.DataFrame(columns)
 
 

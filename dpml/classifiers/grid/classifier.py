@@ -20,6 +20,9 @@ from dpml.schema import Schema
 __all__ = ["PrivPfCClassifier", "cell_probabilities", "coarser_grids"]
 
 FloatArray = NDArray[np.float64]
+# the weight of a coarser cell, in standard deviations of the noise on a class count: the best or within its error of
+# 1, 2, 4 and 8 on bank, with both labels, mushrooms and the synthetic census at ε = 0.1 and 1
+BACK_OFF = 4.0
 
 
 def coarser_grids(grid: NoisyGrid) -> list[tuple[tuple[int, ...], FloatArray, float]]:
@@ -57,8 +60,8 @@ def cell_probabilities(grid: NoisyGrid) -> FloatArray:
     """Return the class probabilities of each cell, shape (C, cells), with back-off to coarser cells.
 
     From one cell down the chain of `coarser_grids`, a cell's probabilities are its counts plus those of the coarser
-    cell that it lies in, with the weight of the noise: the standard deviation of one of its counts. So a cell whose
-    counts are noise only says what the coarser cell says.
+    cell that it lies in, with the weight of the noise: `BACK_OFF` standard deviations of one of its counts. So a cell
+    whose counts are noise only says what the coarser cell says.
     """
     chain = coarser_grids(grid)
     _, top, _ = chain[-1]
@@ -68,7 +71,7 @@ def cell_probabilities(grid: NoisyGrid) -> FloatArray:
     for levels, counts, merged in chain[-2::-1]:
         attribute = next(j for j, (fine, coarse) in enumerate(zip(levels, above, strict=True)) if fine > coarse)
         coarser = _spread(grid, known, above, levels, attribute)
-        weight = np.sqrt(2 * merged) * grid.scale
+        weight = BACK_OFF * np.sqrt(2 * merged) * grid.scale
         kept = np.maximum(counts, 0.0)
         known = (kept + weight * coarser) / (kept.sum(axis=0) + weight)
         above = levels
