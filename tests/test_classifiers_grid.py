@@ -277,8 +277,13 @@ def test_the_limit_on_cells_follows_the_noisy_number():
     found = records(3000)
     grid = release_grid(found, 1e-2, shares=(0.98, 0.01, 0.01), rng=np.random.default_rng(0))
     assert grid.n_candidates == 1  # 0.2·3000·1e-4 is below 1
-    grid = release_grid(found, 1.0, shares=(0.8, 0.1, 0.1), rng=np.random.default_rng(0))
-    assert grid.n_candidates == len(candidate_grids(TAXONOMIES, 10_000, grid.n * 0.02))
+    exact = len(candidate_grids(TAXONOMIES, 10_000, 3000 * 0.002))
+    seen = set()
+    for seed in range(10):
+        grid = release_grid(found, 1.0, shares=(0.0005, 0.9895, 0.01), rng=np.random.default_rng(seed))
+        assert grid.n_candidates == len(candidate_grids(TAXONOMIES, 10_000, grid.n * 0.002))
+        seen.add(grid.n_candidates)
+    assert seen - {exact}  # the noise on the number, of scale 2000, moves the limit
 
 
 @pytest.mark.parametrize(

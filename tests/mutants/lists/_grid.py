@@ -132,9 +132,9 @@ MUTANTS = [
     ),
     Mutant(
         f"{GRID}.counts._Family._descend",
-        "a step from the wrong level",
-        "fine = level",
-        "fine = fine",
+        "grids counted from the wrong place",
+        "int(self.first[m]) + low",
+        "int(self.first[m])",
         (ROLLED,),
     ),
     Mutant(
@@ -151,22 +151,22 @@ MUTANTS = [
     Mutant(
         f"{GRID}.classifier.cell_probabilities",
         "no back-off",
-        "weight = np.sqrt(2 * merged) * grid.scale",
-        "weight = 1e-9",
+        "BACK_OFF * np.sqrt(2 * merged)",
+        "1e-9 * np.sqrt(2 * merged)",
         (f"{TESTS}::test_noise_moves_a_cell_towards_the_coarser_cell",),
     ),
     Mutant(
         "dpml.publishing.privpfc.PrivPfC._drawn",
-        "cells by class mixed up",
-        "np.divmod(np.minimum(at, len(bounds) - 1), grid.counts.shape[1])",
-        "np.divmod(np.minimum(at, len(bounds) - 1), grid.counts.shape[0])",
+        "labels of another class",
+        "labels[codes]",
+        "labels[codes - 1]",
         (PUBLISHED,),
     ),
     Mutant(
         "dpml.schema.taxonomy.halved",
         "levels that do not refine",
         "not above < set(level)",
-        "not level",
+        "not above <= set(level)",
         (f"{TAXONOMY}::test_cut_points_that_do_not_refine_are_named",),
     ),
     Mutant(
