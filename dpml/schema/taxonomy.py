@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -63,7 +64,7 @@ class Taxonomy:
         """Number of levels, the one of all values together included."""
         return len(self.firsts)
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Number of groups of each level, 1 first."""
         return tuple(len(level) for level in self.firsts)

@@ -44,6 +44,7 @@ class Records:
     n_classes: int
     taxonomies: tuple[Taxonomy, ...]
     _at: dict[tuple[int, int], NDArray] = field(default_factory=dict, repr=False)
+    _runs: dict[tuple[int, int, int], IntArray] = field(default_factory=dict, repr=False)
 
     def at(self, attribute: int, level: int) -> NDArray:
         """Return the group of each record at one level of one attribute."""
@@ -54,6 +55,13 @@ class Records:
             above = _small(taxonomy.above(level), taxonomy.sizes[level])
             self._at[attribute, level] = above[self.places[attribute]]
         return self._at[attribute, level]
+
+    def runs(self, attribute: int, fine: int, coarse: int) -> IntArray:
+        """Return where the groups of a coarser level of an attribute begin; looked up once."""
+        key = attribute, fine, coarse
+        if key not in self._runs:
+            self._runs[key] = self.taxonomies[attribute].runs(fine, coarse)
+        return self._runs[key]
 
 
 def _small(values: NDArray, size: int) -> NDArray:
@@ -208,9 +216,9 @@ class _Family:
             if j != before:  # its finest level comes first
                 found = np.bincount(code * width + records.at(j, at), minlength=C * cells * width)
                 found = found.reshape(C, cells, width)
-                found = found[1:] - found[:1] if self.signed else found
+                found = (found[1:] - found[:1] if self.signed else found).astype(np.int32)
             else:
-                found = np.add.reduceat(found, records.taxonomies[j].runs(fine, at), axis=2)
+                found = np.add.reduceat(found, records.runs(j, fine, at), axis=2)
             before, fine = j, at
             table[:, :, ends[b] - width : ends[b]] = found
         return table
@@ -226,11 +234,10 @@ class _Family:
             yield Children(int(self.first[m]) + low, counts, starts[:last])
             return
         at = self.levels[members, axis]
-        taxonomy = self.records.taxonomies[self.attributes[axis]]
         fine = now[axis]
         for level in sorted(set(at.tolist()), reverse=True):
             if level != fine:
-                table = np.add.reduceat(table, taxonomy.runs(fine, level), axis=axis + 1)
+                table = np.add.reduceat(table, self.records.runs(self.attributes[axis], fine, level), axis=axis + 1)
                 fine = level
             mine = members[at == level]
             # what extends none of these grids is left out from here on
