@@ -86,14 +86,15 @@ class PrivPfC(PrivateEstimator):
     Notes
     -----
     Source: Su et al. 2018, Algorithm 2, with the range of the quality's change derived in
-    `dpml.classifiers.grid.quality`.
+    `dpml.classifiers.grid.quality`. Columns are drawn by themselves within a cell, so state a table with its raw columns:
+    of the one-hot columns of an attribute a drawn record may have several that are 1, or none.
 
     Examples
     --------
     >>> from dpml.schema import Feature
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"age": rng.uniform(0, 80, 2000), "pet": rng.choice(["cat", "dog"], 2000)})
-    >>> frame["rich"] = np.where(frame["age"] > 40, "yes", "no")
+    >>> frame["rich"] = np.where(frame["age"] >= 40, "yes", "no")
     >>> schema = Schema(
     ...     (Feature("age", "numeric", lower=0, upper=80), Feature("pet", "categorical", ("cat", "dog"))), ("no", "yes")
     ... )
@@ -101,7 +102,7 @@ class PrivPfC(PrivateEstimator):
     >>> list(published.levels_)
     ['age']
     >>> table = published.sample(1000)
-    >>> list(table.columns), float(round((table["age"] > 40).eq(table["rich"] == "yes").mean(), 2))
+    >>> list(table.columns), float(round((table["age"] >= 40).eq(table["rich"] == "yes").mean(), 2))
     (['age', 'pet', 'rich'], 1.0)
     """
 
