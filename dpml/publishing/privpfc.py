@@ -86,8 +86,8 @@ class PrivPfC(PrivateEstimator):
     Notes
     -----
     Source: Su et al. 2018, Algorithm 2, with the range of the quality's change derived in
-    `dpml.classifiers.grid.quality`. Columns are drawn by themselves within a cell, so state a table with its raw columns:
-    of the one-hot columns of an attribute a drawn record may have several that are 1, or none.
+    `dpml.classifiers.grid.quality`. Columns are drawn by themselves within a cell, so state a table with its raw
+    columns: of the one-hot columns of an attribute a drawn record may have several that are 1, or none.
 
     Examples
     --------
