@@ -10,6 +10,7 @@ __all__ = [
     "InvalidData",
     "InvalidParameter",
     "InvalidSchema",
+    "InvalidTaxonomy",
     "LedgerDamaged",
     "LedgerError",
     "LedgerOutdated",
@@ -72,6 +73,10 @@ class InvalidData(DpmlError, ValueError):
 
 class InvalidSchema(InvalidParameter):
     """A public fact in a schema is missing or contradicts another fact."""
+
+
+class InvalidTaxonomy(InvalidSchema):
+    """A level of a taxonomy does not cover the feature's domain, or does not refine the level above."""
 
 
 class BudgetExceeded(DpmlError):

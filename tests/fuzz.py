@@ -48,6 +48,8 @@ KINDS_OF_TABLE = {
     "LinearSVC": [NUMERIC],
     "PrivLocal": [NUMERIC],
     "PrivGene": [NUMERIC],
+    "PrivPfC": [NUMERIC, MIXED],
+    "PrivPfCClassifier": [NUMERIC, MIXED],
 }
 METHODS = {
     "BernoulliNB": ["row-bounded", "published", "partitioned"],
@@ -97,6 +99,10 @@ def an_estimator(rng, secure):
 
     def call():
         model.fit(X, y)
+        if hasattr(model, "sample"):
+            drawn = model.sample(7, random_state=0)
+            (schema or BINARY).check_table(drawn[names], drawn[model.label_name_])  # raises where it is outside
+            return
         if not hasattr(model, "predict"):
             assert model.get_support().shape == (len(names),)
             return

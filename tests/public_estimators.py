@@ -6,10 +6,11 @@ from sklearn.base import BaseEstimator
 
 import dpml.classifiers
 import dpml.evaluation
+import dpml.publishing
 import dpml.selection
 from dpml.classifiers import BernoulliNB
 
-ROOMS = (dpml.classifiers, dpml.evaluation, dpml.selection)
+ROOMS = (dpml.classifiers, dpml.evaluation, dpml.publishing, dpml.selection)
 ABSTRACT = {"PrivateSelector"}
 KINDS = {
     name: getattr(room, name)
@@ -37,6 +38,8 @@ RELEASED = {
     "MixedNB": {},
     "PrivGene": {"n_candidates": 4, "n_iterations": 2},
     "PrivLocal": {"n_iterations": 2},
+    "PrivPfC": {},
+    "PrivPfCClassifier": {},
     "BestSelector": {},
     "PrivateSearch": {},
     "TopSelector": {"method": "permute-and-flip"},
@@ -45,6 +48,9 @@ RELEASED = {
 }
 # quick settings, for study
 QUICK = {"PrivGene": {"n_candidates": 4, "n_iterations": 2}, "PrivLocal": {"n_iterations": 2}}
+
+# what publishes a table instead of predicting or choosing columns
+PUBLISHING = [name for name, kind in KINDS.items() if hasattr(kind, "sample")]
 
 
 def made(name, epsilon=1.0, **options):

@@ -147,6 +147,9 @@ CHANGES = {
         "dpml.schema.Schema.public_count",
         lambda original: lambda *arguments: None,
     ),
+    "range of a grid's quality halved": ("privpfc", "dpml.classifiers.grid.cells.quality_range", scaled(0.5)),
+    "ε tripled in the choice of a grid": ("privpfc-release", "dpml.classifiers.grid.cells.noisy_max", tripled),
+    "ε tripled in a published table": ("privpfc-classifier", "dpml.classifiers.grid.cells.release_grid", tripled),
     "weight of a cut doubled": (
         "quantile-thresholds",
         "dpml.evaluation.roc.thresholds.exponential_cut",

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpml.budget import Budget
-from dpml.classifiers import BernoulliNB, MixedNB
+from dpml.classifiers import BernoulliNB, MixedNB, PrivPfCClassifier
 from dpml.exceptions import BudgetExceeded
 from dpml.schema import Feature, Schema
 
@@ -66,6 +66,13 @@ class StatedMixedNB(Stated, MixedNB):
         return Schema(tuple(features), tuple(classes), n_lower=len(X))
 
 
+class StatedPrivPfCClassifier(Stated, PrivPfCClassifier):
+    schema_of = StatedMixedNB.schema_of
+
+    def kind(self, epsilon, **facts):
+        return PrivPfCClassifier(epsilon, max_grids=500, **facts)
+
+
 class StatedBernoulliNB(Stated, BernoulliNB):
     kind = BernoulliNB
 
@@ -79,7 +86,7 @@ class StatedBernoulliNB(Stated, BernoulliNB):
         return Schema.binary(4 * X.shape[1], classes=classes, n_lower=len(X))
 
 
-@parametrize_with_checks([StatedMixedNB(), StatedBernoulliNB()])
+@parametrize_with_checks([StatedMixedNB(), StatedBernoulliNB(), StatedPrivPfCClassifier()])
 def test_the_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from public_estimators import KINDS, NEEDED, RELEASED, made, released
+from public_estimators import KINDS, NEEDED, PUBLISHING, RELEASED, made, released
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
@@ -99,6 +99,8 @@ def test_a_random_state_of_numpy_is_a_seed(name):
         model = made(name, random_state=state).fit(X, y)
         if hasattr(model, "get_support"):
             return model.get_support()
+        if name in PUBLISHING:
+            return model.cell_counts_
         return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
     one, two = np.random.RandomState(7), np.random.RandomState(7)
@@ -187,7 +189,7 @@ def searches(model, X, y):
     yield lambda: cross_val_score(model, X, y, scoring="accuracy", cv=2, n_jobs=2)
 
 
-@pytest.mark.parametrize("name", RELEASED)
+@pytest.mark.parametrize("name", [name for name in RELEASED if name not in PUBLISHING])
 def test_no_search_of_scikit_learn_begins_over_a_release(name):
     X, y = table()
     budget = Budget(100.0)
@@ -233,6 +235,8 @@ def test_an_estimator_that_was_cloned_twice_can_be_fitted_and_used(name):
     X, y = table()
     model = clone(clone(released(name))).fit(X, y)
     assert model.release
+    if name in PUBLISHING:
+        return
     pipeline = make_pipeline(clone(model), *([] if name in CLASSIFIERS else [ExactLogisticRegression()]))
     assert clone(pipeline).fit(X, y).predict(X).shape == y.shape
 

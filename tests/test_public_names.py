@@ -43,7 +43,7 @@ dpml.budget.ledger: FORKING Ledger Terms
 dpml.catalogue: CATALOGUE Case Method as_table claims method read_neighbours read_table
 dpml.catalogue.editable: CLASSES FEATURES MOST_RECORDS RECORD TABLE check_neighbours read_neighbours read_table
 dpml.classifiers: BernoulliNB LinearClassifier LinearSVC LogisticRegression MixedNB PrivGene PrivLocal
-    PrivatePredictionNB
+    PrivPfCClassifier PrivatePredictionNB
 dpml.classifiers.binned: cell_counts default_n_bins entry_bounds models_from_cells
 dpml.classifiers.descent: default_iterations descent_noise gaussian_objective_noise release_approximate_minima
     release_descent
@@ -52,6 +52,13 @@ dpml.classifiers.functional: SENSITIVITIES TaylorCoefficients functional_lambda 
     polynomial_minimisers release_coefficients release_integer_coefficients taylor_coefficients
 dpml.classifiers.gaussian: CONCENTRATED ClassStatistics KINDS Moments NOISES class_statistics default_trim
     models_from_moments release_moments scaled_statistics shares smooth_noise
+dpml.classifiers.grid: GridQuality NoisyGrid PrivPfCClassifier Records candidate_grids cell_probabilities
+    children_counts consistent grid_counts places_of quality_range quality_sensitivity release_grid
+dpml.classifiers.grid.candidates: Blocks Layer Pool candidate_grids
+dpml.classifiers.grid.cells: MOST_CELLS NoisyGrid SHARES STEP consistent fit_grid grid_qualities release_grid
+dpml.classifiers.grid.classifier: PrivPfCClassifier cell_probabilities coarser_grids
+dpml.classifiers.grid.counts: Children MOST_ENTRIES Records children_counts grid_counts places_of
+dpml.classifiers.grid.quality: CALIBRATIONS GridQuality MOST_EXCESS quality_excess quality_range quality_sensitivity
 dpml.classifiers.leader: LinearClassifier default_linear_method
 dpml.classifiers.linear: CALIBRATIONS HuberHinge LOGISTIC LOGISTIC_METHODS LinearSVC LogisticRegression SVC_METHODS
     default_linear_row_bound default_reg_lambda linear_models minimiser objective_noise release_objective
@@ -69,7 +76,7 @@ dpml.classifiers.published: class_sums_by_width published_moments resampled_coun
     vaidya_moments
 dpml.counts: Contingency NoisyCounts contingency contingency_of_subsamples perturbed published_scale release_published
     release_row_bounded row_bounded_scales
-dpml.datasets: Dataset NAMES card data_folder load shipped
+dpml.datasets: Dataset NAMES TAXONOMIES card data_folder load shipped taxonomies
 dpml.encoding: BinaryEncoding SHARE_GRID columns_of cut_rows interval_names share_rows unit_scale
 dpml.evaluation: BestSelector Comparison MulticlassEvaluation PrivateConfusionMatrix PrivateCrossValidation
     PrivateEvaluation PrivateSearch alpha_fixed_space area_between attack_bound attack_success best_attack_success
@@ -108,8 +115,8 @@ dpml.evaluation.tuning: PrivateSearch choice_range search_costs split_records
 dpml.evaluation.tuning_plan: choice_range search_costs split_records
 dpml.evaluation.tuning_studies: SCHEMES TuningStudy
 dpml.exceptions: BudgetExceeded DataDamaged DataNotFound DpmlError InvalidData InvalidParameter InvalidSchema
-    LedgerDamaged LedgerError LedgerOutdated LedgerUnavailable MissingExtra NoExactScore NoSecureSampler NotPrivate
-    RelationMismatch shown
+    InvalidTaxonomy LedgerDamaged LedgerError LedgerOutdated LedgerUnavailable MissingExtra NoExactScore NoSecureSampler
+    NotPrivate RelationMismatch shown
 dpml.mechanisms: ClampedLikelihood ExponentialMechanism Gaussian Geometric Hierarchy IdentityRanges Laplace NormGamma
     PermuteAndFlip Privelet ReportNoisyMax SampleAndAggregate SparseVector Staircase above_threshold cauchy_scale
     gaussian_delta gaussian_sigma isotonic smooth_sensitivity
@@ -129,7 +136,10 @@ dpml.mechanisms.secure: check_release discrete_gaussian gaussian_scale integer_l
 dpml.mechanisms.smooth: KINDS SensitivityEnvelope global_sensitivity local_sensitivity sensitivity_envelope
     smooth_sensitivity statistic
 dpml.mechanisms.threshold: SparseVector above_threshold
-dpml.schema: Feature Schema resolve_schema
+dpml.publishing: PrivPfC
+dpml.publishing.privpfc: PrivPfC
+dpml.schema: Feature Schema Taxonomy resolve_schema
+dpml.schema.taxonomy: EACH HALVINGS Taxonomy grouped halved
 dpml.selection: Choice KINDS MaskSelector NoisyClusterSelector NoisyCountSelector NoisyScoreSelector Plan
     PrivateSelector PublicFacts PublishedSelector SparseVectorSelector TopSelector best_single_feature change_range
     choose_features features_touched inclusion_probabilities l1_sensitivity log_normaliser mask_change_range

@@ -22,9 +22,11 @@ from dpml.classifiers import (
     PrivatePredictionNB,
     PrivGene,
     PrivLocal,
+    PrivPfCClassifier,
 )
 from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import NoSecureSampler
+from dpml.publishing import PrivPfC
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     MaskSelector,
@@ -73,6 +75,13 @@ BINARY = {
     "NoisyClusterSelector": lambda e, k: NoisyClusterSelector(e, 2, **k),
     "SparseVectorSelector": lambda e, k: SparseVectorSelector(e, 2.0, 2, **k),
     "PrivatePredictionNB": lambda e, k: PrivatePredictionNB(e, **k),
+    **{
+        f"PrivPfCClassifier[{c}]": lambda e, k, c=c: PrivPfCClassifier(e, calibration=c, **k)
+        for c in ("range", "lemma", "published")
+    },
+    # most of ε for the number of records, so that grids of several cells are candidates
+    "PrivPfCClassifier[many grids]": lambda e, k: PrivPfCClassifier(100 * e, shares=(0.98, 0.01, 0.01), **k),
+    "PrivPfC": lambda e, k: PrivPfC(e, **k),
     # wrappers
     "BestSelector": lambda e, k: BestSelector(e, **k),
     "BestSelector(LinearSVC)": lambda e, k: BestSelector(e, LinearSVC(1.0), **k),
@@ -114,6 +123,8 @@ MIXED = {
             ("bun-steinke", "arsinh-normal"),
         )
     },
+    "PrivPfCClassifier(mixed)": lambda e, k: PrivPfCClassifier(20 * e, **k),
+    "PrivPfC(mixed)": lambda e, k: PrivPfC(20 * e, **k),
     "PrivatePredictionNB(mixed)": lambda e, k: PrivatePredictionNB(e, n_bins=2, **k),
 }
 NUMERIC = {
@@ -160,7 +171,10 @@ def fitted(make, epsilon, shared, release):
         model = make(epsilon, {**shared, "budget": budget, "release": release})
         if isinstance(model, PrivatePredictionNB):
             return model.fit(X, y).predict(_queries(shared["schema"]))
-        return model.fit(X, y)
+        model = model.fit(X, y)
+        if isinstance(model, PrivPfC):
+            return model, model.sample(20)  # the table costs nothing more
+        return model
 
     return run
 

@@ -12,7 +12,7 @@ import math
 import os
 import uuid
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -176,6 +176,42 @@ class Budget:
                 holder._check(book.parts[holder._id].total, after[holder._id], {"ε": epsilon, "δ": delta, "ρ": rho})
 
         self._ledger.record([entry], check)
+
+    def spend_all(self, costs: Mapping[str, float], *, relation: str | None = None) -> None:
+        """Charge several releases before the first of them is drawn: all of them, or none.
+
+        Parameters
+        ----------
+        costs : mapping of str to float
+            The ε of each release by its label. Each gets a row of its own in the ledger.
+        relation : str, optional
+            The relation under which the costs hold. It must be the budget's.
+
+        Raises
+        ------
+        BudgetExceeded, RelationMismatch
+            As `spend`; the sum is what must be left.
+
+        Examples
+        --------
+        >>> budget = Budget(1.0)
+        >>> budget.spend_all({"choice": 0.25, "counts": 0.5})
+        >>> budget.ledger["epsilon"].tolist()
+        [0.25, 0.5]
+        """
+        if relation is not None and check_relation(relation) != self._relation:
+            raise RelationMismatch(f"a cost under {relation} cannot be charged to a budget under {self._relation}")
+        epsilons = {str(label): check_epsilon(epsilon) for label, epsilon in costs.items()}
+        shared = {"part": self._id, "name": self._part, "delta": 0.0, "rho": 0.0}
+        entries = [{**shared, "label": label, "epsilon": epsilon} for label, epsilon in epsilons.items()]
+
+        def check(book: Book) -> None:
+            after, _ = book.after(self._id, (sum(map(exact, epsilons.values())), 0, 0))
+            asked = {"ε": math.fsum(epsilons.values()), "δ": 0.0, "ρ": 0.0}
+            for holder in self._lineage():
+                holder._check(book.parts[holder._id].total, after[holder._id], asked)
+
+        self._ledger.record(entries, check)
 
     def _lineage(self) -> Iterator[Budget]:
         holder: Budget | None = self

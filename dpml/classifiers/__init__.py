@@ -1,5 +1,6 @@
 """Private classifiers with scikit-learn's interface."""
 
+from dpml.classifiers.grid import PrivPfCClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression
 from dpml.classifiers.linear_classifier import LinearClassifier
 from dpml.classifiers.local_search import PrivGene, PrivLocal
@@ -15,5 +16,6 @@ __all__ = [
     "MixedNB",
     "PrivGene",
     "PrivLocal",
+    "PrivPfCClassifier",
     "PrivatePredictionNB",
 ]

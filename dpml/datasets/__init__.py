@@ -19,14 +19,14 @@ from scipy import sparse
 
 from dpml._validate import check_choice
 from dpml.datasets import _parse, _synthetic
-from dpml.datasets._cards import NAMES, card, encoding_of, row_facts, shipped
+from dpml.datasets._cards import NAMES, TAXONOMIES, card, encoding_of, row_facts, shipped, taxonomies
 from dpml.datasets._files import data_folder
 from dpml.datasets._parse import Raw
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import DataDamaged, InvalidData, InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["NAMES", "Dataset", "card", "data_folder", "load", "shipped"]
+__all__ = ["NAMES", "TAXONOMIES", "Dataset", "card", "data_folder", "load", "shipped", "taxonomies"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

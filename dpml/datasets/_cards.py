@@ -26,6 +26,7 @@ NAMES = (
     "breast_cancer",
     "census",
 )
+TAXONOMIES = ("adult", "adult-marital", "bank", "bank-poutcome", "mushrooms", "census", "nursery")
 
 
 def shipped(name: str) -> Path:
@@ -81,6 +82,33 @@ def card(name: str) -> dict[str, Any]:
     """
     check_choice(name, "name", NAMES)
     return json.loads(shipped(f"{name}.json").read_text(encoding="utf-8"))
+
+
+def taxonomies(name: str) -> dict[str, list]:
+    """Return the public taxonomies of a data set's attributes: the levels of each, for `dpml.schema.Feature.levels`.
+
+    Parameters
+    ----------
+    name : str
+        One of `TAXONOMIES`: a data set, or one with another label ("adult-marital", "bank-poutcome").
+
+    Returns
+    -------
+    dict of str to list
+        For each attribute its levels below "all values together", coarsest first.
+
+    Raises
+    ------
+    InvalidParameter
+        There are no taxonomies of that name.
+
+    Examples
+    --------
+    >>> taxonomies("adult")["hours-per-week"][:2]
+    [[40], [20, 40, 60, 80]]
+    """
+    check_choice(name, "name", TAXONOMIES)
+    return json.loads(shipped(f"taxonomies/{name}.json").read_text(encoding="utf-8"))["levels"]
 
 
 def encoding_of(facts: dict[str, Any], classes: tuple, n_rows: int) -> BinaryEncoding:

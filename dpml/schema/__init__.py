@@ -1,9 +1,11 @@
 """Public facts about a table, and safe reading of unchecked records."""
 
 from dpml.schema.schema import Feature, Schema, resolve_schema
+from dpml.schema.taxonomy import Taxonomy
 
 __all__ = [
     "Feature",
     "Schema",
+    "Taxonomy",
     "resolve_schema",
 ]

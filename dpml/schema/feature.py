@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
+from dpml.schema.taxonomy import Taxonomy, grouped, halved
 from dpml.schema.untrusted import plain_numbers, plain_positions
 
 KINDS = ("binary", "categorical", "numeric")
@@ -37,6 +38,10 @@ class Feature:
         Whether the columns of the block cover every value of the attribute, so that exactly one of them is 1.
     missing : object, optional
         The value of the domain that replaces a missing value. None: a missing value is invalid.
+    levels : tuple, optional
+        The levels of the feature's taxonomy below "all values together", coarsest first. A number: the cut points of
+        each level. Else the groups of each level, or "each" for every category alone. None: 2, 4, 8 and 16 bins of
+        equal width, or every category alone.
 
     Examples
     --------
@@ -52,6 +57,7 @@ class Feature:
     block: str | None = None
     missing: Any = None
     exhaustive: bool = False
+    levels: tuple | None = None
 
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
@@ -74,6 +80,16 @@ class Feature:
             set_("missing", plain_value(self.missing))
             if not self._knows(np.array([self.missing], dtype=object))[0]:
                 raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
+        if self.levels is not None:
+            self.taxonomy  # noqa: B018  # raises where the levels are wrong
+            set_("levels", _frozen(self.levels))
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The levels at which values are told apart: the stated ones, or else the default."""
+        if self.kind == "numeric":
+            return halved(self.name, self.lower, self.upper, self.levels)  # type: ignore[arg-type]
+        return grouped(self.name, (0, 1) if self.kind == "binary" else self.categories or (), self.levels)
 
     def _knows(self, column: np.ndarray) -> np.ndarray:
         """Return a mask of the cells, of any type, that lie in the domain."""
@@ -153,6 +169,11 @@ def _cells(values: Any) -> np.ndarray:
 def show_value(value: Any) -> str:
     """Return a cell as text for a message; a NumPy scalar is shown as a Python value."""
     return shown(value.item() if isinstance(value, np.generic) else value)
+
+
+def _frozen(levels: Any) -> Any:
+    """Return nested lists as tuples, which have a hash."""
+    return tuple(map(_frozen, levels)) if isinstance(levels, (list, tuple)) else plain_value(levels)
 
 
 def plain_value(value: Any) -> Any:

@@ -1,6 +1,16 @@
 """All mutants, room by room."""
 
-from mutants.lists import _auditing, _classifiers, _evaluation, _ground, _linear, _mechanisms, _selection, _smooth
+from mutants.lists import (
+    _auditing,
+    _classifiers,
+    _evaluation,
+    _grid,
+    _ground,
+    _linear,
+    _mechanisms,
+    _selection,
+    _smooth,
+)
 
-ROOMS = (_ground, _mechanisms, _smooth, _selection, _classifiers, _linear, _evaluation, _auditing)
+ROOMS = (_ground, _mechanisms, _smooth, _selection, _classifiers, _linear, _grid, _evaluation, _auditing)
 MUTANTS = [mutant for room in ROOMS for mutant in room.MUTANTS]

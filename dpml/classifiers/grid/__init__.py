@@ -1,0 +1,23 @@
+"""Grids over the attributes' taxonomies: their private choice, their noisy cells, and a classifier from them."""
+
+from dpml.classifiers.grid.candidates import candidate_grids
+from dpml.classifiers.grid.cells import NoisyGrid, consistent, release_grid
+from dpml.classifiers.grid.classifier import PrivPfCClassifier, cell_probabilities
+from dpml.classifiers.grid.counts import Records, children_counts, grid_counts, places_of
+from dpml.classifiers.grid.quality import GridQuality, quality_range, quality_sensitivity
+
+__all__ = [
+    "GridQuality",
+    "NoisyGrid",
+    "PrivPfCClassifier",
+    "Records",
+    "candidate_grids",
+    "cell_probabilities",
+    "children_counts",
+    "consistent",
+    "grid_counts",
+    "places_of",
+    "quality_range",
+    "quality_sensitivity",
+    "release_grid",
+]

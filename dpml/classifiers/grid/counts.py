@@ -1,0 +1,245 @@
+"""Counts of all candidate grids. Most come from adding up runs of a finer grid's cells, not from the records.
+
+Grids whose attributes but the last are the same are counted together. The records are counted once for each last
+attribute, at the finest levels that the candidates need. Every coarser grid is a sum of runs of its cells.
+
+These counts are private statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.classifiers.grid.candidates import Blocks, Pool
+from dpml.schema import Schema, Taxonomy
+
+__all__ = ["MOST_ENTRIES", "Children", "Records", "children_counts", "grid_counts", "places_of"]
+
+IntArray = NDArray[np.intp]
+# entries of one table of counts: 1 MB, which fits a processor's cache
+MOST_ENTRIES = 1 << 18
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records as groups of their attributes' finest levels. They are private.
+
+    Attributes
+    ----------
+    places : list of ndarray of int, each of shape (n,)
+        For each attribute the finest group of each record.
+    codes : ndarray of int, shape (n,)
+        The class of each record.
+    n_classes : int
+    taxonomies : tuple of Taxonomy
+    """
+
+    places: list[NDArray]
+    codes: NDArray[np.intp]
+    n_classes: int
+    taxonomies: tuple[Taxonomy, ...]
+    _at: dict[tuple[int, int], NDArray] = field(default_factory=dict, repr=False)
+    _runs: dict[tuple[int, int, int], IntArray] = field(default_factory=dict, repr=False)
+
+    def at(self, attribute: int, level: int) -> NDArray:
+        """Return the group of each record at one level of one attribute."""
+        taxonomy = self.taxonomies[attribute]
+        if level == taxonomy.n_levels - 1:
+            return self.places[attribute]
+        if (attribute, level) not in self._at:
+            above = _small(taxonomy.above(level), taxonomy.sizes[level])
+            self._at[attribute, level] = above[self.places[attribute]]
+        return self._at[attribute, level]
+
+    def runs(self, attribute: int, fine: int, coarse: int) -> IntArray:
+        """Return where the groups of a coarser level of an attribute begin; looked up once."""
+        key = attribute, fine, coarse
+        if key not in self._runs:
+            self._runs[key] = self.taxonomies[attribute].runs(fine, coarse)
+        return self._runs[key]
+
+
+def _small(values: NDArray, size: int) -> NDArray:
+    return values.astype(np.min_scalar_type(max(size - 1, 0)))
+
+
+def places_of(X: Any, schema: Schema, taxonomies: Sequence[Taxonomy]) -> list[NDArray]:
+    """Return the finest group of each record for each attribute of a table that `Schema.check_features` returned."""
+    columns = X.tocsc() if hasattr(X, "tocsc") else X
+    places = []
+    for j, (feature, taxonomy) in enumerate(zip(schema.features, taxonomies, strict=True)):
+        if hasattr(columns, "iloc"):
+            column = columns.iloc[:, j]
+        else:
+            column = columns[:, [j]].toarray().ravel() if hasattr(columns, "tocsc") else columns[:, j]
+        if feature.kind == "binary":
+            group = taxonomy.places((0, 1))[(np.asarray(column, dtype=float) > 0.5).astype(np.intp)]
+        else:
+            group = taxonomy.places(column)
+        places.append(_small(group, taxonomy.sizes[-1]))
+    return places
+
+
+def grid_counts(records: Records, levels: Sequence[int]) -> NDArray[np.int64]:
+    """Return the class counts of the cells of one grid, shape (C, cells), by one pass over the records."""
+    code, cells = records.codes.astype(np.int64), 1
+    for j, level in enumerate(levels):
+        if level:
+            size = records.taxonomies[j].sizes[level]
+            code = code * size + records.at(j, level)
+            cells *= size
+    return np.bincount(code, minlength=records.n_classes * cells).reshape(records.n_classes, cells)
+
+
+@dataclass(frozen=True)
+class Children:
+    """Counts of some grids that have all attributes but the last in common.
+
+    Attributes
+    ----------
+    first : int
+        Place of the first of these grids in the pool; the others follow it.
+    counts : ndarray of int, shape (K, cells, groups)
+        For each cell of the common attributes and each group of the last ones. K is the number of classes, or 1 where
+        two classes are counted as the second minus the first.
+    starts : ndarray of int
+        Where the groups of each grid begin on the last axis.
+    """
+
+    first: int
+    counts: NDArray[np.int32]
+    starts: IntArray
+
+
+def children_counts(pool: Pool, records: Records, *, signed: bool = False) -> Iterator[Children]:
+    """Yield the counts of all candidates but the grid of one cell.
+
+    Parameters
+    ----------
+    pool : Pool
+    records : Records
+    signed : bool
+        Count the second class minus the first; for two classes only.
+    """
+    offset = 1
+    for depth, after in enumerate(pool.layers[1:]):
+        n_children = np.bincount(after.parent, minlength=len(pool.layers[depth].size))
+        first_child = offset + np.cumsum(n_children) - n_children
+        offset += len(after.parent)
+        attributes, levels = pool.chain(depth)
+        have = np.flatnonzero(n_children)
+        for mine in _alike(attributes[have]):
+            some = have[mine]
+            family = _Family(
+                records, tuple(attributes[some[0]].tolist()), pool, signed, levels[some], first_child[some],
+                n_children[some],
+            )  # fmt: skip
+            yield from family.parts(np.arange(len(some)), 0, int(n_children[some].max()))
+
+
+def _alike(rows: IntArray) -> list[IntArray]:
+    """Return the places of equal rows together."""
+    if not rows.shape[1]:
+        return [np.arange(len(rows))]
+    order = np.lexsort(rows.T[::-1])
+    new = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    return np.split(order, np.flatnonzero(new) + 1)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Grids of the same attributes at several levels, and the blocks that extend each of them."""
+
+    records: Records
+    attributes: tuple[int, ...]
+    pool: Pool
+    signed: bool
+    levels: IntArray
+    first: IntArray
+    n_children: IntArray
+
+    @property
+    def blocks(self) -> Blocks:
+        return self.pool.blocks(self.attributes[-1] if self.attributes else -1)
+
+    def _sizes(self, levels: Sequence[int]) -> list[int]:
+        taxonomies = self.records.taxonomies
+        return [taxonomies[j].sizes[level] for j, level in zip(self.attributes, levels, strict=True)]
+
+    def parts(self, members: IntArray, low: int, high: int) -> Iterator[Children]:
+        """Yield the counts of the members extended by the blocks low to high, in tables that are not too large."""
+        members = members[self.n_children[members] > low]
+        if not len(members):
+            return
+        high = min(high, int(self.n_children[members].max()))
+        finest = self.levels[members].max(axis=0) if self.attributes else np.empty(0, np.intp)
+        sizes = self._sizes(finest.tolist())
+        entries = int(np.prod(sizes, dtype=float)) * int(self.blocks.size[low:high].sum()) * self.records.n_classes
+        if entries <= MOST_ENTRIES or (len(members) == 1 and high - low == 1):
+            yield from self._rolled(members, finest.tolist(), low, high)
+        elif high - low > 1:
+            # large blocks extend small grids only, so the second half needs fewer members
+            yield from self.parts(members, low, (low + high) // 2)
+            yield from self.parts(members, (low + high) // 2, high)
+        else:
+            widest = max(range(len(sizes)), key=lambda a: (np.ptp(self.levels[members, a]) > 0, sizes[a]))
+            fine = self.levels[members, widest] == finest[widest]
+            yield from self.parts(members[fine], low, high)
+            yield from self.parts(members[~fine], low, high)
+
+    def _rolled(self, members: IntArray, finest: list[int], low: int, high: int) -> Iterator[Children]:
+        sizes = self._sizes(finest)
+        table = self._counted(finest, int(np.prod(sizes, dtype=np.int64)), low, high)
+        starts = np.concatenate([[0], np.cumsum(self.blocks.size[low:high])])
+        shaped = table.reshape(len(table), *sizes, table.shape[-1])
+        yield from self._descend(shaped, 0, finest, members, low, starts)
+
+    def _counted(self, finest: list[int], cells: int, low: int, high: int) -> NDArray[np.int32]:
+        """Count the records at the finest levels, once for each last attribute."""
+        records, blocks = self.records, self.blocks
+        C = records.n_classes
+        code: Any = records.codes.astype(np.int64)
+        for j, level in zip(self.attributes, finest, strict=True):
+            code = code * records.taxonomies[j].sizes[level] + records.at(j, level)
+        attribute, levels, size = blocks.attribute[low:high], blocks.level[low:high], blocks.size[low:high]
+        ends = np.cumsum(size)
+        table = np.empty((1 if self.signed else C, cells, int(ends[-1])), dtype=np.int32)
+        found: Any = None
+        before, fine = -1, 0
+        for b in np.lexsort(np.array([-levels, attribute])).tolist():
+            j, at, width = int(attribute[b]), int(levels[b]), int(size[b])
+            if j != before:  # its finest level comes first
+                found = np.bincount(code * width + records.at(j, at), minlength=C * cells * width)
+                found = found.reshape(C, cells, width)
+                found = (found[1:] - found[:1] if self.signed else found).astype(np.int32)
+            else:
+                found = np.add.reduceat(found, records.runs(j, fine, at), axis=2)
+            before, fine = j, at
+            table[:, :, ends[b] - width : ends[b]] = found
+        return table
+
+    def _descend(
+        self, table: NDArray, axis: int, now: list[int], members: IntArray, low: int, starts: IntArray
+    ) -> Iterator[Children]:
+        """Roll one attribute up from level to level, and below each level the attributes after it."""
+        if axis == len(self.attributes):
+            m = int(members[0])  # each combination of levels is one grid
+            last = min(int(self.n_children[m]) - low, len(starts) - 1)
+            counts = table[..., : starts[last]].reshape(len(table), -1, starts[last])
+            yield Children(int(self.first[m]) + low, counts, starts[:last])
+            return
+        at = self.levels[members, axis]
+        fine = now[axis]
+        for level in sorted(set(at.tolist()), reverse=True):
+            if level != fine:
+                table = np.add.reduceat(table, self.records.runs(self.attributes[axis], fine, level), axis=axis + 1)
+                fine = level
+            mine = members[at == level]
+            # what extends none of these grids is left out from here on
+            last = min(int(self.n_children[mine].max()) - low, len(starts) - 1)
+            yield from self._descend(table[..., : starts[last]], axis + 1, now, mine, low, starts[: last + 1])

@@ -1,0 +1,238 @@
+"""Taxonomies: the levels at which one feature can be told apart, from all values together to the finest groups.
+
+A taxonomy is a public fact, as the feature's domain is. Its groups are kept in the order of a tree, so that a group of
+any level is a run of neighbouring groups of each finer level. A table of counts is then made coarser by adding up runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_number
+from dpml.exceptions import InvalidTaxonomy, shown
+from dpml.schema.untrusted import plain_positions
+
+__all__ = ["EACH", "HALVINGS", "Taxonomy", "grouped", "halved"]
+
+# stands for the level at which each category is alone
+EACH = "each"
+# levels of the default taxonomy of a number: 2, 4, 8 and 16 bins of equal width
+HALVINGS = 4
+# how many numbers a group of numbers is drawn from
+POINTS = 16
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """The levels of one feature. `grouped` and `halved` make it from levels that a person states, and check them.
+
+    Attributes
+    ----------
+    name : str
+        The feature.
+    values : tuple
+        A number: lower bound, cut points of the finest level, upper bound. Else the categories in the order of the
+        tree.
+    firsts : tuple of tuple of int
+        For each level, the coarsest first: the place in `values` at which each group begins.
+    numeric : bool
+        Whether the feature is a number; a value equal to a cut point belongs to the interval above it.
+
+    Examples
+    --------
+    >>> taxonomy = grouped("pet", ("cat", "carp", "dog"), [[["cat", "dog"], ["carp"]], "each"])
+    >>> taxonomy.sizes, taxonomy.values
+    ((1, 2, 3), ('cat', 'dog', 'carp'))
+    >>> taxonomy.groups(1)
+    ['cat, dog', 'carp']
+    """
+
+    name: str
+    values: tuple
+    firsts: tuple[tuple[int, ...], ...]
+    numeric: bool = False
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels, the one of all values together included."""
+        return len(self.firsts)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of groups of each level, 1 first."""
+        return tuple(len(level) for level in self.firsts)
+
+    @property
+    def n_values(self) -> int:
+        """Number of categories, or of intervals between the finest cut points."""
+        return len(self.values) - self.numeric
+
+    def places(self, column: Any) -> NDArray[np.intp]:
+        """Return the finest group of each cell of a column whose cells are in the domain."""
+        if self.numeric:
+            return np.digitize(np.asarray(column, dtype=float), self.values[1:-1])
+        # the finest level may have several categories in a group
+        group = np.searchsorted(self.firsts[-1], np.arange(len(self.values)), side="right") - 1
+        return group[plain_positions(column, self.values)]
+
+    def above(self, level: int) -> NDArray[np.intp]:
+        """Return the group of this level in which each finest group lies."""
+        return np.searchsorted(self.firsts[level], self.firsts[-1], side="right") - 1
+
+    def runs(self, fine: int, coarse: int) -> NDArray[np.intp]:
+        """Return where the groups of a coarser level begin among the groups of a finer one."""
+        return np.searchsorted(self.firsts[fine], self.firsts[coarse])
+
+    def draw(self, level: int, group: NDArray[np.intp], rng: np.random.Generator) -> NDArray:
+        """Return a value for each group of this level.
+
+        All categories of a group are equally likely. A number is one of `POINTS` evenly spaced ones, the group's lower
+        end first. So a tree that learns from drawn values finds a threshold below the cut point, as it must for a value
+        at the cut point, and values at the lower end, such as 0, are no outliers.
+        """
+        edges = np.append(self.firsts[level], self.n_values)
+        share = rng.random(len(group))
+        if self.numeric:
+            bounds = np.asarray(self.values, dtype=float)[edges]
+            low, high = bounds[group], bounds[group + 1]
+            return low + np.floor(POINTS * share) / POINTS * (high - low)
+        first, last = edges[group], edges[group + 1]
+        categories = np.empty(len(self.values), dtype=object)
+        categories[:] = self.values
+        return categories[first + np.minimum((share * (last - first)).astype(np.intp), last - first - 1)]
+
+    def groups(self, level: int) -> list[str]:
+        """Return the groups of a level in words."""
+        edges = [*self.firsts[level], self.n_values]
+        if self.numeric:
+            return [f"{self.values[a]:g} to {self.values[b]:g}" for a, b in pairwise(edges)]
+        return [", ".join(map(str, self.values[a:b])) for a, b in pairwise(edges)]
+
+
+def halved(name: str, lower: float, upper: float, levels: Sequence | None = None) -> Taxonomy:
+    """Return the taxonomy of a number.
+
+    Parameters
+    ----------
+    name : str
+        The feature.
+    lower, upper : float
+        Its public bounds.
+    levels : sequence of sequence of float, optional
+        The cut points of each level below the top, coarsest first. A level has all cut points of the one above it, and
+        more. None: 2, 4, 8 and 16 bins of equal width.
+
+    Raises
+    ------
+    InvalidTaxonomy
+        A cut point is not above the lower bound, or is above the upper one. Cut points do not increase, or a level does
+        not refine the one above.
+
+    Examples
+    --------
+    >>> halved("age", 0, 80).sizes
+    (1, 2, 4, 8, 16)
+    >>> halved("age", 0, 80, [[18], [18, 65]]).groups(2)
+    ['0 to 18', '18 to 65', '65 to 80']
+    """
+    if levels is None:
+        steps = (2**level for level in range(1, HALVINGS + 1))
+        levels = [[lower + (upper - lower) * k / step for k in range(1, step)] for step in steps]
+        # in a domain of a few floats some bins would be empty
+        levels = levels if len({lower, upper, *levels[-1]}) == 2**HALVINGS + 1 else []
+    said = [_listed(name, level, "cut points, or a list of such lists") for level in _listed(name, levels, "levels")]
+    cuts = [[check_number(cut, f"cut point of {name!r}") for cut in level] for level in said]
+    above: set[float] = set()
+    for level in cuts:
+        # a cut point at the upper bound sets that value apart
+        if any(a >= b for a, b in pairwise([lower, *level])) or (level and level[-1] > upper):
+            allowed = f"increasing cut points above {lower:g}, up to {upper:g}"
+            raise InvalidTaxonomy(f"level of {name!r}", level, allowed)
+        if not above < set(level):
+            raise InvalidTaxonomy(f"level of {name!r}", level, f"a refinement of the level above, {sorted(above)}")
+        above = set(level)
+    finest = (lower, *(cuts[-1] if cuts else ()), upper)
+    place = {cut: i for i, cut in enumerate(finest[:-1])}
+    return Taxonomy(name, finest, ((0,), *((0, *(place[cut] for cut in level)) for level in cuts)), numeric=True)
+
+
+def grouped(name: str, categories: Sequence, levels: Sequence | None = None) -> Taxonomy:
+    """Return the taxonomy of a categorical feature, or of a binary one with the categories 0 and 1.
+
+    Parameters
+    ----------
+    name : str
+        The feature.
+    categories : sequence
+        All values of its domain.
+    levels : sequence, optional
+        The groups of each level below the top, coarsest first: lists of categories, or "each" for every category
+        alone. Each level splits groups of the one above. None: one level, each category alone.
+
+    Raises
+    ------
+    InvalidTaxonomy
+        A level leaves out a category, has one twice or one that the domain does not have, or does not refine the level
+        above.
+    """
+    if levels is None:
+        levels = [EACH] if len(categories) > 1 else []
+    top: list[list] = [list(categories)]
+    tree = [top]
+    for level in _listed(name, levels, "levels"):
+        alone = isinstance(level, str) and level == EACH
+        groups = (
+            [[c] for c in categories] if alone else [list(_listed(name, g, "groups")) for g in _listed(name, level)]
+        )
+        tree.append(groups)
+        _check_groups(name, categories, groups)
+    homes = [_homes(groups, categories) for groups in tree]
+    for (coarse, fine), groups in zip(pairwise(homes), tree[1:], strict=True):
+        # each group lies in one group of the level above, and some group of that level is split
+        if len({(a, b) for a, b in zip(fine, coarse, strict=True)}) > len(groups) or len(groups) <= len(set(coarse)):
+            raise InvalidTaxonomy(f"level of {name!r}", groups, "a refinement of the level above")
+    # in the order of the tree: by the group of the coarsest level first, and last by place in the domain
+    order = sorted(range(len(categories)), key=lambda i: [home[i] for home in homes])
+    firsts = []
+    for home in homes:
+        sequence = [home[i] for i in order]
+        firsts.append(tuple(i for i in range(len(order)) if i == 0 or sequence[i] != sequence[i - 1]))
+    return Taxonomy(name, tuple(categories[i] for i in order), tuple(firsts))
+
+
+def _listed(name: str, value: Any, what: str = "groups") -> Sequence:
+    if not isinstance(value, (list, tuple)):
+        raise InvalidTaxonomy(f"taxonomy of {name!r}", value, f"a list of {what}")
+    return value
+
+
+def _check_groups(name: str, categories: Sequence, groups: list[list]) -> None:
+    """Raise unless the groups have each category of the domain once, and nothing else."""
+    seen = [value for group in groups for value in group]
+    found = plain_positions(list(seen), categories)
+    if not all(groups):
+        raise InvalidTaxonomy(f"level of {name!r}", groups, "groups of at least one category")
+    if (found < 0).any():
+        value = seen[int((found < 0).argmax())]
+        raise InvalidTaxonomy(f"category of {name!r}", value, f"one of {shown(tuple(categories))}")
+    times = np.bincount(found, minlength=len(categories))
+    if (times != 1).any():
+        wrong = categories[int((times != 1).argmax())]
+        raise InvalidTaxonomy(f"level of {name!r}", groups, f"a partition: {shown(wrong)} once")
+
+
+def _homes(groups: list[list], categories: Sequence) -> list[int]:
+    """Return the group of each category."""
+    place = [(i, value) for i, group in enumerate(groups) for value in group]
+    found = plain_positions([value for _, value in place], categories)
+    home = [0] * len(categories)
+    for (i, _), at in zip(place, found, strict=True):
+        home[at] = i
+    return home
