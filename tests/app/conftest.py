@@ -34,16 +34,16 @@ ALL_CARDS = 6000
 
 # of each page, the sources that count its answers and tell of its work, and what else must be there
 ROOMS = {
-    "explore": ("answer-state", "sweep-state", "work?.total[0] > 0"),
+    "explore": ("answer-state", "sweep-state", "true"),
     "audit": ("audit-state", "audit-state", "true"),
     "noise": ("noise-state", "", "named('noise-terms')?.k.length > 0"),
     "select": (
         "select-state",
         "select-sweep-state",
-        "work?.total[0] > 0 && named('select-drawn-count')?.rank.length > 0",
+        "named('select-drawn-count')?.rank.length > 0",
     ),
     "train": ("train-state", "train-work", "true"),
-    "evaluate": ("evaluate-state", "evaluate-sweep-state", "work?.total[0] > 0"),
+    "evaluate": ("evaluate-state", "evaluate-sweep-state", "true"),
 }
 READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
