@@ -10,7 +10,8 @@ from dpml_app.select import words as select_words
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
 from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Cache, Chunk
+from dpml_app.work.cache import Cache
+from dpml_app.work.pool import Chunk
 
 from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
