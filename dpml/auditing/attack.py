@@ -7,10 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from dpml._validate import check_number
-from dpml.auditing.attacker import Event, Score, as_rows, attacker_roc, attackers, best_event, lower_bounds
+from dpml.auditing.attacker import (
+    Event,
+    Score,
+    as_rows,
+    attacker_roc,
+    attackers,
+    best_event,
+    clopper_pearson,
+    lower_bounds,
+)
 from dpml.exceptions import InvalidParameter
 
 __all__ = ["Attack", "Box", "attack_outputs"]
@@ -88,8 +96,7 @@ class Attack:
     @property
     def inside(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which draws lie inside the event, of the data and of the neighbour."""
-        cut, above = self.event.threshold, self.event.above
-        return (self.scores >= cut) == above, (self.neighbour_scores >= cut) == above
+        return self.event.inside(self.scores), self.event.inside(self.neighbour_scores)
 
     @property
     def box(self) -> Box:
@@ -98,8 +105,7 @@ class Attack:
         hits, misses = self.counts
 
         def limits(k: int) -> tuple[float, float, float]:
-            low = beta.ppf(alpha / 2, k, n - k + 1) if k > 0 else 0.0
-            high = beta.ppf(1 - alpha / 2, k + 1, n - k) if k < n else 1.0
+            low, high = clopper_pearson(k, n, alpha)
             return float(low), k / n, float(high)
 
         tpr, fpr = list(limits(hits)), list(limits(misses))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-__all__ = ["Event", "as_rows", "attacker_roc", "attackers", "best_event", "lower_bounds"]
+__all__ = ["Event", "as_rows", "attacker_roc", "attackers", "best_event", "clopper_pearson", "lower_bounds"]
 
 FloatArray = NDArray[np.float64]
 
@@ -105,15 +105,21 @@ def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Scor
         yield f"distance of coordinate {k}", _coordinate(k, float(np.median(second[:, k])))
 
 
+def clopper_pearson(counts: Any, n: int, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """Return one-sided Clopper-Pearson limits of the probabilities behind counts of n draws, `alpha`/2 each."""
+    k = np.asarray(counts, float)
+    # k = 0 and k = n are special cases
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, alpha / 2), 0.0)
+    high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)
+    return low, high
+
+
 def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
     """Return lower bounds on ε of confidence 1 - `alpha`, from the event's counts in n draws of each data set.
 
     `hits` are the counts of the data set that the event is evidence for, `misses` those of the other.
     """
-    hits, misses = np.asarray(hits, float), np.asarray(misses, float)
-    # one-sided Clopper-Pearson limits, alpha/2 each; hits = 0 and misses = n are special cases
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha / 2), 0.0)
-    high = np.where(misses < n, betaincinv(misses + 1, np.maximum(n - misses, 1), 1 - alpha / 2), 1.0)
+    low, high = clopper_pearson(hits, n, alpha)[0], clopper_pearson(misses, n, alpha)[1]
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(np.maximum(low - delta, 0.0) / high), 0.0)
 
@@ -126,12 +132,14 @@ class Event:
     above: bool
     for_first: bool
 
+    def inside(self, scores: FloatArray) -> NDArray[np.bool_]:
+        """Return which scores are in the event."""
+        return (scores >= self.threshold) == self.above
+
     def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
         """Return how many scores are in the event: of the data set that it is evidence for, and of the other one."""
-        hits = [int((side >= self.threshold).sum()) for side in (first, second)]
-        if not self.above:
-            hits = [len(first) - hits[0], len(second) - hits[1]]
-        return (hits[0], hits[1]) if self.for_first else (hits[1], hits[0])
+        ours, theirs = (int(self.inside(side).sum()) for side in (first, second))
+        return (ours, theirs) if self.for_first else (theirs, ours)
 
 
 def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, Event]:

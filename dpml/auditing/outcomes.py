@@ -100,8 +100,7 @@ def _binned(ours: FloatArray, theirs: FloatArray, event: Event, bins: int) -> Ou
     before = max(1, int(np.ceil((event.threshold - low) / width)))
     cuts = np.asarray(event.threshold + width * np.arange(-before, bins - before + 2), dtype=float)
     first, second = (np.histogram(np.clip(side, cuts[0], cuts[-1]), cuts)[0] / len(side) for side in (ours, theirs))
-    inside = (cuts[:-1] >= event.threshold) == event.above
-    return Outcomes("histogram", np.zeros((0, 1)), cuts[:-1], cuts[1:], first, second, inside)
+    return Outcomes("histogram", np.zeros((0, 1)), cuts[:-1], cuts[1:], first, second, event.inside(cuts[:-1]))
 
 
 def outcome_probabilities(first: Any, second: Any) -> dict[Any, tuple[float, float]]:

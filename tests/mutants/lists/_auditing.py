@@ -162,10 +162,10 @@ MUTANTS = [
         ("test_catalogue_editable.py::test_typed_neighbours_are_all_neighbours_and_no_others",),
     ),
     Mutant(
-        "dpml.auditing.attacker.lower_bounds",
+        "dpml.auditing.attacker.clopper_pearson",
         "frequencies for their bounds",
-        "high = np.where(misses < n, betaincinv(misses + 1, np.maximum(n - misses, 1), 1 - alpha / 2), 1.0)",
-        "high = np.maximum(misses / n, 1e-12)",
+        "high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)",
+        "high = np.maximum(k / n, 1e-12)",
         ("test_auditing.py::test_randomised_response_costs_exactly_its_epsilon",),
     ),
     Mutant(
