@@ -19,6 +19,7 @@ from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
 from dpml_app import link
+from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
@@ -204,8 +205,10 @@ class Frame(pn.Template):
 
 def build_app() -> Frame:
     """Return a new app; in a server it takes its settings from the link and starts to compute once it is shown."""
-    shell = Shell()
     doc = pn.state.curdoc
+    if doc is not None:
+        Arrivals.join(doc)
+    shell = Shell()
     shell.link(_arguments(doc))
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)

@@ -1,0 +1,64 @@
+"""Sessions that arrive together are made one after another.
+
+Making a session keeps the server's one event loop busy. Without turns all sessions are made before the first document
+goes out, and nobody else is answered meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import weakref
+
+from bokeh.application.application import SessionContext
+from bokeh.application.handlers.handler import Handler
+from bokeh.document import Document
+
+__all__ = ["Arrivals"]
+
+# A browser may take longer, or never ask: after so many seconds the next session is made.
+PATIENCE = 0.8
+# A document is sent this soon after its socket is there.
+SENDING = 0.1
+LOOK = 0.02
+
+
+class Arrivals(Handler):
+    """Makes a session wait until the one before it has been sent its document, or long enough.
+
+    It is one of the application's handlers, which Bokeh awaits before it makes a document.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn = asyncio.Lock()
+        self._last: weakref.ref[SessionContext] | None = None
+        self._begun = 0.0
+
+    @classmethod
+    def join(cls, doc: Document) -> None:
+        """Have the application that serves a document give turns from now on."""
+        context = getattr(doc.session_context, "server_context", None)
+        served = getattr(context, "application_context", None)
+        if served is not None and not any(isinstance(handler, cls) for handler in served.application.handlers):
+            served.application.add(cls())
+
+    def modify_document(self, doc: Document) -> None:
+        """Leave the document as it is."""
+
+    async def on_session_created(self, session_context: SessionContext) -> None:
+        """Wait for a turn; those who wait are served in the order of their arrival."""
+        async with self._turn:
+            while time.monotonic() < self._begun + PATIENCE and not self._connected():
+                await asyncio.sleep(LOOK)
+            if time.monotonic() < self._begun + PATIENCE:
+                await asyncio.sleep(SENDING)
+            self._last, self._begun = weakref.ref(session_context), time.monotonic()
+
+    def _connected(self) -> bool:
+        """Return whether the last session is gone or has its socket."""
+        last = None if self._last is None else self._last()
+        if last is None or last.destroyed:
+            return True
+        session = getattr(last, "session", None)
+        return session is not None and session.connection_count > 0
