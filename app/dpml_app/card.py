@@ -8,6 +8,7 @@ scrolled to costs neither the server nor the browser anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import Any, ClassVar
 
 import panel as pn
@@ -18,7 +19,7 @@ from panel.viewable import Viewable
 from dpml_app.work.pool import Chunk
 
 __all__ = [
-    "AT_ONCE",
+    "BOX_STYLE",
     "NOW",
     "SOON",
     "WHOLE",
@@ -27,16 +28,18 @@ __all__ = [
     "Results",
     "Slot",
     "Values",
+    "answer",
     "card",
     "figure_pane",
     "grid",
+    "head",
     "here",
     "line",
+    "spoken",
 ]
 
 GRID_STYLE = """
-:host { display: grid !important; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 16px; padding: 0 16px; }
-@media (max-width: 1199px) { :host { grid-template-columns: minmax(0, 1fr); padding: 0 8px; } }
+:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
 """
 ROW_STYLE = """
 :host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(COLUMNpx, 100%), 1fr)); }
@@ -47,15 +50,37 @@ CARD_STYLE = """
   border: 1px solid var(--divider-color, #ddd);
   border-radius: 8px;
   box-sizing: border-box;
+  padding-bottom: 10px;
 }
 """
+BOX_STYLE = CARD_STYLE + ":host { padding: 12px 16px; }"
 TEXT_STYLE = """
-h2 { font-size: 1.25rem; font-weight: 600; margin: 0; }
-p { font-size: 0.9rem; opacity: 0.8; margin: 0; line-height: 1.4; }
+:host { position: relative; }
+.head { display: flex; align-items: center; gap: 8px; }
+h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1; }
+.head button, summary {
+  display: grid; place-items: center; box-sizing: border-box; min-width: 28px; height: 28px; padding: 0 6px;
+  cursor: pointer; border: 1px solid var(--divider-color, #8888); border-radius: 14px; background: none; color: inherit;
+  font-size: 1rem; line-height: 1; list-style: none;
+}
+summary::-webkit-details-marker { display: none; }
+summary::before { content: "i"; font: italic 600 1rem/1 Georgia, serif; }
+details > div {
+  position: absolute; z-index: 12; right: 0; top: 34px; width: min(440px, 100%); box-sizing: border-box;
+  padding: 12px 14px;
+  background: var(--panel-surface-color, #fff); color: inherit; border: 1px solid var(--divider-color, #8888);
+  border-radius: 8px; box-shadow: 0 6px 24px #0004; font-size: 0.92rem; line-height: 1.45;
+}
+"""
+HERO_HEIGHT = "clamp(320px, 55vh, 720px)"
+# on a phone the control stays in reach while the picture is in view
+CONTROL_STYLE = """
+:host { padding: 0 RIGHTpx 0 35px; }
+@media (max-width: 700px) {
+  :host { position: sticky; bottom: 0; z-index: 8; padding: 0 8px; background: var(--panel-surface-color, #fff); }
+}
 """
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-# mounted with the page: what a screen shows
-AT_ONCE = 2
 
 
 # A series and a place on its axis. What is at NOW is answered at once, in the server; what is at SOON is of the setting
@@ -76,10 +101,12 @@ class Card:
         Settings whose widgets stand in the card.
     stacked : bool
         Whether they stand below one another.
+    like_hero : bool
+        Whether its series are those of the page's picture, whose legend is enough while both are in view.
     wide : bool
         Whether it is as wide as the page.
     draw : callable
-        Makes the card's figure, which has a `plot`; a card of several figures is given them.
+        Makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure.
     figures, plots : list
         Those, and their Bokeh figures.
     """
@@ -89,14 +116,16 @@ class Card:
     caption: ClassVar[str]
     controls: ClassVar[tuple[str, ...]] = ()
     stacked: ClassVar[bool] = False
+    like_hero: ClassVar[bool] = False
     wide: ClassVar[bool] = False
-    draw: ClassVar[Callable[[], Any]]
+    draw: ClassVar[Callable[[], Any] | None]
     figures: Sequence[Any]
     plots: list[Plot]
 
     def __init__(self, *figures: Any):
-        self.figures = list(figures) or [type(self).draw()]
-        self.figure: Any = self.figures[0]
+        made = getattr(type(self), "draw", None)
+        self.figures = list(figures) or ([made()] if made else [])
+        self.figure: Any = self.figures[0] if self.figures else None
         self.plots = [f.plot for f in self.figures]
 
     @classmethod
@@ -149,20 +178,21 @@ class Slot(pn.Column):
 
     def __init__(self, name: str, make: Callable[[], Viewable], *, wide: bool = False):
         look = {"grid-column": "1 / -1"} if wide else {}
-        super().__init__(name=f"place-{name}", styles=look, min_height=700, **WHOLE)
+        super().__init__(name=f"place-{name}", styles=look, min_height=560, **WHOLE)
         self.make = make
+        # called once it is filled
+        self.on_mount: Callable[[], None] = lambda: None
 
     def mount(self) -> None:
         """Put the card in its place."""
         if not self.objects:
             self.objects = [self.make()]
             self.min_height = None
+            self.on_mount()
 
 
 def grid(slots: Sequence[Slot]) -> pn.Column:
-    """Return a grid of two columns, one where it is narrow; the first cards are there at once."""
-    for place in slots[:AT_ONCE]:
-        place.mount()
+    """Return a grid of as many columns as there is room for."""
     return pn.Column(*slots, stylesheets=[GRID_STYLE], **WHOLE)
 
 
@@ -171,18 +201,52 @@ def line(*parts: Any, least: int = 240) -> pn.Column:
     return pn.Column(*parts, stylesheets=[ROW_STYLE.replace("COLUMN", str(least))], **WHOLE)
 
 
-def card(title: str, readout: HTML, content: Any, caption: str, controls: Any = None) -> pn.Column:
+def head(title: str, caption: str, plots: Sequence[Plot], said: HTML) -> pn.pane.HTML:
+    """Return a card's title, its numbers, in words and as tables, and what one should know of the plot."""
+    names = " ".join(plot.name for plot in plots if plot.name)
+    shown = escape(title)
+    numbers = f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers"'
+    return pn.pane.HTML(
+        f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
+        f'<summary aria-label="{shown}: about this plot"></summary><div>{caption}</div></details></div>',
+        margin=(10, 14, 2, 14),
+        sizing_mode="stretch_width",
+        stylesheets=[TEXT_STYLE],
+    )
+
+
+def spoken(readout: HTML, *, aside: bool) -> pn.pane.Bokeh:
+    """Return the place of a card's sentence; `aside` keeps it for the card's numbers."""
+    # on the model itself: the pane around it does not hand these on
+    readout.update(margin=(2, 14), styles={"display": "none"} if aside else {})
+    return pn.pane.Bokeh(readout, sizing_mode="stretch_width", margin=0)
+
+
+def answer(title: str, caption: str, plots: Sequence[Plot], control: Any, *below: Any, readout: HTML) -> pn.Column:
+    """Return the picture that answers a page's question: its plots, its one control under them, and its sentences."""
+    right = plots[0].min_border_right or 0
+    for plot in plots:
+        plot.styles = {"height": HERO_HEIGHT}
+    return pn.Column(
+        head(title, caption, plots, readout),
+        *(figure_pane(plot) for plot in plots),
+        pn.Column(control, stylesheets=[CONTROL_STYLE.replace("RIGHT", str(max(right - 21, 0)))], **WHOLE),
+        *below,
+        spoken(readout, aside=True),
+        **WHOLE,
+    )
+
+
+def card(
+    title: str, readout: HTML, content: Any, caption: str, controls: Any = None, *, aside: bool = False
+) -> pn.Column:
     """Return a card around figures or other components; `controls` of its own stand above what is read out."""
     contents = content if isinstance(content, list) else [content]
     parts = [
-        pn.pane.HTML(f"<h2>{title}</h2>", margin=(8, 12, 0, 12), stylesheets=[TEXT_STYLE]),
+        head(title, caption, [part for part in contents if isinstance(part, Plot)], readout),
         *([] if controls is None else [controls]),
-        # room for three lines, so that the plots of a row stand at one height and nothing jumps
-        pn.pane.Bokeh(readout, margin=(2, 12), sizing_mode="stretch_width", min_height=66),
+        spoken(readout, aside=aside),
         *(figure_pane(part) if isinstance(part, Plot) else part for part in contents),
-        pn.pane.HTML(
-            f"<p>{caption}</p>", margin=(8, 12, 10, 12), sizing_mode="stretch_width", stylesheets=[TEXT_STYLE]
-        ),
     ]
     return pn.Column(*parts, stylesheets=[CARD_STYLE], **WHOLE)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import panel as pn
-from bokeh.models import ColumnDataSource
+from bokeh.models import ColumnDataSource, Legend
 from panel.models.markup import HTML
 
-from dpml_app.card import AT_ONCE, NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, card, grid, line
+from dpml_app.card import NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, answer, card, grid, line
 from dpml_app.page import HEADLINE_STYLE, BasePage
 from dpml_app.settings import Shared
 from dpml_app.text import dataset_note
@@ -44,8 +45,10 @@ class CardPage(BasePage):
         Makes the widgets.
     reload : frozenset of str
         Settings after which the facts are loaded again.
-    headline_height : int
-    readout_look : mapping
+    hero : str
+        The card whose picture answers the page's question.
+    why : tuple of str
+        The cards that are open below it; all others are made when they are asked for.
     """
 
     room: ClassVar[str]
@@ -55,8 +58,8 @@ class CardPage(BasePage):
     what: ClassVar[str] = "curves"
     controls_kind: ClassVar[type[Controls]]
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
-    headline_height: ClassVar[int] = 92
-    readout_look: ClassVar[Mapping[str, Any]] = {}
+    hero: ClassVar[str]
+    why: ClassVar[tuple[str, ...]]
     controls: Controls
 
     def __init__(self, settings: Shared, pool: Pool):
@@ -83,20 +86,25 @@ class CardPage(BasePage):
         self.headline = pn.pane.HTML(
             "",
             sizing_mode="stretch_width",
-            margin=(4, 16),
+            margin=(0, 4),
             stylesheets=[HEADLINE_STYLE],
-            min_height=self.headline_height,
+            min_height=54,
         )
         self.readouts, self.slots = {}, []
-        self.grid = grid(self.slots)
-        top = self.work.progress.below(self.headline)
-        self.main = pn.Column(self.alerts, top, self.grid, sizing_mode="stretch_width")
-        self._make_cards(self.values())
-        self._show_slots(self.values())
+        self.card_places: dict[str, Slot] = {}
+        self.grids = {"why": grid([]), "more": grid([])}
+        for name, made in self.grids.items():
+            self.places[name].append(made)
+        self.places["side"].extend(self.side())
+        self.places["advanced"].append(self.controls.advanced)
+        self._make_places(self.values())
         # a model is in the document once another one refers to it
-        first = next(iter(self.cards.values()))
-        first.plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
+        self.cards[self.hero].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
         settings.param.watch(self._on_change, self.names)
+
+    def side(self) -> list[Any]:
+        """Return what stands beside the picture: what all cards share."""
+        return [self.risk, self.controls.side, self.work.progress.column]
 
     # ---- what a page can say of itself ----------------------------------------------------------------------------
 
@@ -139,38 +147,65 @@ class CardPage(BasePage):
 
     # ---- cards -----------------------------------------------------------------------------------------------------
 
-    def _make_cards(self, values: Values) -> None:
-        """Make the cards of this setting that are not there yet: those of others would take time to open."""
-        for kind in self.kinds:
-            if kind.name not in self.cards and kind.belongs(values):
-                self.cards[kind.name] = made = self.make(kind)
-                if self._facts:
-                    made.lay_out(self._facts)
-
-    def _show_slots(self, values: Values) -> None:
-        new = [made for name, made in self.cards.items() if name not in self.readouts]
+    def _make_places(self, values: Values) -> None:
+        """Make the places that this setting has and that are not there yet, and the cards that are open."""
+        new = [kind for kind in self.kinds if kind.name not in self.card_places and kind.belongs(values)]
+        for kind in new:
+            place = Slot(f"{self.room}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
+            place.on_mount = self._on_mount
+            self.card_places[kind.name] = place
+            name = self.readout_name.format(kind.name)
+            self.readouts[kind.name] = HTML(text="", name=name, sizing_mode="stretch_width")
+            if kind.name == self.hero:
+                self.places["top"].append(place)
+                place.mount()
+            elif kind.name in self.why:
+                self._card(kind)
         if new:
-            self.slots.extend(self._slot(made) for made in new)
-            if len(self.slots) == len(new):
-                for place in self.slots[:AT_ONCE]:
-                    place.mount()
-            self.grid.objects = self.slots
+            self.slots = list(self.card_places.values())
+            rest = {name: place for name, place in self.card_places.items() if name != self.hero}
+            self.grids["why"].objects = [place for name, place in rest.items() if name in self.why]
+            self.grids["more"].objects = [place for name, place in rest.items() if name not in self.why]
             self.on_places()
-        for place, made in zip(self.slots, self.cards.values(), strict=True):
-            place.visible = made.belongs(values)
+        for kind in self.kinds:
+            if kind.name in self.card_places:
+                self.card_places[kind.name].visible = kind.belongs(values)
 
-    def _slot(self, made: Card) -> Slot:
-        name = self.readout_name.format(made.name)
-        self.readouts[made.name] = readout = HTML(
-            text="", name=name, sizing_mode="stretch_width", styles=dict(self.readout_look)
-        )
+    def _card(self, kind: type[Card]) -> Card:
+        """Return a card, made when it is first asked for."""
+        if kind.name not in self.cards:
+            self.cards[kind.name] = made = self.make(kind)
+            if self._facts:
+                made.lay_out(self._facts)
+        return self.cards[kind.name]
 
-        def mount() -> pn.Column:
-            own = [self.controls.widgets[name] for name in made.controls]
-            above = pn.Column(*own, **WHOLE) if made.stacked else line(*own)
-            return card(made.title, readout, made.plots, made.caption, above if own else None)
+    def _mounted(self, kind: type[Card]) -> pn.Column:
+        """Return what stands in a card's place."""
+        made, readout = self._card(kind), self.readouts[kind.name]
+        own = [self.controls.widgets[name] for name in made.controls]
+        if made.name == self.hero:
+            control = self.controls.widgets[self.controls.in_top]
+            rows = [line(*own)] if own else []
+            return answer(made.title, made.caption, made.plots, control, *rows, *self.sentences(), readout=readout)
+        above = pn.Column(*own, **WHOLE) if made.stacked else line(*own)
+        aside = made.name in self.why
+        if aside and made.like_hero:
+            for legend in made.plots[0].select(Legend):
+                legend.visible = False
+        return card(made.title, readout, made.plots, made.caption, above if own else None, aside=aside)
 
-        return Slot(f"{self.room}-{made.name}", mount, wide=made.wide)
+    def sentences(self) -> list[Any]:
+        """Return what stands in words under the picture, before the card's own line."""
+        return [self.headline]
+
+    def _on_mount(self) -> None:
+        """Compute what a card needs that has just been made."""
+        self._changed.add("page")
+        self.resume()
+
+    def _asked(self, values: Values) -> set[str]:
+        """Return the names of the cards that are there and that this setting has."""
+        return {name for name, made in self.cards.items() if self.card_places[name].objects and made.belongs(values)}
 
     # ---- answers ---------------------------------------------------------------------------------------------------
 
@@ -228,8 +263,10 @@ class CardPage(BasePage):
         with self._hold():
             self.offer(changed)
         values, facts = self.values(), self._facts  # offering may have changed a setting
-        self._make_cards(values)
-        refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if made.belongs(values)}
+        with self._hold():
+            self._make_places(values)
+        asked = self._asked(values)
+        refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if n in asked}
         wanted = {n: made.work(values, facts) if refused.get(n) == "" else {} for n, made in self.cards.items()}
         at_once = {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == NOW}
         self.work.stop()
@@ -238,14 +275,14 @@ class CardPage(BasePage):
             return
         self._values = values
         with self._hold():
-            self._show_slots(values)
-            for name, made in self.cards.items():
-                if name in refused:
-                    for plot in made.plots:
-                        plot.visible = not refused[name]
-                if refused.get(name) != "":
+            self.show_risk()
+            for name, refusal in refused.items():
+                made = self.cards[name]
+                for plot in made.plots:
+                    plot.visible = not refusal
+                if refusal:
                     made.clear()
-                    self._read_out(name, f"Not for this choice: {refused[name]}" if name in refused else "")
+                    self._read_out(name, f"Not for this choice: {refusal}")
                     continue
                 results = self._chosen(wanted[name])
                 made.prepare(values, facts, results)
@@ -298,8 +335,9 @@ class CardPage(BasePage):
 
     def _clear(self) -> None:
         self._facts, self._values, self._wanted = {}, {}, {}
-        for name, made in self.cards.items():
+        for made in self.cards.values():
             made.clear()
+        for name in self.readouts:
             self._read_out(name, "")
         self.controls.dataset_note.object = self.headline.object = ""
 

@@ -1,4 +1,4 @@
-"""What every page has: messages, lines that are read out, tasks of its own, and an end."""
+"""What every page has: its places, messages, lines that are read out, tasks of its own, and an end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import panel as pn
 import panel_material_ui as pmui
@@ -16,14 +16,16 @@ from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
-from dpml_app.card import Slot
+from dpml_app.card import BOX_STYLE, WHOLE, Slot
 from dpml_app.settings import Shared
+from dpml_app.text import PEOPLE_STYLE, risk
 from dpml_app.work.pool import Pool
 from dpml_app.work.threads import Threads
 
-__all__ = ["HEADLINE_STYLE", "BasePage"]
+__all__ = ["HEADLINE_STYLE", "PLACES", "BasePage"]
 
 QUIET = 0.1
+PLACES = ("top", "side", "advanced", "why", "more")
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
@@ -31,15 +33,24 @@ p { margin: 0.25em 0; }
 
 
 class BasePage:
-    """A page of one session; `main`, `controls`, `datasets` and `shown` are for the shell.
+    """A page of one session: a question, and what answers it in the places that `PLACES` names.
 
     Parameters
     ----------
     settings : Shared
     pool : Pool
+
+    Attributes
+    ----------
+    question, lead : str
+        What the page answers, and a line on what to do.
+    places : dict of str to Column
+        ``top`` has the picture that answers and its one control, ``side`` what all cards share, ``advanced`` the rest
+        of the controls, ``why`` the cards below, and ``more`` all others, which are made when they are asked for.
     """
 
-    main: pn.Column
+    question: ClassVar[str]
+    lead: ClassVar[str]
     controls: Any
     readouts: dict[str, HTML]
     # those that the page can show; empty: any
@@ -55,9 +66,17 @@ class BasePage:
         self._timer: asyncio.TimerHandle | None = None
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(sizing_mode="stretch_width", margin=0, tags=[self._pulse])
+        self.places = {name: pn.Column(**WHOLE) for name in PLACES}
+        self.places["top"].append(self.alerts)
+        look = [BOX_STYLE, PEOPLE_STYLE]
+        self.risk = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 0, 12, 0), stylesheets=look)
         self._messages: dict[str, tuple[str, str]] = {}
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
+
+    def show_risk(self, epsilon: str = "epsilon", relation: str = "relation") -> None:
+        """Say what ε hides, of the settings with these names."""
+        self.risk.object = risk(getattr(self.settings, epsilon), getattr(self.settings, relation))
 
     # ---- messages -----------------------------------------------------------------------------------------------
 

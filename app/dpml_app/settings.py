@@ -46,12 +46,12 @@ MOST_FEATURES = 100
 
 
 PAGES = {
-    "explore": "Explore",
-    "audit": "Audit",
+    "explore": "Cost of ε",
     "noise": "Noise",
-    "select": "Select",
-    "train": "Train",
-    "evaluate": "Evaluate",
+    "select": "Which features?",
+    "train": "Which model?",
+    "evaluate": "Publish a score?",
+    "audit": "Is the claim true?",
 }
 # what means the same on every page that has it
 SHARED = (
@@ -92,8 +92,8 @@ class Shared(param.Parameterized):
     relation: Any = choice("add-remove", RELATION_TITLES, "Neighbouring relation")
     epsilon: Any = choice(0.1, EPSILONS, "ε")
     threshold_percentile = param.Integer(default=65, bounds=(50, 99), label="Threshold percentile")
-    n_features = param.Integer(default=20, bounds=(1, MOST_FEATURES), label="Features selected, T")
-    selection_share = param.Number(default=0.5, bounds=(0.05, 0.95), step=0.05, label="Share of ε for selection")
+    n_features = param.Integer(default=20, bounds=(1, MOST_FEATURES), label="Number of features")
+    selection_share = param.Number(default=0.5, bounds=(0.05, 0.95), step=0.05, label="Split of the budget")
     draws = param.Integer(default=50, bounds=(10, 200), step=10, label="Draws")
     seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed")
 

@@ -1,4 +1,4 @@
-// What the browser does by itself: the address, Back and Forward, the drawer of a phone, a connection that is lost.
+// What the browser does by itself: the address, Back and Forward, a connection that is lost.
 // In, from the server: address (query, push, at), waiting (names of places without a card yet).
 // In, to the server: visited (query, at), near (names of places that are near the view).
 const body = document.getElementById("body")
@@ -59,21 +59,10 @@ for (const link of [...links, document.getElementById("home")]) {
     const page = link.dataset.page ?? "explore"
     if (page !== body.dataset.page) {
       show(page)
-      document.body.classList.remove("drawer-open")
       visit(`?page=${page}&switch=1`)
     }
   })
 }
-
-const drawer = document.getElementById("open-drawer")
-drawer.addEventListener("click", (event) => {
-  event.stopPropagation()
-  document.body.classList.toggle("drawer-open")
-})
-addEventListener("keydown", (event) => {
-  if (event.key === "Escape") { document.body.classList.remove("drawer-open") }
-})
-document.querySelector("main").addEventListener("click", () => document.body.classList.remove("drawer-open"))
 
 // The address holds the page's whole state, so that a new session goes on where the old one stopped.
 const lost = document.getElementById("lost")
@@ -81,7 +70,7 @@ function disconnected() {
   if (document.body.classList.contains("lost")) { return }
   write()
   document.body.classList.add("lost")
-  for (const part of [document.getElementById("drawer"), document.querySelector("main")]) { part.inert = true }
+  body.inert = true
   lost.textContent = "The connection to the server is lost. What is shown may not be of these settings. Trying again…"
   lost.hidden = false
   const again = async () => {

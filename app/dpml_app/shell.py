@@ -13,6 +13,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import segno
 from bokeh.document import Document
 from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
@@ -21,10 +22,11 @@ from panel.io.state import set_curdoc
 from dpml_app import link
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
+from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.noise.page import NoisePage
-from dpml_app.page import BasePage
+from dpml_app.page import PLACES, BasePage
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
@@ -41,13 +43,14 @@ ROOMS: dict[str, type[BasePage]] = {
     "train": TrainPage,
     "evaluate": EvaluatePage,
 }
-BADGE = "Demonstration: study noise, not a release"
+BADGE = "For study, no release"
 HERE = Path(__file__).parent
-TEMPLATE, STYLES, SCRIPT = (
-    (HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css", "shell.js")
-)
+TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
+SCRIPT = script("shell.js", "numbers.js", "present.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
+# what a phone still reads from a wall
+MOST_ADDRESS = 1000
 
 
 class Shell:
@@ -57,15 +60,16 @@ class Shell:
         self.settings = Settings()
         self.pages: dict[str, BasePage] = {}
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-        self.slots = {name: pn.Column(**look) for name in PAGES}
-        self.drawers = {name: pn.Column(**look) for name in PAGES}
+        self.places = {(name, place): pn.Column(**look) for name in PAGES for place in PLACES}
         self.address = ColumnDataSource({"query": ["?"], "push": [False], "at": [0.0]}, name="address")
         self.visited = ColumnDataSource({"query": [""], "at": [0.0]}, name="visited")
         # cards that wait for being near the view, and those that have come near it
         self.waiting = ColumnDataSource({"names": []}, name="waiting")
         self.near = ColumnDataSource({"names": []}, name="near")
+        # an address, and the picture of it that a phone can read
+        self.code = ColumnDataSource({"href": [""], "svg": [""]}, name="code")
         # a model is in the document once another one refers to it
-        self.alerts = pn.Column(tags=[self.address, self.visited, self.waiting, self.near], **look)
+        self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
         self.live = False
         self._starting: asyncio.Task | None = None
@@ -76,6 +80,7 @@ class Shell:
         faults = link.read(self.settings, given, ["page", *self.settings.names()])
         self.visited.on_change("data", self._on_visit)
         self.near.on_change("data", self._on_near)
+        self.code.on_change("data", self._on_code)
         self.settings.param.watch(self._on_change, ["page", *self.settings.names()])
         self.show()
         self._tell(faults)
@@ -90,7 +95,7 @@ class Shell:
     @property
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
-        return {s.name: s for s in (self.address, self.visited, self.waiting, self.near)}
+        return {s.name: s for s in (self.address, self.visited, self.waiting, self.near, self.code)}
 
     @property
     def shown(self) -> BasePage:
@@ -147,8 +152,8 @@ class Shell:
         if name not in self.pages:
             page = self.pages[name] = ROOMS[name](self.settings, pool())
             page.on_places = self._wait
-            self.drawers[name].append(page.controls.column)
-            self.slots[name].append(page.main)
+            for place, content in page.places.items():
+                self.places[name, place].append(content)
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
@@ -172,6 +177,13 @@ class Shell:
                 if place.name in new["names"]:
                     place.mount()
             self._wait()
+
+    def _on_code(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Draw the address that the browser asks for."""
+        href = new["href"][0][:MOST_ADDRESS]
+        if href and not new["svg"][0]:
+            with set_curdoc(self.doc), pn.io.hold(self.doc):
+                self.code.data = {"href": [href], "svg": [segno.make(href, micro=False).svg_inline(scale=4)]}
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
@@ -212,14 +224,14 @@ def build_app() -> Frame:
     shell.link(_arguments(doc))
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    template.add_variable("pages", PAGES)
+    told = {name: (title, ROOMS[name].question, ROOMS[name].lead) for name, title in PAGES.items()}
+    template.add_variable("pages", told)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)
     template.add_panel("theme", pmui.ThemeToggle())
     template.add_panel("alerts", shell.alerts)
-    for name in PAGES:
-        template.add_panel(f"controls_{name}", shell.drawers[name])
-        template.add_panel(f"page_{name}", shell.slots[name])
+    for (name, place), content in shell.places.items():
+        template.add_panel(f"{name}_{place}", content)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
         doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT))

@@ -7,7 +7,19 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-__all__ = ["RELATION_WORDS", "certainty", "dataset_note", "factor", "percent", "points"]
+__all__ = [
+    "PEOPLE_STYLE",
+    "RELATION_WORDS",
+    "about_data",
+    "certainty",
+    "dataset_note",
+    "factor",
+    "number",
+    "percent",
+    "points",
+    "right_of_hundred",
+    "risk",
+]
 
 RELATION_WORDS = {
     "add-remove": ("add or remove one record", "whether any one person is in the data"),
@@ -57,14 +69,66 @@ def certainty(epsilon: float) -> str:
     return percent(p) if p < 0.999 else percent(p, 3)
 
 
+def right_of_hundred(epsilon: float) -> str:
+    """Return how many of 100 even cases an attacker who knows all the rest decides rightly at most, never rounded down.
+
+    Whoever sees an output with probability p under one data set sees it with at least p·e^-ε under its neighbour, so
+    that the best guess is right with probability at most e^ε/(1 + e^ε).
+
+    Examples
+    --------
+    >>> [right_of_hundred(epsilon) for epsilon in (0.01, 0.1, 1, 10)]
+    ['50.3', '52.5', '73.2', '99.9955']
+    """
+    wrong = 100 / (1 + math.exp(epsilon))
+    digits = 1 if wrong >= 0.1 else 1 - math.floor(math.log10(wrong))
+    step = 10**digits
+    return f"{math.ceil(round((100 - wrong) * step, 6)) / step:.{digits}f}"
+
+
+PEOPLE_STYLE = """
+.people { display: grid; grid-template-columns: repeat(20, 1fr); gap: 3px; margin: 8px 0; }
+.people i { aspect-ratio: 1 / 1.5; border-radius: 45% 45% 30% 30%; background: #8883; }
+.people i.coin { background: #808a94; }
+.people i.more { background: var(--risk, #8a4bc0); }
+h2 { font-size: 0.95rem; font-weight: 600; margin: 0; opacity: 0.75; }
+p { margin: 0; }
+summary { cursor: pointer; margin-top: 6px; opacity: 0.8; }
+b { font-variant-numeric: tabular-nums; }
+"""
+
+
+def risk(epsilon: float, relation: str) -> str:
+    """Return, as HTML, what ε hides: a hundred cases, and how many of them an attacker decides rightly at most."""
+    right = right_of_hundred(epsilon)
+    drawn = min(math.ceil(float(right) - 1e-9), 100)
+    people = "".join(f'<i class="{"coin" if i < 50 else "more" if i < drawn else ""}"></i>' for i in range(100))
+    question = {
+        "add-remove": "Was this person in the data?",
+        "replace-one": "Which of two records is this person's?",
+    }[relation]
+    return (
+        f'<h2>What it hides</h2><div class="people" aria-hidden="true">{people}</div>'
+        f"<p>{question} An attacker who knows all the rest is right at most <b>{right}</b> times in 100. A coin: 50."
+        "</p>"
+        f"<details><summary>Odds</summary><p>Whoever sees the result can raise the odds on it by a factor of at most "
+        f"<b>{factor(epsilon)}</b>: a coin toss becomes at most {certainty(epsilon)} sure.</p></details>"
+    )
+
+
 def dataset_note(facts: Mapping[str, Any]) -> str:
     """Return one line about the data set."""
     classes = " or ".join(escape(str(c)) for c in facts["classes"])
     most = f", at most {facts['row_bound']} ones in a record" if facts["row_bound"] else ""
-    return (
+    return about_data(
         f"{facts['n_train']:,} training and {facts['n_test']:,} test records, {facts['n_features']:,} binary "
         f"features{most}; to tell: {classes}."
     )
+
+
+def about_data(text: str) -> str:
+    """Return a line about a data set, which opens."""
+    return f"<details><summary>About</summary>{text}</details>"
 
 
 def number(value: float) -> str:

@@ -15,7 +15,7 @@ from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
 __all__ = ["DEBOUNCE", "WIDE", "Controls", "divider", "note", "tie", "words_of"]
 
 TITLES = {
-    "census": "Census, generated (no file)",
+    "census": "Census, generated",
     "adult": "Adult: income",
     "newsgroup1": "Newsgroups: rec or comp",
     "newsgroup2": "Newsgroups 2",
@@ -25,8 +25,8 @@ TITLES = {
     "sms": "SMS: spam? (8,444 words)",
     "bank": "Bank: subscribes?",
     "skin": "Skin colours",
-    "breast_cancer": "Breast cancer (no file)",
-    "toy": "Toy, generated (no file)",
+    "breast_cancer": "Breast cancer",
+    "toy": "Toy, generated",
     "seeds": "Seeds: three varieties",
     "glass": "Glass: six kinds",
 }
@@ -52,7 +52,6 @@ def divider() -> pmui.Divider:
 
 NOTE_STYLE = """
 :host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }
-.ends { display: flex; justify-content: space-between; }
 """
 
 
@@ -81,7 +80,9 @@ def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None])
 
 
 class Controls:
-    """The controls of a page about a data set: `column` is for the drawer, `widgets` holds those in cards as well.
+    """The controls of a page about a data set, each a widget tied to its setting.
+
+    `side` and `advanced` are for beside the picture; `widgets` also holds those that stand in cards.
 
     A widget's label, ends and options are its setting's own: see `add`.
 
@@ -93,6 +94,8 @@ class Controls:
     """
 
     datasets: ClassVar[tuple[str, ...]] = DATASETS
+    # the setting whose control stands under the page's picture
+    in_top: ClassVar[str] = "epsilon"
 
     def __init__(self, settings: Shared, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
@@ -102,11 +105,15 @@ class Controls:
         redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
         redraw.on_click(self._redraw)
         left_out = [name for name in list(settings.param.dataset.objects) if name not in self.datasets]
-        self.column = pn.Column(
-            self.add("dataset", options={TITLES[name]: name for name in self.datasets}),
-            self.dataset_note,
-            self.add("epsilon"),
-            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
+        column = {"sizing_mode": "stretch_width", "margin": 0}
+        self.side = pn.Column(
+            self.add("dataset", options={TITLES[name]: name for name in self.datasets}), self.dataset_note, **column
+        )
+        epsilon = self.add("epsilon")
+        if self.in_top != "epsilon":
+            self.side.append(epsilon)
+        self.side.extend(self.beside())
+        self.advanced = pn.Column(
             self.add("relation", pmui.RadioBoxGroup),
             *self.middle(),
             divider(),
@@ -114,8 +121,7 @@ class Controls:
             self.add("seed", pmui.IntInput),
             redraw,
             *([note(f"Not here: {' and '.join(left_out)}, which have more than two classes.")] if left_out else []),
-            sizing_mode="stretch_width",
-            margin=(8, 0),
+            **column,
         )
         self.in_cards()
 
@@ -136,17 +142,16 @@ class Controls:
         tie(self.settings, name, widget, self.report)
         return widget
 
+    def beside(self) -> list:
+        """Return what stands beside the picture with the data set."""
+        return []
+
     def middle(self) -> list:
-        """Return what stands in the drawer between relation and draws."""
+        """Return what stands under "Advanced" between relation and draws."""
         return []
 
     def in_cards(self) -> None:
         """Make the widgets that stand in cards."""
-
-    def selection(self) -> list:
-        """Return the controls of a private choice of features."""
-        rest = note("The rest of ε trains the classifier on the chosen features.")
-        return [divider(), self.add("n_features"), self.add("selection_share", format="0%"), rest]
 
     def _redraw(self, _event) -> None:
         self.settings.seed = (self.settings.seed + 1) % 2**31

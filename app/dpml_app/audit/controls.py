@@ -28,7 +28,7 @@ def _title(name: str) -> str:
 
 
 class AuditControls:
-    """All widgets; `column` is what the drawer shows.
+    """All widgets; `side` and `advanced` are for beside the picture.
 
     Parameters
     ----------
@@ -69,24 +69,23 @@ class AuditControls:
         self.start = pmui.Button(label="Pause", icon="pause", variant="outlined", **wide)
         self.relation_note, self.neighbours_note = note(""), note("")
         w = self.widgets
-        self.column = pn.Column(
+        column = {"sizing_mode": "stretch_width", "margin": 0}
+        self.side = pn.Column(
             w["audit_method"],
-            note("✗ marks what is published with a claim that does not hold."),
-            w["audit_epsilon"],
-            note('<div class="ends"><span>← promises more</span><span>promises less →</span></div>'),
-            w["audit_relation"],
-            self.relation_note,
             w["audit_neighbours"],
             self.neighbours_note,
-            pmui.Divider(margin=(4, 12), sizing_mode="stretch_width"),
+            self.start,
+            **column,
+        )
+        self.advanced = pn.Column(
+            w["audit_relation"],
+            self.relation_note,
             w["audit_draws"],
             w["audit_confidence"],
             note("With which no honest method is accused."),
             w["audit_seed"],
-            self.start,
             self.redraw,
-            sizing_mode="stretch_width",
-            margin=(8, 0),
+            **column,
         )
         self.offer()
 

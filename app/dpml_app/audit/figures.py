@@ -190,7 +190,7 @@ class OutputFigure:
         legend.add("From D", [area(DATA, 0.55, line_color=DATA)])
         hatch = {"hatch_pattern": "right_diagonal_line", "hatch_color": NEIGHBOUR, "hatch_alpha": 0.6}
         legend.add("From D′", [area(NEIGHBOUR, 0.3, line_color=NEIGHBOUR, **hatch)])
-        legend.add("Here the attacker bets", [area(EVENT, 0.35)])
+        legend.add("its bet", [area(EVENT, 0.35)])
         legend.add("Exact probability", [mark("diamond", EXACT)])
         tips = [("output", "@label"), ("from D", "@first{0.00%}"), ("from D′", "@second{0.00%}")]
         p.add_tools(HoverTool(renderers=[first, second], tooltips=tips))

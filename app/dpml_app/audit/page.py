@@ -22,7 +22,7 @@ from dpml_app.audit.controls import AuditControls
 from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
 from dpml_app.audit.settings import AuditSettings
 from dpml_app.audit.tables import ClaimsTable, RecordEditor, claim_key
-from dpml_app.card import Slot, card, grid
+from dpml_app.card import Slot, answer, card, grid
 from dpml_app.page import BasePage
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.run import Run
@@ -52,6 +52,8 @@ class AuditPage(BasePage):
     pool : Pool
     """
 
+    question = "Is the claim true?"
+    lead = "Drag the claimed <b>ε</b>: left promises more. An attacker above the shaded region breaks it."
     settings: AuditSettings
 
     def __init__(self, settings: AuditSettings, pool: Pool):
@@ -91,23 +93,26 @@ class AuditPage(BasePage):
         )  # fmt: skip
         self.editor.param.watch(self._on_edit, ["table", "record", "replaced"])
         self.claims = ClaimsTable(self._choose, sizing_mode="stretch_width", margin=(0, 12, 12, 12))
-        self.slots = []
-        captions = words.AUDIT_CAPTIONS
+        captions, slots = words.AUDIT_CAPTIONS, {}
         for title, content, name, half in (
-            ("The attacker's ROC curve", self.attack.plot, "attack", True),
-            ("What the draws have shown", self.bound.plot, "bound", True),
             ("Outputs, and where the attacker bets", self.output.plot, "output", True),
             ("Two neighbours, D and D′", self.editor, "neighbours", True),
+            ("What the draws have shown", self.bound.plot, "bound", True),
             ("All claims of the catalogue", self.claims, "claims", False),
         ):
-            make = partial(card, title, self.readouts[name], content, captions[name])
-            self.slots.append(Slot(f"audit-{name}", make, wide=not half))
-        self.main = pn.Column(
-            self.alerts,
-            pn.Column(self.verdict, self.status, self.progress, sizing_mode="stretch_width", margin=(8, 12)),
-            grid(self.slots),
-            sizing_mode="stretch_width",
-        )
+            aside = name == "output"
+            make = partial(card, title, self.readouts[name], content, captions[name], aside=aside)
+            slots[name] = Slot(f"audit-{name}", make, wide=not half)
+        slots["claims"].on_mount = self._check_all
+        self.slots = list(slots.values())
+        control = self.controls.widgets["audit_epsilon"]
+        title, told = "The attacker's ROC curve", self.readouts["attack"]
+        top = answer(title, captions["attack"], [self.attack.plot], control, self.verdict, readout=told)
+        self.places["top"].append(top)
+        self.places["side"].extend([self.controls.side, self.status, self.progress])
+        self.places["advanced"].extend([self.risk, self.controls.advanced])
+        self.places["why"].append(grid(self.slots[:2]))
+        self.places["more"].append(grid(self.slots[2:]))
 
     # ---- settings ------------------------------------------------------------------------------------------------
 
@@ -118,8 +123,14 @@ class AuditPage(BasePage):
         self._doc = pn.state.curdoc
         self.pool.start()
         self._on_change()
+        if self._checks is not None:
+            self._spawn(self._check_claims(self._checks))
+
+    def _check_all(self) -> None:
+        """Check the whole catalogue, once its card is there."""
         self._checks = Run(self.pool, CHECKS, rank=Rank.IDLE)
-        self._spawn(self._check_claims(self._checks))
+        if self._doc is not None:
+            self._spawn(self._check_claims(self._checks))
 
     def stop(self) -> None:
         """Stop computing for a page that has been closed."""
@@ -237,6 +248,7 @@ class AuditPage(BasePage):
         self.clear("This audit")
         self.clear("draws")
         self.attack.claim(values["audit_epsilon"], entry.delta)
+        self.show_risk("audit_epsilon", "audit_relation")
         self._show_exact(values, exact)
         by_hand = values["audit_neighbours"] == "table"
         self.editor.visible = by_hand
@@ -267,7 +279,7 @@ class AuditPage(BasePage):
         self._read_out("output", words.output_readout(shown, labels, axis))
         self._show_verdict(values, step)
         self.progress.value = len(self._steps)
-        self.status.object = f"{step['draws']:,} of {compute.LADDER[total - 1]:,} draws from each data set"
+        self.status.object = f"{step['draws']:,} of {compute.LADDER[total - 1]:,} draws each"
 
     def _show_verdict(self, values: dict[str, Any], step: dict[str, Any] | None) -> None:
         state, text = words.verdict(CATALOGUE[values["audit_method"]], values, self._exact, step)

@@ -30,7 +30,7 @@ class AuditSettings(Shared):
     """The settings of the Audit page; a parameter's name is its name in the link."""
 
     audit_method: Any = param.Selector(
-        default="private-threshold-testing", objects=list(CATALOGUE), label="Method to audit"
+        default="private-threshold-testing", objects=list(CATALOGUE), label="Method to audit (✗: its claim fails)"
     )
     audit_epsilon: Any = param.Selector(default=1.0, objects=list(AUDIT_EPSILONS), label="Claimed ε")
     audit_relation: Any = param.Selector(default="add-remove", objects=list(RELATION_WORDS), label="Claimed relation")

@@ -116,7 +116,8 @@ def verdict(
         most = ceiling(step["draws"], confidence, entry.delta) if step else 0.0
         if step and most < claim:
             text += f" So many draws could show {number(most)} at most."
-    return state, f"<h2>{head}</h2><p>{said} {text}</p>{_catalogue_says(entry, values, state)}"
+    why = f"<p>{said} {text}</p>{_catalogue_says(entry, values, state)}"
+    return state, f"<h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
 
 
 def _what_draws_add(step, exact, known: float, sampled: str) -> str:
@@ -188,7 +189,7 @@ def neighbours_words(entry: Method, values: Mapping[str, Any], case: Case) -> st
     first, second = data_words(case.data), data_words(case.neighbour)
     text += f"<p>D: {first}<br>D′: {second}</p>"
     if entry.editable is not None:
-        return text + "<p>Choose “Edit by hand” among the controls to try your own.</p>"
+        return text + ""
     return text + "<p>This method does not run on a small binary table, so there is nothing to edit by hand.</p>"
 
 

@@ -51,7 +51,7 @@ def new_figure(name: str, **options) -> figure:
         output_backend="canvas",
         **options,
     )
-    p.toolbar.logo = None
+    p.toolbar.update(logo=None, autohide=True)
     for axis in p.axis:
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_font_size = "15px"

@@ -62,6 +62,14 @@ function expected_best(scores, p, T) {
 // Not sent to the server, which has no use for it: every message back would delay the next answer.
 function put(model, values) { model.setv(values, {sync: false}) }
 
+// The same for models by their names, those that are on the page: a card is made when it is first seen.
+function put_named(names, values) {
+  for (const name of names) {
+    const model = controls.document?.get_model_by_name(name)
+    if (model) { put(model, values) }
+  }
+}
+
 // The model's view takes escaped HTML.
 function say(readout, html) {
   put(readout, {text: html.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")})

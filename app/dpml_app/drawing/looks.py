@@ -11,6 +11,7 @@ from typing import Final
 
 __all__ = [
     "BLUE",
+    "COST",
     "DELTA_DASH",
     "EXACT",
     "GREEN",
@@ -39,6 +40,8 @@ PALETTE = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY)
 REFERENCE = "#808080"
 EXACT = "#9C4DB0"
 HERE = "#FF3B30"
+# what privacy costs
+COST = "#D9530F"
 # of what belongs to the previous setting
 STALE = 0.3
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)
@@ -107,12 +110,12 @@ LOOKS = {
     "noisy-cut": Style("NoisyCut: not private", PURPLE, "cross", NOT_PRIVATE_DASH),
     "clusters": Style("Clusters: not private", SKY, "asterisk", NOT_PRIVATE_DASH),
     # ROC curves
-    "roc-histogram": Style("This project: 16 noisy bins", GREEN, "hex"),
-    "roc-medians": Style("RecursiveMedians, Stoddard et al.", BLUE, "circle_dot", "dashed"),
+    "roc-histogram": Style("16 noisy bins", GREEN, "hex"),
+    "roc-medians": Style("RecursiveMedians", BLUE, "circle_dot", "dashed"),
     "roc-medians-exact": Style("RecursiveMedians, all of ε used", SKY, "circle_dot"),
-    "roc-fixed-space": Style("FixedSpace, Stoddard et al.: publishes n", ORANGE, "square_dot", "dashed"),
+    "roc-fixed-space": Style("FixedSpace: publishes n", ORANGE, "square_dot", "dashed"),
     "roc-fixed-space-exact": Style("FixedSpace, all of ε used", ORANGE, "circle_dot"),
-    "roc-laplace": Style("Laplace, Stoddard et al.: not private", VERMILION, "triangle_dot", NOT_PRIVATE_DASH),
+    "roc-laplace": Style("Laplace: not private", VERMILION, "triangle_dot", NOT_PRIVATE_DASH),
     "roc-laplace-exact": Style("Laplace, public thresholds", PURPLE, "circle_dot"),
     # noise of one number
     "laplace": Style("Laplace", BLUE, "plus"),

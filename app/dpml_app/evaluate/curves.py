@@ -40,6 +40,7 @@ class ErrorsCard(_ByMethod):
 
     draw = error_figure
     name, title, caption = "errors", "Error against ε", words.CAPTIONS["errors"]
+    like_hero = True
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         methods = values["evaluate_methods"]

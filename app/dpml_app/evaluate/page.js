@@ -33,7 +33,7 @@ function quantile(sorted, q) {
 
 function draw() {
   const epsilon = controls.data.epsilon[0]
-  for (const marker of [errors_marker, gap_marker, sure_marker, attack_marker]) { put(marker, {location: epsilon}) }
+  put_named(markers, {location: epsilon})
   if (now.data.serial.length === 0 || counts.data.negatives.length === 0) { return }
   const scale = now.data.sensitivity[0] / epsilon, unit = noise.data.unit
   const {negatives, positives} = counts.data, lowered = now.data.lowered[0]

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bokeh.models import Model
+
 from dpml_app.card import Results, Values
 from dpml_app.cards import CardPage
 from dpml_app.drawing.figure import run_script, script
@@ -29,6 +31,8 @@ SCRIPT = script("drawing/kernels.js", "evaluate/page.js")
 class EvaluatePage(CardPage):
     """The page of one session."""
 
+    question = "Can a score be published?"
+    lead = "Drag <b>ε</b>: left is more private. An exact curve would give labels away."
     settings: EvaluateSettings
     datasets = DATASETS
     room = "evaluate"
@@ -48,6 +52,8 @@ class EvaluatePage(CardPage):
     readout_name = "evaluate-{}-readout"
     what = "curves and errors"
     controls_kind = EvaluateControls
+    hero = "roc"
+    why = ("success", "errors")
 
     def connect(self) -> list[Any]:
         browser, roc = self.controls.tell_browser("evaluate-browser", "epsilon"), self.cards["roc"]
@@ -61,10 +67,9 @@ class EvaluatePage(CardPage):
             "band": roc.figure.bands["histogram"],
             "faint": roc.figure.faint["histogram"],
         }
-        for marker, name in (("errors", "errors"), ("gap", "compare"), ("sure", "sure"), ("attack", "success")):
-            arguments[f"{marker}_marker"] = self.cards[name].figure.here
+        arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "gap", "sure", "success")]
         run_script(SCRIPT, arguments, browser, roc.now)
-        return list(arguments.values())
+        return [value for value in arguments.values() if isinstance(value, Model)]
 
     async def facts(self, name: str) -> Values:
         return await self._call(compute.facts, name)

@@ -14,7 +14,7 @@ from dpml.evaluation import attack_bound, best_attack_success
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.numbers import FIGURES
 from dpml_app.evaluate.settings import CLASSIFIERS, METHODS, METRICS, WEAKENED
-from dpml_app.text import RELATION_WORDS, number, percent
+from dpml_app.text import number, percent
 
 __all__ = [
     "CAPTIONS",
@@ -96,15 +96,12 @@ CAPTIONS = {
 
 def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Return, as HTML, what is judged and what it costs."""
-    relation, secret = RELATION_WORDS[values["relation"]]
     kind = CLASSIFIERS[values["evaluate_classifier"]]
     weakened = values["evaluate_weakened"]
     how = "" if weakened == "none" else f", {WEAKENED[weakened][0].lower()}{WEAKENED[weakened][1:]}"
     return (
-        f"<p>How good is a classifier ({kind}{how}), judged on <b>{facts['n_test']:,}</b> private test records? One "
-        f"release for <b>ε = {values['epsilon']:g}</b> ({relation}) answers all of it: curve, areas, accuracy, "
-        f"calibration. It hides {secret}. Smaller ε: more private, and further from the truth. The classifier itself "
-        "was trained without privacy, on other records.</p>"
+        f"<p>{kind}{how}, judged on <b>{facts['n_test']:,}</b> private test records by one release for "
+        f"<b>ε = {values['epsilon']:g}</b>.</p>"
     )
 
 
@@ -112,7 +109,7 @@ def roc_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArra
     """Return the areas under the curves of each method that is there."""
     text = f"Area under the true curve: <b>{true:.3f}</b>. "
     if not found:
-        return text + ("Choose a method in the drawer." if not values["evaluate_methods"] else "Computing…")
+        return text + ("Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…")
     parts = []
     for method in (m for m in METHODS if m in found):
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
@@ -189,7 +186,7 @@ def error_words(values: Mapping[str, Any], found: Mapping[str, Mapping[str, NDAr
     """Return the error of each method at the ε that is chosen, smallest first."""
     parts = sorted((float(np.median(found[m]["error"])), METHODS[m].split(":")[0]) for m in found)
     if not parts:
-        return "Choose a method in the drawer." if not values["evaluate_methods"] else "Computing…"
+        return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
     listed = ", ".join(f"{label} <b>{error:.4f}</b>" for error, label in parts)
     return f"Median area to the true curve at ε = {values['epsilon']:g}, smallest first: {listed}."
 
@@ -202,7 +199,7 @@ def size_words(values: Mapping[str, Any], found: Mapping[str, Mapping[int, NDArr
             size, draws = min(points.items(), key=lambda pair: float(np.median(pair[1])))
             parts.append(f"{METHODS[method].split(':')[0]} <b>{size:,}</b> ({np.median(draws):.4f})")
     if not parts:
-        return "Choose a method in the drawer." if not values["evaluate_methods"] else "Computing…"
+        return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
     return f"Best of the numbers tried at ε = {values['epsilon']:g}, with its median error: {'; '.join(parts)}."
 
 

@@ -13,15 +13,17 @@ class ExploreControls(Controls):
     """All widgets of the Explore page; `column` is what the drawer shows."""
 
     def middle(self) -> list:
-        """Return what stands in the drawer between relation and draws."""
+        """Return what stands under "Advanced" between relation and draws."""
         rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
         return [
-            *self.selection(),
-            self.add("threshold_percentile"),
-            note("Counts below this percentile of the noise are raised to it."),
             self.add("row_bound", format=rule),
             note("What a record adds to the counts in all: less means less noise and less signal."),
-            self.add("reg_lambda"),
-            note("Of the sum of losses, N times the thesis' Λ. Larger: less noise, simpler model."),
             self.add("map_score", pmui.RadioBoxGroup, inline=True),
         ]
+
+    def in_cards(self) -> None:
+        """Make the levers."""
+        self.add("n_features")
+        self.add("selection_share", format="0%")
+        self.add("threshold_percentile")
+        self.add("reg_lambda")

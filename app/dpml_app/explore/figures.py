@@ -47,6 +47,7 @@ STYLES = {
     "mutual_information": LOOKS["mask-mi"],
     "logistic": LOOKS["output"],
 }
+SCORE_WORDS = {"count": "by counts", "mutual_information": "by mutual information"}
 SCORE_STYLES = {kind: STYLES[kind] for kind in ("count", "mutual_information")}
 
 BAND = ("epsilon", "mean", "low", "high")
@@ -187,8 +188,8 @@ class SelectionFigure:
                 level=OVERLAY,
             )
             every.append(dots)
-            legend.add(style.label, [mark(style.marker, style.color)], [dots])
-        legend.add("A blind choice", [stroke(REFERENCE, "dotted")], [self.uniform])
+            legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)], [dots])
+        legend.add("blind", [stroke(REFERENCE, "dotted")], [self.uniform])
         tips = [
             ("feature", "@name"),
             ("by counts", "@count{0.00%}"),
@@ -249,9 +250,9 @@ class RocFigure:
         )
         exact = p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         legend = PlotLegend(p, hides=True)
-        legend.add("Exact curve, never published", [stroke(EXACT)], [exact])
-        legend.add("Private curves, one a draw", [stroke(style.color)], [private])
-        legend.add("Guessing", [stroke(REFERENCE, "dotted")], [chance])
+        legend.add("exact", [stroke(EXACT)], [exact])
+        legend.add("private", [stroke(style.color)], [private])
+        legend.add("guessing", [stroke(REFERENCE, "dotted")], [chance])
 
     def show(self, curves: dict[str, np.ndarray]) -> None:
         """Show the result of `dpml_app.data.roc`."""
@@ -338,8 +339,8 @@ class MapFigure:
         )
         legend = PlotLegend(p)
         best = mark("circle", "white", line_color="black", line_width=2)
-        legend.add("Best feature count at this ε", [best])
-        legend.add("Your setting", [mark("square", HERE, fill_alpha=0, line_width=3)])
+        legend.add("best", [best])
+        legend.add("yours", [mark("square", HERE, fill_alpha=0, line_width=3)])
         bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0%"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)
         p.add_layout(bar, "right")

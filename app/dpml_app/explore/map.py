@@ -19,7 +19,7 @@ class MapCard(CurvesCard):
     """Mean accuracy over ε and feature count, one chunk a row."""
 
     draw = MapFigure
-    name, title, caption = "map", "How many features, at which ε", words.CAPTIONS["map"]
+    name, title, caption = "map", "How many features?", words.CAPTIONS["map"]
 
     def lay_out(self, facts: Values) -> None:
         ends = sorted((facts["majority"], facts["non_private"]))

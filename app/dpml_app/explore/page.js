@@ -12,12 +12,12 @@ function log_weights(scores, unit, epsilon, T) {
 
 function draw() {
   const epsilon = controls.data.epsilon[0]
-  put(accuracy_marker, {location: epsilon})
+  put_named(["accuracy-marker"], {location: epsilon})
   const D = scores.data.count.length
   if (D === 0) { return }
   const T = Math.min(controls.data.n_features[0], D)
   const paid = epsilon * controls.data.selection_share[0]
-  put(map_current, {data: {epsilon: [epsilon], n_features: [T]}})
+  put_named(["map-current"], {data: {epsilon: [epsilon], n_features: [T]}})
   const columns = {y: shown.data.y, name: shown.data.name}
   const found = {}
   for (const kind of KINDS) {

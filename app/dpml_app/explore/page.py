@@ -8,45 +8,88 @@ the older one stop.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
+from bokeh.models import ColumnDataSource, CustomJS
+
 from dpml_app import data
-from dpml_app.card import Results, Values
+from dpml_app.card import BOX_STYLE, Results, Values, here
 from dpml_app.cards import CardPage
-from dpml_app.drawing.figure import run_script, script
-from dpml_app.explore import words
-from dpml_app.explore.accuracy import AccuracyCard, accuracies, statistic_key
+from dpml_app.drawing.figure import EPSILON_TICKS, run_script, script
+from dpml_app.explore import shipped, words
+from dpml_app.explore.accuracy import AccuracyCard, statistic_key
 from dpml_app.explore.controls import ExploreControls
+from dpml_app.explore.hero import HeroCard
+from dpml_app.explore.hero_figure import RIGHT
+from dpml_app.explore.levers import LeversCard
 from dpml_app.explore.map import MapCard
 from dpml_app.explore.roc import RocCard
 from dpml_app.explore.selection import SelectionCard
 from dpml_app.explore.settings import ExploreSettings
 from dpml_app.settings import DATASETS, EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["ExplorePage"]
 
 SCRIPT = script("drawing/kernels.js", "explore/page.js")
+HERO = script("explore/hero.js").replace("RIGHT", str(RIGHT)).replace("TICKS", str(EPSILON_TICKS))
+DRAG = script("explore/drag.js")
+COST_STYLE = """
+:host { line-height: 1.45; }
+h2 { font-size: 0.95rem; font-weight: 600; margin: 0; opacity: 0.75; }
+p { margin: 0; }
+.big { font-size: 1.15rem; font-weight: 600; color: var(--cost, #c2410c); }
+.big b { font-size: 2.6rem; line-height: 1.1; letter-spacing: -0.02em; }
+"""
 
 
 class ExplorePage(CardPage):
     """The page of one session."""
 
+    question = "What does privacy cost?"
+    lead = "Drag <b>ε</b>. Left hides each person better, right predicts better."
     settings: ExploreSettings
     datasets = DATASETS
     room = "explore"
-    kinds = (AccuracyCard, RocCard, SelectionCard, MapCard)
+    kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, AccuracyCard)
+    hero = "cost"
+    why = ("levers", "selection", "roc", "map")
     sources = ("answer-state", "sweep-state")
     readout_name = "{}-readout"
-    readout_look = MappingProxyType({"padding-left": "7px"})
     what = "curves and map"
     controls_kind = ExploreControls
 
+    def __init__(self, settings: ExploreSettings, pool: Pool):
+        super().__init__(settings, pool)
+        self.headline.param.update(stylesheets=[BOX_STYLE, COST_STYLE], margin=(0, 0, 12, 0))
+        self._open()
+
+    def _open(self) -> None:
+        """Fill the picture and its sentence with what ships, so that they come with the document."""
+        values = self.values()
+        for chunk, result in shipped.results(values["dataset"], values["relation"], values["seed"]).items():
+            if self.pool.cache.get(chunk.key) is None:
+                self.pool.cache.put(chunk.key, result)
+        hero = self.cards[self.hero]
+        assert isinstance(hero, HeroCard)
+        if hero.open(values):
+            facts = shipped.first_facts(values["dataset"])
+            results = {self.hero: self._chosen(hero.work(values, facts))}
+            self.headline.object = self.words(values, facts, results)
+            self._read_out(self.hero, hero.readout(values, facts, results[self.hero]))
+        self.show_risk()
+
+    def side(self) -> list[Any]:
+        return [self.headline, *super().side()]
+
+    def sentences(self) -> list[Any]:
+        return []  # beside the picture
+
     def connect(self) -> list[Any]:
         browser = self.controls.tell_browser("browser-controls", "epsilon", "n_features", "selection_share")
-        figures = {name: made.figure for name, made in self.cards.items()}
+        figures = {name: made.figure for name, made in self.cards.items() if made.figure}
         selection = figures["selection"]
+        cost = figures["cost"]
         arguments = {
             "controls": browser,
             "scores": selection.scores,
@@ -55,17 +98,27 @@ class ExplorePage(CardPage):
             "selection": selection.drawn,
             "uniform": selection.uniform,
             "readout": self.readouts["selection"],
-            "accuracy_marker": figures["accuracy"].marker,
-            "map_current": figures["map"].current,
         }
         run_script(SCRIPT, arguments, browser, selection.unit)
-        return [browser, selection.unit]
+        of_cost = {name: getattr(cost, name) for name in ("plot", "curve", "draws", "gap", "dots", "names", "marker")}
+        run_script(HERO, {"controls": browser, **of_cost}, browser, cost.draws, cost.names)
+        dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
+        dragged.on_change("data", self._dragged)
+        arguments = {"controls": browser, "dragged": dragged, "marker": cost.marker, "steps": list(EPSILONS)}
+        cost.marker.js_on_change("location", CustomJS(args=arguments, code=DRAG))
+        return [browser, selection.unit, dragged]
+
+    def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Take the ε to which the marker was dragged."""
+        for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
+            self.report("epsilon", problem)
 
     async def facts(self, name: str) -> Values:
         return await self._call(data.facts, name)
 
     def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
-        return words.headline(values, facts, accuracies(results.get("accuracy", {})))
+        found = results.get(self.hero, {})
+        return words.headline(values, here(found, "private"), here(found, "plain"))
 
     def first(self, values: Values) -> list[Chunk]:
         """Return the slow statistics that are not here: with them the server answers at once at every ε."""

@@ -15,7 +15,7 @@ class SelectionCard(Card):
 
     draw = SelectionFigure
     _relation = ""
-    name, title, caption = "selection", "Which features a private choice takes", words.CAPTIONS["selection"]
+    name, title, caption = "selection", "Features chosen", words.CAPTIONS["selection"]
 
     def lay_out(self, facts: Values) -> None:
         self.figure.show_dataset(facts["names"], facts["count"], facts["mutual_information"])

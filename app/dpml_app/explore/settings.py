@@ -15,7 +15,7 @@ __all__ = ["ExploreSettings"]
 class ExploreSettings(Shared):
     """Every control of the Explore page that no other page has."""
 
-    reg_lambda: Any = choice(50.0, LAMBDAS, "λ, logistic regression")
+    reg_lambda: Any = choice(50.0, LAMBDAS, "λ")
     row_bound = param.Integer(default=0, bounds=(0, MOST_FEATURES), label="Row bound")
     map_score: Any = choice(
         "count", {"count": "Counts", "mutual_information": "Mutual information"}, "Map: features chosen by"

@@ -43,7 +43,7 @@ def _flip(options: dict) -> dict:
 
 
 class NoiseControls:
-    """All widgets: `column` is for the drawer, `cards` holds those that stand above a figure, by card.
+    """All widgets: `side` and `advanced` are for beside the picture, `cards` holds those of a card.
 
     Parameters
     ----------
@@ -141,23 +141,21 @@ class NoiseControls:
 
     def _lay_out(self) -> None:
         w = self.widgets
-        line = pmui.Divider(margin=(4, 12), sizing_mode="stretch_width")
-        self.column = pn.Column(
-            w["noise_epsilon"],
-            note('<div class="ends"><span>← more private</span><span>less private →</span></div>'),
-            w["noise_sensitivity"],
-            note("How far one person can move the exact number."),
+        column = {"sizing_mode": "stretch_width", "margin": 0}
+        self.side = pn.Column(
             w["noise_mechanism"],
+            w["noise_sensitivity"],
+            self.redraw,
+            **column,
+        )
+        self.advanced = pn.Column(
             w["noise_delta"],
             note("Probability that the Gaussian's promise fails; smaller is more private."),
             w["noise_beta"],
             note("Smoothness of the sensitivity that Cauchy and Student's t noise is scaled by."),
-            line,
             w["noise_draws"],
             w["noise_seed"],
-            self.redraw,
-            sizing_mode="stretch_width",
-            margin=(8, 0),
+            **column,
         )
         self.cards = {
             "draws": [w["noise_dimension"], w["noise_reach"]],

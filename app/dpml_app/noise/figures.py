@@ -67,7 +67,7 @@ class HistogramFigure:
         legend = PlotLegend(p, hides=True)
         legend.add("Draws", [area(BLUE, 0.45)], [bars])
         legend.add("Exact", [stroke(VERMILION)], [line])
-        legend.add("95 % of bars end here", [area(ORANGE, 0.35)], [band])
+        legend.add("95 % of bars", [area(ORANGE, 0.35)], [band])
         tips = [("from, to", "@left{0.00}, @right{0.00}"), ("draws", "@share{0.00%}"), ("exact", "@exact{0.00%}")]
         p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 

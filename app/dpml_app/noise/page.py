@@ -18,7 +18,7 @@ from panel.models.markup import HTML
 from dpml.exceptions import DpmlError
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.smooth.admissible import Cauchy
-from dpml_app.card import Slot, card, figure_pane, grid, line
+from dpml_app.card import Slot, answer, card, figure_pane, grid, line
 from dpml_app.drawing.looks import REFERENCE, Style
 from dpml_app.noise import compute as noise_compute
 from dpml_app.noise import words as noise_words
@@ -35,7 +35,7 @@ from dpml_app.noise.models import model
 from dpml_app.noise.points import encode
 from dpml_app.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
 from dpml_app.noise.smooth_figures import SPREAD, SmoothFigures
-from dpml_app.page import HEADLINE_STYLE, BasePage
+from dpml_app.page import BasePage
 from dpml_app.work.pool import Pool
 
 __all__ = ["NoisePage"]
@@ -46,11 +46,6 @@ TAIL_STYLES = {
     "own": Style("Chosen mechanism", "#D55E00", "triangle", "dotted"),
 }
 ERRORS = np.linspace(0, 25, 501)
-INTRODUCTION = (
-    "<p>Privacy is bought with noise. This page shows what the noise of each mechanism looks like, how large an error "
-    "it makes, which mechanism makes the smallest one, and how much less is enough where the data are well "
-    "behaved.</p>"
-)
 SHARED = {"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"}
 
 
@@ -64,6 +59,8 @@ class NoisePage(BasePage):
         Not used: nothing here takes long.
     """
 
+    question = "How much noise hides a person?"
+    lead = "Drag <b>ε</b>: left hides better, right errs less."
     settings: NoiseSettings
 
     def __init__(self, settings: NoiseSettings, pool: Pool):
@@ -116,28 +113,31 @@ class NoisePage(BasePage):
         # a model is in the document once another one refers to it: the browser draws before the card is near the view
         smooth = self.smooth
         self.histogram.plot.tags = [self.state, smooth.points, smooth.controls, smooth.unit]
-        self.dimensions = {1: figure_pane(self.histogram.plot), 2: figure_pane(self.plane.plot)}
-        self.slots = []
-        both = pn.Column(*self.dimensions.values(), sizing_mode="stretch_width", margin=0)
         scales = line(figure_pane(self.scales.plot), figure_pane(self.costs.plot), least=480)
+        captions, slots = noise_words.CAPTIONS, {}
         for title, name, content, wide in (
-            ("What the noise looks like", "draws", both, 6),
-            ("The largest error of many answers", "tails", self.tails.plot, 6),
-            ("Which noise is smallest", "rivals", self.rivals.plot, 6),
-            ("Choosing one of five", "choices", self.choices.plot, 6),
-            ("Sensitivity of your own points", "smooth", self._smooth_panes(), 12),
-            ("Three calibrations of Cauchy noise", "calibrations", scales, 12),
+            ("The largest error of many answers", "tails", self.tails.plot, False),
+            ("Which noise is smallest", "rivals", self.rivals.plot, False),
+            ("Sensitivity of your own points", "smooth", self._smooth_panes(), True),
+            ("Choosing one of five", "choices", self.choices.plot, False),
+            ("Three calibrations of Cauchy noise", "calibrations", scales, True),
         ):
-            make = partial(card, title, self.readouts[name], content, noise_words.CAPTIONS[name], self._above(name))
-            self.slots.append(Slot(f"noise-{name}", make, wide=wide == 12))
-        self.main = pn.Column(
-            self.alerts,
-            pn.pane.HTML(INTRODUCTION, sizing_mode="stretch_width", margin=(12, 28), stylesheets=[HEADLINE_STYLE]),
-            grid(self.slots),
-            sizing_mode="stretch_width",
-        )
+            aside = name in ("tails", "rivals")
+            make = partial(card, title, self.readouts[name], content, captions[name], self._above(name), aside=aside)
+            slots[name] = Slot(f"noise-{name}", make, wide=wide)
+        self.slots = list(slots.values())
+        plots = [self.histogram.plot, self.plane.plot]
+        self.places["top"].append(self._answer_place("What the noise looks like", captions["draws"], plots))
+        self.places["side"].extend([self.risk, self.controls.side])
+        self.places["advanced"].append(self.controls.advanced)
+        self.places["why"].append(grid(self.slots[:2]))
+        self.places["more"].append(grid(self.slots[2:]))
         self.smooth.connect(self.readouts["smooth"])
         self.smooth.points.on_change("data", self._dragged)
+
+    def _answer_place(self, title: str, caption: str, plots: list[Any]) -> pn.Column:
+        epsilon, own = self.controls.widgets["noise_epsilon"], self._above("draws")
+        return answer(title, caption, plots, epsilon, own, readout=self.readouts["draws"])
 
     def _smooth_panes(self) -> pn.Column:
         left = pn.Column(figure_pane(self.smooth.line), figure_pane(self.smooth.release), sizing_mode="stretch_width")
@@ -164,6 +164,7 @@ class NoisePage(BasePage):
     def _answer(self, changed: set[str]) -> None:
         values = {name: getattr(self.settings, name) for name in self.names}
         with pn.io.hold(self._doc):
+            self.show_risk("noise_epsilon", "noise_relation")
             for section, (names, draw) in self.sections.items():
                 if not names & changed:
                     continue
@@ -195,8 +196,7 @@ class NoisePage(BasePage):
 
     def _draws(self, values: dict[str, Any]) -> None:
         dimension = values["noise_dimension"]
-        for number, pane in self.dimensions.items():
-            pane.visible = number == dimension
+        self.histogram.plot.visible, self.plane.plot.visible = dimension == 1, dimension == 2
         if not self._usable(values):
             return
         name, numbers, reach = values["noise_mechanism"], self._numbers(values), values["noise_reach"]

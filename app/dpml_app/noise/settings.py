@@ -54,7 +54,7 @@ class NoiseSettings(Shared):
     """Every control of the Noise page."""
 
     noise_mechanism: Any = _choice("laplace", MECHANISMS, "Mechanism")
-    noise_dimension: Any = _choice(1, (1, 2), "Dimensions of the noise")
+    noise_dimension: Any = _choice(1, (1, 2), "Dimensions")
     noise_epsilon: Any = _choice(1.0, NOISE_EPSILONS, "ε of the noise")
     noise_sensitivity = param.Integer(default=1, bounds=(1, 20), label="Sensitivity Δ")
     noise_delta: Any = _choice(1e-6, DELTAS, "δ of the Gaussian")
@@ -63,8 +63,8 @@ class NoiseSettings(Shared):
     noise_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed of the noise")
     noise_reach: Any = _choice(10, REACHES, "Axis reaches to ±")
     noise_queries: Any = _choice(1000, QUERIES, "Number of queries D")
-    noise_failure: Any = _choice(0.05, FAILURES, "Probability p of a larger error")
-    noise_touched: Any = _choice(1, TOUCHED, "Numbers that one person moves, k")
+    noise_failure: Any = _choice(0.05, FAILURES, "Probability of more, p")
+    noise_touched: Any = _choice(1, TOUCHED, "Numbers moved, k")
     noise_measure: Any = _choice("mean", ("mean", "q95"), "Size of the noise")
     noise_gap = param.Number(default=5.0, bounds=(0.5, 20.0), step=0.5, label="Gap between candidates")
     noise_statistic: Any = _choice("median", STATISTICS, "Statistic")

@@ -13,19 +13,25 @@ COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(2
 
 
 class SelectControls(Controls):
-    """All widgets: `column` is for the drawer, `widgets` also holds those that stand in a card."""
+    """All widgets; `widgets` also holds those that stand in a card."""
+
+    in_top = "n_features"
+
+    def beside(self) -> list:
+        """Return what stands beside the picture with the data set."""
+        return [self.add("selection_share", format="0%")]
 
     def middle(self) -> list:
-        """Return what stands in the drawer between relation and draws."""
+        """Return what stands under "Advanced" between relation and draws."""
         whole = words_of("return tick == 0 ? 'all of them' : String(tick)")
         return [
-            *self.selection(),
             self.add("select_row_bound", format=whole),
             note("Of total and difference counts, and of noisy counts. Fewer: less noise, and lower counts."),
         ]
 
     def in_cards(self) -> None:
         """Make the widgets that stand in cards."""
+        self.add("n_features")
         self.add("select_calibration", pmui.RadioBoxGroup)
         self.add("select_score")
         self.add("select_threshold")

@@ -33,6 +33,8 @@ SCRIPT = script("drawing/kernels.js", "select/page.js")
 class SelectPage(CardPage):
     """The page of one session."""
 
+    question = "Which features would a private choice take?"
+    lead = "Drag <b>T</b>, how many features are kept."
     settings: SelectSettings
     datasets = DATASETS
     room = "select"
@@ -41,7 +43,8 @@ class SelectPage(CardPage):
     readout_name = "select-{}-readout"
     what = "F1 and accuracy"
     controls_kind = SelectControls
-    headline_height = 60
+    hero = "count"
+    why = ("mutual_information", "coins")
 
     def __init__(self, settings: SelectSettings, pool: Pool):
         self.weights = WeightFigures()
@@ -52,11 +55,7 @@ class SelectPage(CardPage):
 
     def connect(self) -> list[Any]:
         browser = self.controls.tell_browser("select-browser", "epsilon", "n_features", "selection_share")
-        arguments = {
-            **self.weights.sources(),
-            "controls": browser,
-            "features_marker": self.cards["accuracy"].figure.here,
-        }
+        arguments = {**self.weights.sources(), "controls": browser}
         run_script(SCRIPT, arguments, browser, self.weights.now)
         for kind, source in self.weights.drawn.items():
             source.selected.on_change("indices", partial(self._tapped, kind))

@@ -52,28 +52,19 @@ class MutualInformationCard(RankedCard):
 
     name = kind = "mutual_information"
     title = "Who is chosen, by mutual information"
+    like_hero = True
 
 
 class CountCard(RankedCard):
-    """By counts."""
+    """By counts: the page's picture. It sends the browser what all three cards are drawn from."""
 
     name = kind = "count"
     title = "Who is chosen, by counts"
 
-
-class CoinsCard(Card):
-    """Each feature in a choice of its own. It sends the browser what all three cards are drawn from."""
-
-    name, title, caption = "coins", "Scores against what one record can change", words.CAPTIONS["coins"]
-    controls = ("select_calibration",)
-
     def __init__(self, weights: WeightFigures):
-        self.weights, self.plots = weights, [weights.coins]
+        super().__init__(weights)
+        self.weights = weights
         self._sent: tuple = ()
-
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        setting = values["select_calibration"], *paid_setting(values)
-        return {(k, NOW): Chunk(compute.coins, (values["dataset"], k, *setting)) for k in compute.KINDS}
 
     def lay_out(self, facts: Values) -> None:
         self.weights.show_dataset(facts)
@@ -84,9 +75,23 @@ class CoinsCard(Card):
             self._sent = sent
             self.weights.show_setting(facts, *sent)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return words.coin_words(facts, values, {kind: results[kind, NOW] for kind in compute.KINDS})
-
     def clear(self) -> None:
         self._sent = ()
         self.weights.clear()
+
+
+class CoinsCard(Card):
+    """Each feature in a choice of its own."""
+
+    name, title, caption = "coins", "Score against change", words.CAPTIONS["coins"]
+    controls = ("select_calibration",)
+
+    def __init__(self, weights: WeightFigures):
+        self.plots = [weights.coins]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        setting = values["select_calibration"], *paid_setting(values)
+        return {(k, NOW): Chunk(compute.coins, (values["dataset"], k, *setting)) for k in compute.KINDS}
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return words.coin_words(facts, values, {kind: results[kind, NOW] for kind in compute.KINDS})

@@ -25,9 +25,9 @@ SCORES = {
 }
 # how one unit of score is weighed
 CALIBRATIONS = {
-    "range": "ε for the set, by the range",
-    "published": "As published, ε/(2TΔ)",
-    "per-feature": "ε/(2Δ) for each feature",
+    "range": "calibrated",
+    "published": "as published",
+    "per-feature": "per feature",
 }
 # τ as a share of the public number of records, or in bits
 _STEPS = (1, 1.6, 2.5, 4, 6.3)

@@ -13,7 +13,7 @@ from dpml_app.drawing.looks import NOT_PRIVATE_DASH
 from dpml_app.select.compute import KINDS, threshold_of
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES
 from dpml_app.select.settings import SCORES
-from dpml_app.text import RELATION_WORDS, number, percent, points
+from dpml_app.text import number, percent, points
 
 __all__ = [
     "CAPTIONS",
@@ -68,11 +68,9 @@ def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Return, as HTML, what is chosen and what it is paid with."""
     paid = values["epsilon"] * values["selection_share"]
     T, D = values["n_features"], facts["n_features"]
-    relation, _ = RELATION_WORDS[values["relation"]]
     return (
-        f"<p>Choose <b>{T}</b> of {D:,} features privately: <b>ε = {number(paid)}</b> pays for the choice "
-        f"({percent(values['selection_share'], 0)} of {values['epsilon']:g}; {relation}), the rest trains the "
-        "classifier on them. Smaller ε: more private, and closer to a blind choice.</p>"
+        f"<p>Choose <b>{T}</b> of {D:,} features privately: <b>ε = {number(paid)}</b> pays for it, "
+        f"{percent(values['selection_share'], 0)} of {values['epsilon']:g}.</p>"
     )
 
 

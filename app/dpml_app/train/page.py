@@ -33,6 +33,8 @@ __all__ = ["TrainPage"]
 class TrainPage(CardPage):
     """The page of one session."""
 
+    question = "Which model pays least?"
+    lead = "Drag <b>ε</b>: left is more private. The line on top makes the fewest errors."
     settings: TrainSettings
     controls: TrainControls
     room = "train"
@@ -50,6 +52,8 @@ class TrainPage(CardPage):
     sources = ("train-state", "train-work")
     readout_name = "train-{}-readout"
     controls_kind = TrainControls
+    hero = "accuracy"
+    why = ("size", "weights")
     reload = frozenset({"dataset", "train_family"})
 
     async def facts(self, name: str) -> Values:

@@ -21,7 +21,7 @@ class SizeCard(BandCard):
     """Every chosen method on fewer and fewer records, at the ε that is chosen."""
 
     name, title = "size", "Accuracy against training size"
-    families, wide = ("naive-bayes", "linear"), True
+    families, wide, like_hero = ("naive-bayes", "linear"), True, True
     caption = (
         "The first records in one fixed order that does not look at them; each size holds the smaller ones. Noise does "
         "not shrink with the table, so fewer records cost more than they would without privacy. Level lines are of all "

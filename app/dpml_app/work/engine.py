@@ -77,7 +77,7 @@ class Engine:
 
     @property
     def _done(self) -> str:
-        return f"{self.what.capitalize()} are up to date"
+        return ""
 
     def _start(self) -> None:
         self._run = run = Run(self.pool, self._chunks)

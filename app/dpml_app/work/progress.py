@@ -11,6 +11,8 @@ from bokeh.models import ColumnDataSource
 __all__ = ["Progress"]
 
 STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
+# its room stays
+SHOWN, AWAY = {"visibility": "visible"}, {"visibility": "hidden"}
 CANCELLED = "Cancelled: what is faded or missing is not of this setting"
 
 
@@ -36,19 +38,20 @@ class Progress:
         self.button.on_click(lambda _event: cancel())
         self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name=name)
 
-    def below(self, headline: pn.pane.HTML) -> pn.Column:
-        """Return the card at the top of a page: its headline, and progress below it."""
-        line = pn.Row(self.status, self.button, sizing_mode="stretch_width", margin=(0, 8), height=42)
-        return pn.Column(headline, line, self.bar, sizing_mode="stretch_width", margin=(8, 12))
+    @property
+    def column(self) -> pn.Column:
+        """The line, the bar and the button, below one another."""
+        line = pn.Row(self.status, self.button, sizing_mode="stretch_width", margin=0, height=42)
+        return pn.Column(line, self.bar, sizing_mode="stretch_width", margin=(8, 6))
 
     def tell(self, text: str, done: int, total: int, running: bool = False) -> None:
         """Say in words and by the bar how far a run is."""
         self.bar.param.update(value=done if running else 0, max=max(total, 1))
         self.status.object = text
-        self.button.param.update(label="Cancel", disabled=not running)
+        self.button.param.update(label="Cancel", disabled=not running, styles=SHOWN if running else AWAY)
         self.state.data = {"running": [running], "done": [done], "total": [total]}
 
     def cancelled(self, done: int, total: int) -> None:
         """Say that a run was cancelled, and offer to take it up again."""
         self.tell(CANCELLED, done, total)
-        self.button.param.update(label="Resume", disabled=False)
+        self.button.param.update(label="Resume", disabled=False, styles=SHOWN)

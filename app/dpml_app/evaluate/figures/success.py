@@ -16,8 +16,8 @@ from dpml_app.evaluate.figures.parts import over_epsilon, send
 __all__ = ["SuccessFigure"]
 
 ATTACK_STYLES = {
-    "counts": Style("Attacker who sees the noisy counts", BLUE, "circle"),
-    "curve": Style("Attacker who sees the private curve", ORANGE, "square"),
+    "counts": Style("sees noisy counts", BLUE, "circle"),
+    "curve": Style("sees private curve", ORANGE, "square"),
 }
 
 
@@ -39,12 +39,12 @@ class SuccessFigure(BandsFigure):
         for span in (always, coin):
             p.add_layout(span)
         lines = [
-            self.legend.item("From the exact curve: always right", [stroke(EXACT, width=3)], [always]),
-            self.legend.item("Bound e^ε/(1 + e^ε)", [stroke(REFERENCE)], [bound]),
-            self.legend.item("Best attack on noisy counts", [stroke(GREEN, "dashed")], [best]),
+            self.legend.item("exact curve", [stroke(EXACT, width=3)], [always]),
+            self.legend.item("bound", [stroke(REFERENCE)], [bound]),
+            self.legend.item("best attack", [stroke(GREEN, "dashed")], [best]),
         ]
         self.legend.place([*lines, *self.items.values()])
-        self.legend.add("A coin", [stroke(REFERENCE, "dotted")], [coin])
+        self.legend.add("a coin", [stroke(REFERENCE, "dotted")], [coin])
 
     def show_lines(self, epsilons: Sequence[float], lines: Mapping[str, np.ndarray]) -> None:
         """Show the bound and the best attack."""

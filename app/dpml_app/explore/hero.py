@@ -1,0 +1,75 @@
+"""Card: what privacy costs. The picture that the first page opens with, and that the browser moves by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpml_app.card import NOW, Card, Place, Results, Values, here
+from dpml_app.explore import cost, shipped, words
+from dpml_app.explore.hero_figure import CostFigure
+from dpml_app.settings import EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["HeroCard"]
+
+
+def private(values: Values, epsilon: float) -> Chunk:
+    """Return the chunk of the draws at one ε."""
+    return Chunk(cost.private, (values["dataset"], values["relation"], epsilon, values["seed"]))
+
+
+def plain(values: Values, method: str) -> Chunk:
+    """Return the chunk of a method without noise."""
+    return Chunk(cost.without_noise, (values["dataset"], method))
+
+
+class HeroCard(Card):
+    """The classifier to begin with at each ε, and the same without noise."""
+
+    draw: ClassVar[Any] = CostFigure
+    name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        rules = shipped.methods(values["dataset"])
+        chosen = values["epsilon"]
+        work: dict[Place, Chunk] = {
+            ("private", NOW): private(values, chosen),
+            ("plain", NOW): plain(values, rules[chosen]),
+        }
+        work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
+        return work | {("private", e): private(values, e) for e in EPSILONS}
+
+    def open(self, values: Values) -> bool:
+        """Show what ships, before anything is loaded; return whether it is all that the card shows."""
+        facts = shipped.first_facts(values["dataset"])
+        results = shipped.results(values["dataset"], values["relation"], values["seed"])
+        if not facts:
+            return False
+        wanted = self.work(values, facts)
+        there = {place: results[chunk] for place, chunk in wanted.items() if chunk in results}
+        self.prepare(values, facts, there)
+        self.show(there, wanted)
+        return len(there) == len(wanted)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._values, self._facts = values, facts
+        self.figure.move(values["epsilon"])
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        rules = shipped.methods(self._values["dataset"])
+        there = [e for e in EPSILONS if ("private", e) in results and ("plain", rules[e]) in results]
+        draws = np.array([results["private", e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
+        plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])
+        names = {cost.METHOD_WORDS[rules[e]] for e in there}
+        whole = len(there) == len(EPSILONS)
+        self.figure.show(np.array(there), draws, plain, self._facts["majority"], names, whole)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found, without = here(results, "private"), here(results, "plain")
+        return "Computing…" if found is None or without is None else words.who_pays(facts, found, without)
+
+    def clear(self) -> None:
+        self.figure.clear()

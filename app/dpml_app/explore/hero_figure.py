@@ -1,0 +1,151 @@
+"""The picture of what privacy costs: two named curves, the gap between them at the ε that is chosen, and every draw."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+import numpy as np
+from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, Span
+from numpy.typing import NDArray
+
+from dpml_app.drawing.figure import EPSILON_TICKS, empty, empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.looks import BLUE, COST, OVERLAY, REFERENCE
+from dpml_app.settings import EPSILONS
+
+__all__ = ["CostFigure"]
+
+FloatArray = NDArray[np.float64]
+# room for the names of the curves beside their ends, and for the labels of the axis; the slider is as wide as between
+LEFT, RIGHT = 56, 178
+
+
+class CostFigure:
+    """Accuracy against ε of one private model, and of the same model without noise.
+
+    The browser moves what belongs to the ε that is chosen: all draws at every ε are in the page.
+    """
+
+    def __init__(self) -> None:
+        self.plot = p = new_figure(
+            "cost",
+            x_axis_type="log",
+            x_range=Range1d(start=EPSILONS[0], end=EPSILONS[-1]),
+            y_range=Range1d(start=0.5, end=1.0),
+            min_border_left=LEFT,
+            min_border_right=RIGHT,
+            outline_line_color=None,
+        )
+        epsilon_axis(p)
+        p.xaxis.axis_label = None
+        p.xaxis.ticker.ticks = [*EPSILON_TICKS]
+        p.xgrid.visible = False
+        p.yaxis.formatter = NumeralTickFormatter(format="0 %")
+        for axis in p.axis:
+            axis.update(axis_line_color=None, major_tick_line_color=None, minor_tick_line_color=None)
+        p.toolbar.autohide = True
+        self.curve = empty_source("cost-curve", "epsilon", "mean", "low", "high", "plain")
+        self.draws = empty_source("cost-draws", "epsilon", "run", "accuracy")
+        self.run = empty_source("cost-run", "epsilon", "accuracy")
+        self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "middle", "text", "align", "off")
+        self.dots = empty_source("cost-dots", "epsilon", "accuracy")
+        self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
+        self.marker = Span(
+            location=0.1,
+            dimension="height",
+            editable=True,
+            line_color=REFERENCE,
+            line_width=2,
+            line_dash=[5, 4],
+            hover_line_color=BLUE,
+            hover_line_width=4,
+            name="cost-marker",
+            level=OVERLAY,
+        )
+        p.add_layout(self.marker)
+        p.varea("epsilon", "low", "high", source=self.curve, fill_color=BLUE, fill_alpha=0.16)
+        p.line("epsilon", "accuracy", source=self.run, color=BLUE, line_width=1.5, line_alpha=0.9)
+        plain = p.step("epsilon", "plain", source=self.curve, color=REFERENCE, line_width=3, mode="center")
+        mean = p.line("epsilon", "mean", source=self.curve, color=BLUE, line_width=4)
+        p.segment("epsilon", "mean", "epsilon", "plain", source=self.gap, color=COST, line_width=6, level=OVERLAY)
+        p.scatter("epsilon", "accuracy", source=self.dots, color=BLUE, size=6, alpha=0.45, level=OVERLAY)
+        p.scatter(
+            "epsilon", "mean", source=self.gap, size=17, color=BLUE, line_color="white", line_width=2.5, level=OVERLAY
+        )
+        p.text(
+            "epsilon",
+            "middle",
+            "text",
+            source=self.gap,
+            color=COST,
+            text_font_size="20px",
+            text_font_style="bold",
+            text_align="align",
+            text_baseline="middle",
+            x_offset="off",
+            level=OVERLAY,
+            name="cost-words",
+        )
+        p.text(
+            "x",
+            "y",
+            "text",
+            source=self.names,
+            color="color",
+            text_font_size="15px",
+            text_font_style="bold",
+            text_baseline="middle",
+            text_align="side",
+            x_offset="off",
+            y_offset="down",
+            level=OVERLAY,
+        )
+        tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
+        p.add_tools(HoverTool(renderers=[mean, plain], tooltips=[*tips, ("without noise", "@plain{0.0%}")]))
+
+    def move(self, epsilon: float) -> None:
+        """Mark the ε that is chosen, where the browser has not done so itself."""
+        if self.marker.location != epsilon:
+            self.marker.location = epsilon
+
+    def show(
+        self, epsilons: FloatArray, draws: FloatArray, plain: FloatArray, majority: float, names: Set[str], whole: bool
+    ) -> None:
+        """Show draws of shape (ε, draws) and what they cost; the axis is fitted once all are there."""
+        if not len(epsilons):
+            return
+        mean, (low, high) = draws.mean(axis=1), np.quantile(draws, [0.05, 0.95], axis=1)
+        runs = draws.shape[1]
+        self.curve.data = {"epsilon": epsilons, "mean": mean, "low": low, "high": high, "plain": plain}
+        self.draws.data = {
+            "epsilon": np.repeat(epsilons, runs),
+            "run": np.tile(np.arange(runs), len(epsilons)),
+            "accuracy": draws.ravel(),
+        }
+        bottom, top = min(low.min(), majority), max(high.max(), plain.max())
+        room = 0.06 * (top - bottom)
+        if whole or self.plot.y_range.start > bottom or self.plot.y_range.end < top:
+            self.plot.y_range.update(start=bottom - room, end=top + room)
+        end = EPSILONS[-1]
+        model = next(iter(names)) if len(names) == 1 else "by the public rule"
+        near = abs(plain[-1] - mean[-1]) < 0.08 * (top - bottom)
+        rows = [
+            (plain[-1], "without noise", REFERENCE, -10 if near else 0),
+            (mean[-1], "private", BLUE, 10 if near else 0),
+            (mean[-1], model, BLUE, 28 if near else 18),
+            (majority, "always guessing", REFERENCE, 0),
+        ]
+        y, text, color, down = (list(column) for column in zip(*rows, strict=True))
+        self.names.data = {
+            "x": [end] * 4,
+            "y": y,
+            "text": text,
+            "color": color,
+            "down": down,
+            "side": ["left"] * 4,
+            "off": [12] * 4,
+        }
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (self.curve, self.draws, self.run, self.gap, self.dots, self.names):
+            empty(source)

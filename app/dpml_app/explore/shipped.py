@@ -1,0 +1,98 @@
+"""Results that ship with the app, so that its first page opens with its curves.
+
+Made by ``python -m dpml_app.explore.shipped DATASET ...``; a test makes a part of them again. What does not ship is
+computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpml.studies.accuracy import majority_accuracy
+from dpml_app.data import dataset
+from dpml_app.explore import cost
+from dpml_app.settings import EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["RELATION", "SEED", "first_facts", "make", "methods", "results"]
+
+HERE = Path(__file__).parent / "shipped"
+RELATION, SEED = "add-remove", 0
+VERSIONS = ("numpy", "scipy", "scikit-learn")
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    path = HERE / f"{name}.json"
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return kept
+
+
+@cache
+def methods(name: str) -> dict[float, str]:
+    """Return which method the public rule chooses at each ε."""
+    kept = _read(name)
+    return dict(zip(EPSILONS, kept["methods"], strict=True)) if kept else {e: cost.rule(name, e) for e in EPSILONS}
+
+
+def first_facts(name: str) -> dict[str, Any]:
+    """Return what the first picture of a data set shows besides results; empty if nothing ships."""
+    kept = _read(name)
+    return {"majority": kept["majority"], "classes": tuple(kept["classes"])} if kept else {}
+
+
+@cache
+def results(name: str, relation: str, seed: int) -> dict[Chunk, Any]:
+    """Return what ships of a data set, by the chunks that would compute it."""
+    kept = _read(name)
+    if not kept:
+        return {}
+    found: dict[Chunk, Any] = {
+        Chunk(cost.without_noise, (name, method)): {**_shares(one["hits"], kept), "parameter": one["parameter"]}
+        for method, one in kept["without"].items()
+    }
+    if (relation, seed) == (RELATION, SEED):
+        for epsilon, hits in zip(EPSILONS, kept["private"], strict=True):
+            found[Chunk(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
+    return found
+
+
+def _shares(hits: Any, kept: dict[str, Any]) -> dict[str, Any]:
+    counts, hit = np.array(kept["records"]), np.array(hits)
+    return {"accuracy": hit.sum(axis=-1) / counts.sum(), "recall": hit / counts}
+
+
+def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
+    """Return what ships of a data set, computed."""
+    data = dataset(name)
+    counts = np.bincount(data.y_test, minlength=data.schema.n_classes)
+
+    def hits(found: dict[str, Any]) -> list:
+        listed: list = np.rint(found["recall"] * counts).astype(int).tolist()
+        return listed
+
+    rules = [cost.rule(name, epsilon) for epsilon in epsilons]
+    without = {method: cost.without_noise(name, method) for method in sorted(set(rules))}
+    return {
+        "made with": {package: version(package) for package in VERSIONS},
+        "classes": [str(c) for c in data.class_names],
+        "records": counts.tolist(),
+        "majority": majority_accuracy(data),
+        "methods": rules,
+        "without": {m: {"hits": hits(one), "parameter": one["parameter"]} for m, one in without.items()},
+        "private": [hits(cost.private(name, RELATION, epsilon, SEED)) for epsilon in epsilons],
+    }
+
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    for wanted in sys.argv[1:]:
+        (HERE / f"{wanted}.json").write_text(json.dumps(make(wanted), separators=(",", ":")) + "\n", encoding="utf-8")
+        print(wanted, flush=True)

@@ -1,0 +1,114 @@
+// Behind each plot: what it says in words, its numbers as tables, and files to keep. Runs after shell.js.
+
+const plain = (value) => typeof value === "number" ? (Number.isFinite(value) ? String(Number(value.toPrecision(6))) : "") : String(value ?? "")
+const cell = (value) => typeof value === "object" && value !== null && value.length !== undefined ? Array.from(value, plain).join(" ") : plain(value)
+// a spreadsheet takes a text that begins like a formula for one
+const quoted = (text) => {
+  const safe = /^[=+@\t\r]|^-(?![\d.])/.test(text) ? "'" + text : text
+  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+const MOST_ROWS = 200
+
+// each source that a plot draws from, with its columns as lists
+function tables(plot) {
+  const found = new Map()
+  for (const renderer of plot.renderers) {
+    const source = renderer.data_source
+    const columns = Object.entries(source?.data ?? {}).map(([name, values]) => [name, Array.from(values)])
+    const rows = columns.length > 0 ? columns[0][1].length : 0
+    if (source?.name && rows > 0) { found.set(source.name, {columns, rows}) }
+  }
+  return found
+}
+function table(name, {columns, rows}) {
+  const made = document.createElement("table")
+  made.createCaption().textContent = rows > MOST_ROWS ? `${name}: the first ${MOST_ROWS} of ${rows} rows` : name
+  const head = made.createTHead().insertRow()
+  for (const [title] of columns) {
+    const th = document.createElement("th")
+    th.scope = "col"
+    th.textContent = title
+    head.append(th)
+  }
+  const content = made.createTBody()
+  for (let i = 0; i < Math.min(rows, MOST_ROWS); i++) {
+    const row = content.insertRow()
+    for (const [, values] of columns) { row.insertCell().textContent = cell(values[i]) }
+  }
+  return made
+}
+function csv({columns, rows}) {
+  const lines = [columns.map(([name]) => quoted(name)).join(",")]
+  for (let i = 0; i < rows; i++) { lines.push(columns.map(([, values]) => quoted(cell(values[i]))).join(",")) }
+  return lines.join("\n") + "\n"
+}
+function keep(blob, name) {
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+}
+function button(text, act) {
+  const made = document.createElement("button")
+  made.type = "button"
+  made.textContent = text
+  made.addEventListener("click", act)
+  return made
+}
+
+const numbers = document.getElementById("numbers")
+function open_numbers(of) {
+  const doc = address.document
+  const [title, close] = [document.createElement("h2"), button("Close", () => numbers.close())]
+  title.textContent = of.dataset.title
+  const said = document.createElement("p")
+  // the model holds escaped HTML, as its own view takes it
+  said.innerHTML = new DOMParser().parseFromString(doc.get_model_by_name(of.dataset.said)?.text ?? "", "text/html").documentElement.textContent
+  const [actions, body] = [document.createElement("p"), document.createElement("div")]
+  for (const name of of.dataset.plots.split(" ").filter(Boolean)) {
+    const plot = doc.get_model_by_name(name)
+    if (!plot) { continue }
+    for (const [source, found] of tables(plot)) {
+      body.append(table(source, found))
+      actions.append(button(`${source}.csv`, () => keep(new Blob([csv(found)], {type: "text/csv"}), `${source}.csv`)))
+    }
+    actions.append(button(`${name}.png`, () => {
+      const layer = Bokeh.index.find_one_by_id(plot.id).export("png")
+      layer.canvas.toBlob((blob) => keep(blob, `${name}.png`))
+    }))
+  }
+  numbers.replaceChildren(title, close, said, actions, body)
+  numbers.showModal()
+}
+document.addEventListener("click", (event) => {
+  const of = event.composedPath().find((part) => part.dataset?.plots !== undefined)
+  if (of) { open_numbers(of) }
+  // what is open over a plot goes when another place is clicked
+  for (const open of [...opened]) {
+    if (!event.composedPath().includes(open)) { open.open = false }
+  }
+})
+const opened = new Set()
+document.addEventListener("toggle", (event) => {
+  const about = event.composedPath()[0]
+  if (about.matches?.("details.about")) { opened[about.open ? "add" : "delete"](about) }
+}, true)
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") { for (const open of [...opened]) { open.open = false } }
+})
+
+// The plots' own tools are for a pointer: the same can be had by keyboard here, and a page has few places to stop at.
+function untab() {
+  for (const view of Bokeh.index.all_views?.() ?? []) {
+    if (view.model?.type !== "Figure" || !view.el?.shadowRoot) { continue }
+    const walk = (root) => {
+      for (const part of root.querySelectorAll("*")) {
+        if (part.tabIndex >= 0) { part.tabIndex = -1 }
+        if (part.shadowRoot) { walk(part.shadowRoot) }
+      }
+    }
+    walk(view.el.shadowRoot)
+  }
+}
+setInterval(untab, 1000)
