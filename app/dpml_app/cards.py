@@ -82,7 +82,8 @@ class CardPage(BasePage):
             show=self._arrived,
             failed=self._failed,
         )
-        self.state = ColumnDataSource({"answers": [0]}, name=state)
+        # how often the page has answered, and whether a card that has just been made still waits for it
+        self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         self.headline = pn.pane.HTML(
             "",
             sizing_mode="stretch_width",
@@ -201,6 +202,7 @@ class CardPage(BasePage):
     def _on_mount(self) -> None:
         """Compute what a card needs that has just been made."""
         self._changed.add("page")
+        self.state.data = {**self.state.data, "due": [True]}
         self.resume()
 
     def _asked(self, values: Values) -> set[str]:
@@ -304,7 +306,7 @@ class CardPage(BasePage):
                     self.cards[name].outdate(_outdated(before.get(name, {}), work))
                 self._show(set(wanted))
                 self.work.request(self._missing(values, wanted))
-                self.state.data = {"answers": [self.state.data["answers"][0] + 1]}
+                self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
         except Exception as error:
             with self._hold():
                 self._failed(self.what.capitalize(), error)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dpml_app import link
+from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -47,8 +48,10 @@ ROOMS = {
 }
 READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
-  const work = named("WORK")
-  const answered = named("STATE")?.COUNTED[0] > before && !work?.running[0]
+  const work = named("WORK"), state = named("STATE")
+  // what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened
+  if (!CARDS) { for (const rest of document.querySelectorAll("section.shown > * > details")) { rest.open = true } }
+  const answered = state?.COUNTED[0] > before && !work?.running[0] && !state.due?.[0]
   return answered && ALSO && (CARDS || named("waiting")?.names.length === 0)
 }"""
 # the address says what the server has told the browser to write into it
@@ -210,10 +213,10 @@ class App:
     def answers(self):
         return self.read(ROOMS[self.room][0])[self.counted][0]
 
-    def turn(self, title):
+    def turn(self, room):
         """Go to a page by its link in the navigation, and wait for nothing."""
-        self.page.locator("#top nav").get_by_role("link", name=title, exact=True).click()
-        self.room = title.lower()
+        self.page.locator("#top nav").get_by_role("link", name=PAGES[room], exact=True).click()
+        self.room = room
 
     def act(self, do):
         """Do something that the server answers, and wait until it has, curves included."""

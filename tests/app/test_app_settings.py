@@ -7,9 +7,10 @@ import pytest
 from dpml_app import data
 from dpml_app.explore import compute, words
 from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
+from dpml_app.page import PLACES
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.text import dataset_note
+from dpml_app.text import dataset_note, right_of_hundred, risk
 
 from dpml.datasets import NAMES, load
 
@@ -156,28 +157,45 @@ def test_statistics_that_are_slow_are_made_once():
 
 
 @pytest.mark.parametrize(
-    ("accuracies", "expected"),
+    ("private", "without", "expected"),
     [
-        ({"published": 0.8, "logistic": 0.85}, "privacy costs <b>5.0 points</b>"),
-        ({"logistic": 0.55}, "no method shown is better than guessing"),
-        ({"logistic": 0.93}, "3.0 points better than naive Bayes without privacy"),
-        ({"logistic": 0.9002}, "costs nothing that one could see"),
+        (0.80, 0.85, "<b>5.0</b> points of accuracy"),
+        (0.8502, 0.85, "<b>nothing</b> that one can see"),
+        (0.8497, 0.85, "<b>nothing</b> that one can see"),
+        (0.8494, 0.85, "<b>0.1</b> points of accuracy"),
     ],
 )
-def test_headline_says_what_was_computed(accuracies, expected):
-    draws = {m: np.full(10, v) for m, v in accuracies.items()}
-    text = words.headline({"epsilon": 0.1, "relation": "add-remove"}, {"non_private": 0.9, "majority": 0.6}, draws)
+def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
+    found = {"accuracy": np.array([private - 0.01, private, private + 0.01])}
+    text = words.headline({"epsilon": 0.1}, found, {"accuracy": without})
     assert expected in text
-    assert "a factor of at most <b>1.11</b>" in text
-    assert words.percent(0.525) in text
-    best = max(accuracies.values())
-    assert words.percent(best) in text
+    for share in (private, without, private - 0.009, private + 0.009):
+        assert words.percent(share) in text
 
 
 def test_headline_without_results_claims_none():
-    text = words.headline({"epsilon": 1.0, "relation": "replace-one"}, {}, {})
-    assert "2.72" in text
-    assert "accurate" not in text
+    text = words.headline({"epsilon": 1.0}, None, None)
+    assert "ε = 1" in text
+    assert "accura" not in text
+
+
+def test_who_pays_names_each_class():
+    found = {"recall": np.array([[0.9, 0.3], [0.8, 0.5]])}
+    text = words.who_pays({"classes": ("<=50K", ">50K")}, found, {"recall": np.array([0.95, 0.6])})
+    assert "&lt;=50K <b>85.0" in text
+    assert "&gt;50K <b>40.0" in text
+    assert words.percent(0.95) in text
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_what_epsilon_hides_is_rounded_up_and_never_down(epsilon):
+    shown, true = float(right_of_hundred(epsilon)), 100 * np.exp(epsilon) / (1 + np.exp(epsilon))
+    assert true <= shown < 100
+    assert shown - true < (0.1 if true < 99.9 else (100 - true) * 0.1 + 1e-9)
+    drawn = risk(epsilon, "add-remove")
+    assert drawn.count('class="coin"') == 50
+    assert drawn.count('class="more"') == int(np.ceil(shown)) - 50
+    assert f"<b>{right_of_hundred(epsilon)}</b>" in drawn
 
 
 def test_map_readout_names_the_nearest_epsilon():
@@ -236,8 +254,8 @@ def test_app_is_built_without_a_server():
 
     first, second = (build_app().server_doc() for _ in range(2))
     roots = [{root.name: root for root in doc.roots} for doc in (first, second)]
-    shown, others = ([len(r[f"page_{name}"].children) for name in PAGES] for r in roots)
-    assert shown == others == [1, 0, 0, 0, 0, 0], "a page is made when it is first shown"
+    shown, others = ({n for n in PAGES for p in PLACES if r[f"{n}_{p}"].children} for r in roots)
+    assert shown == others == {"explore"}, "a page is made when it is first shown"
     ours, theirs = ({model.id for model in doc.models} for doc in (first, second))
     assert not ours & theirs, "another session has models of its own"
 

@@ -244,14 +244,14 @@ def test_navigation_keeps_both_pages(app):
     app.open("?draws=10&dataset=toy&audit_draws=1000")
     explored = app.everything()
     assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('audit-roc') === null")
-    app.turn("Audit")
+    app.turn("audit")
     settle(app)
     assert app.query["page"] == "audit"
     # the drawer follows its page a moment later
     app.slider("Claimed ε").wait_for(state="visible")
-    app.slider("Features selected, T").wait_for(state="hidden")
-    app.turn("Explore")
-    app.slider("Features selected, T").wait_for(state="visible")
+    app.slider("Number of features").wait_for(state="hidden")
+    app.turn("explore")
+    app.slider("Number of features").wait_for(state="visible")
     app.slider("Claimed ε").wait_for(state="hidden")
     assert app.query["page"] == "explore"
     assert app.everything() == explored

@@ -24,13 +24,22 @@ def in_drawer(column):
     return found
 
 
+def opened(kind, **settings):
+    """Return a page with all of its cards."""
+    page = kind(Settings(**settings), Pool(1))
+    for place in page.slots:
+        place.mount()
+    return page
+
+
 @pytest.mark.parametrize("kind", PAGES)
 def test_each_setting_has_one_widget_in_one_place(kind):
     # the browser never finishes drawing a widget that stands in two
-    page = kind(Settings(train_family="both"), Pool(1))
+    page = opened(kind, train_family="both")
     assert set(page.names) == set(page.controls.widgets)
     in_cards = [page.controls.widgets[name] for made in page.cards.values() for name in made.controls]
-    places = [*in_cards, *in_drawer(page.controls.column)]
+    beside = [*in_drawer(page.controls.side), *in_drawer(page.controls.advanced)]
+    places = [*in_cards, *beside, page.controls.widgets[page.controls.in_top]]
     assert all(places.count(widget) == 1 for widget in page.controls.widgets.values())
     for name, widget in page.controls.widgets.items():
         assert widget.label == Settings.param[name].label
@@ -38,18 +47,31 @@ def test_each_setting_has_one_widget_in_one_place(kind):
 
 @pytest.mark.parametrize("kind", PAGES)
 def test_each_card_keeps_to_the_contract(kind):
-    page = kind(Settings(train_family="both"), Pool(1))
-    assert list(page.cards) == [card.name for card in page.kinds]
+    page = opened(kind, train_family="both")
+    assert set(page.cards) == {card.name for card in page.kinds}
+    assert {page.hero, *page.why} <= set(page.cards)
     for card in page.cards.values():
         assert isinstance(card, Card)
         assert card.title
         assert card.caption
-        assert card.plots
+        assert card.plots or card.controls
         card.clear()  # also where nothing has been shown
     plots = [plot for card in page.cards.values() for plot in card.plots]
     assert len(set(plots)) == len(plots)
-    assert page.state in plots[0].tags
-    assert page.work.progress.state in plots[0].tags
+    assert page.state in page.cards[page.hero].plots[0].tags
+    assert page.work.progress.state in page.cards[page.hero].plots[0].tags
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_what_stands_behind_more_is_made_when_it_is_asked_for(kind):
+    page = kind(Settings(), Pool(1))
+    assert set(page.cards) == {page.hero, *page.why} & set(page.card_places)
+    asked = page._asked(page.values())
+    assert asked == {page.hero}
+    name = next(name for name, place in page.card_places.items() if name not in page.why and not place.objects)
+    page.card_places[name].mount()
+    assert page._asked(page.values()) == {page.hero, name}
+    assert "page" in page._changed
 
 
 @pytest.fixture

@@ -260,6 +260,8 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
     settings = Settings()
     settings.assign({"epsilon": epsilon, "evaluate_methods": methods})
     page, values = EvaluatePage(settings, Pool(1)), settings.evaluate_values()
+    for place in page.slots:
+        place.mount()
     work = {name: card.work(values, {}) for name, card in page.cards.items()}
     assert {place for place in work["roc"] if place[1] == SOON} == {(m, SOON) for m in methods}
     assert {place for place in work["errors"] if place[1] not in (NOW, SOON)} == {

@@ -3,7 +3,7 @@
 import pytest
 
 pytestmark = pytest.mark.browser
-QUERY = "?draws=20"
+QUERY = "?dataset=toy&draws=20"
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
 SELECTING = ("count", "mutual_information")
 
@@ -30,11 +30,11 @@ CASES = {
         curves(*METHODS) | now(*METHODS) | ROC | MAP | {"selection-drawn"},
     ),
     "n_features": (
-        lambda app: app.press("Features selected, T", "ArrowLeft"),
+        lambda app: app.press("Number of features", "ArrowLeft"),
         curves(*SELECTING) | now(*SELECTING) | {"selection-drawn", "map-current"},
     ),
     "selection_share": (
-        lambda app: app.press("Share of ε for selection", "ArrowRight"),
+        lambda app: app.press("Split of the budget", "ArrowRight"),
         curves(*SELECTING) | now(*SELECTING) | {"selection-drawn"} | MAP,
     ),
     "threshold_percentile": (
@@ -46,7 +46,7 @@ CASES = {
         curves("row-bounded") | now("row-bounded") | ROC,
     ),
     "reg_lambda": (
-        lambda app: app.press("λ, logistic regression", "ArrowLeft"),
+        lambda app: app.press("λ", "ArrowLeft"),
         curves("logistic") | now("logistic"),
     ),
     "map_score": (lambda app: app.click("radio", "Mutual information"), MAP),
@@ -77,7 +77,7 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 def test_dataset_changes_everything(app):
     app.open(QUERY)
     before = app.everything()
-    app.choose("Toy, generated (no file)")
+    app.choose("Toy, generated")
     after = app.everything()
     same = {name for name in before if before[name] == after[name]}
     assert same <= EITHER | {"map-current"}
@@ -129,7 +129,7 @@ LINK = {
 def test_link_brings_back_controls_and_data(app, make_app, server):
     app.open("?" + "&".join(f"{k}={v}" for k, v in LINK.items()))
     assert {name: app.query[name] for name in LINK} == LINK
-    for label, value in (("ε", "2.5"), ("Features selected, T", "7"), ("Row bound", "4"), ("Draws", "30")):
+    for label, value in (("ε", "2.5"), ("Number of features", "7"), ("Row bound", "4"), ("Draws", "30")):
         assert app.slider(label).get_attribute("aria-valuetext") == value
     assert app.page.get_by_role("radio", name="Replace one record", exact=True).is_checked()
     again = make_app(server).open(app.search)
@@ -138,7 +138,7 @@ def test_link_brings_back_controls_and_data(app, make_app, server):
 
 
 def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(app):
-    app.open("?epsilon=7&draws=30&relation=swap&seed=5&colour=red")
+    app.open("?dataset=toy&epsilon=7&draws=30&relation=swap&seed=5&colour=red")
     text = " ".join(app.alerts)
     assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
     assert "relation = swap is not allowed: it must be one of add-remove, replace-one" in text
@@ -153,5 +153,5 @@ def test_what_a_data_set_does_not_have_is_lowered_and_said(app):
     text = " ".join(app.alerts)
     assert "n_features = 90 lowered to 40: toy has 40 features" in text
     assert "row_bound = 60 lowered to 10" in text
-    assert app.slider("Features selected, T").get_attribute("aria-valuemax") == "40"
+    assert app.slider("Number of features").get_attribute("aria-valuemax") == "40"
     assert app.query["n_features"] == "40"

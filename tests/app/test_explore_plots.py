@@ -62,7 +62,7 @@ def test_census_shows_all_four_plots(app):
     check_all_four_plots(app)
     assert app.alerts == []
     text = app.text
-    assert "Demonstration: study noise, not a release" in text
+    assert "For study, no release" in text
 
 
 @pytest.mark.data

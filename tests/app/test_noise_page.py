@@ -105,12 +105,12 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 
 def test_menu_leads_here_and_back(app):
     app.open("?page=audit&audit_draws=1000&noise_size=20", wait=False)
-    app.turn("Noise")
+    app.turn("noise")
     app.settle(0)
     assert app.query["page"] == "noise"
     assert len(app.array("noise-points", "x")) == 20
     app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="visible")  # the drawer follows
-    app.turn("Audit")
+    app.turn("audit")
     app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="hidden")
     assert app.query["page"] == "audit"
 

@@ -53,8 +53,8 @@ DRAWN = {"ranked", "mark"}
 CONTROLS = [
     (press("ε", "ArrowRight"), DRAWN | {"f1", "accuracy"}, "epsilon"),
     # the sparse vector technique keeps at most T
-    (press("Features selected, T", "ArrowRight"), DRAWN | {"f1"}, "n_features"),
-    (press("Share of ε for selection", "ArrowLeft"), DRAWN | {"f1", "accuracy"}, "selection_share"),
+    (press("Number of features", "ArrowRight"), DRAWN | {"f1"}, "n_features"),
+    (press("Split of the budget", "ArrowLeft"), DRAWN | {"f1", "accuracy"}, "selection_share"),
     (press("Ones kept of a record, r", "End"), set(), "select_row_bound"),
     (press("Ones kept of a record, r", "ArrowLeft"), {"f1"}, "select_row_bound"),
     (choose("radio", CALIBRATIONS["per-feature"]), DRAWN, "select_calibration"),
@@ -215,22 +215,22 @@ def test_bad_values_are_said_and_good_ones_kept(app):
 def test_pages_share_their_settings_and_a_hidden_one_rests(app):
     app.enter("select", FEW + "&epsilon=1")
     answers = app.read("select-state")
-    app.turn("Explore")
+    app.turn("explore")
     app.settle(0)
     assert "dataset=toy" in app.search
     app.press("ε", "ArrowRight")
-    app.choose("Census, generated (no file)")
-    app.press("Features selected, T", "End")
+    app.choose("Census, generated")
+    app.press("Number of features", "End")
     assert app.read("select-state") == answers, "a page that is not shown computes nothing"
     explored = app.read("answer-state")
-    app.turn("Select")
+    app.turn("select")
     app.settle(answers["answers"][0])
     assert app.query["epsilon"] == "1.25"
     assert app.alerts == []
     assert len(app.array("select-scores", "count")) == 84
-    assert app.slider("Features selected, T").get_attribute("aria-valuetext") == "84"
-    app.act(press("Features selected, T", "Home"))
+    assert app.slider("Number of features").get_attribute("aria-valuetext") == "84"
+    app.act(press("Number of features", "Home"))
     assert span(app, "select-cut") == 1.5
     assert app.read("answer-state") == explored
-    app.turn("Explore")
+    app.turn("explore")
     app.settle(explored["answers"][0])

@@ -28,13 +28,13 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
     assert page.evaluate("history.length") == length, "a step of a slider is no entry"
 
     # a link of the navigation keeps what pages share
-    app.turn("Select")
+    app.turn("select")
     app.settle(0)
     assert {name: app.query[name] for name in ("page", "dataset", "draws", "epsilon")} == {
         "page": "select", "dataset": "toy", "draws": "10", "epsilon": "0.2",
     }  # fmt: skip
     assert page.evaluate("history.length") == length + 1
-    app.turn("Noise")
+    app.turn("noise")
     app.settle(0)
     before = app.answers
     app.push("ε of the noise", "ArrowLeft")
@@ -48,7 +48,7 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
     assert (app.query["page"], app.query["epsilon"]) == ("select", "0.2")
     page.go_back()
     page.wait_for_function(SHOWN, arg="explore")
-    app.slider("Threshold percentile").wait_for(state="visible")
+    app.slider("λ").wait_for(state="visible")
     page.wait_for_function(EPSILON, arg=0.2)
     page.go_forward()
     page.go_forward()
@@ -59,7 +59,7 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
 
 def test_back_brings_a_page_s_own_state_back(app):
     app.open(QUICK)
-    app.turn("Select")
+    app.turn("select")
     app.settle(0)
     app.act(lambda app: app.push("ε"))
     assert app.query["epsilon"] == "0.125"
@@ -81,12 +81,12 @@ def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
         "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('answer-state')?.data.answers[0] > 0"
     )
     waiting = app.read("waiting")["names"]
-    assert waiting[-1] == "place-explore-map"
+    assert "place-explore-map" in waiting
     there = "(name) => Bokeh.documents[0].get_model_by_name(name) !== null"
     assert not app.page.evaluate(there, "map")
     app.scroll()
     app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('map') !== null")
-    app.page.get_by_role("heading", name="How many features, at which ε", exact=True).wait_for()
+    app.page.get_by_role("heading", name="How many features?", exact=True).wait_for()
     app.settle(0)
     # what came while the card was not there is drawn
     assert len(app.read("map-cells")["accuracy"]) > 0
@@ -103,11 +103,8 @@ def test_a_lost_server_is_said_and_the_page_comes_back_in_its_state(make_app, st
     first.process.kill()
     first.process.wait()
     app.page.get_by_text("The connection to the server is lost.").wait_for(timeout=3000)
-    assert app.page.evaluate("[document.querySelector('main').inert, document.getElementById('drawer').inert]") == [
-        True,
-        True,
-    ]
-    hit = "document.elementFromPoint(150, 300)?.closest('#drawer') ?? null"
+    assert app.page.evaluate("document.querySelector('main').inert")
+    hit = "document.elementFromPoint(150, 300)?.closest('main') ?? null"
     assert app.page.evaluate(hit) is None, "no control can be reached"
     start_server(port=first.port)
     app.page.wait_for_function("!document.body.classList.contains('lost')")
@@ -171,6 +168,7 @@ def test_nothing_stays_of_sessions_that_have_ended(browser):
         assert left == 0
     finally:
         process.stdin.close()
+        process.stdout.close()
         try:
             process.wait(30)
         except subprocess.TimeoutExpired:

@@ -383,6 +383,8 @@ def test_a_family_has_its_own_panels_and_controls(family, there, not_there):
 
 def test_the_chosen_setting_comes_first_and_tuning_last():
     page = TrainPage(Settings(train_family="linear", dataset="toy"), Pool(1))
+    for place in page.slots:
+        place.mount()
     values, facts = values_of(dataset="toy"), facts_of("toy")
     order = page._missing(
         values, {name: page.cards[name].work(values, facts) for name in ("tuning", "accuracy", "lambda")}
@@ -390,15 +392,6 @@ def test_the_chosen_setting_comes_first_and_tuning_last():
     kinds = [chunk.function is tuning_measure for chunk in order]
     assert kinds == sorted(kinds)
     assert order[0].arguments[3] == values["epsilon"]
-
-
-def test_a_widget_stands_in_one_place():
-    # the browser never finishes drawing one that stands in two
-    page = TrainPage(Settings(), Pool(1))
-    drawer = {widget for part in (page.controls.column, *page.controls.columns.values()) for widget in part}
-    above = [page.controls.widgets[name] for panel in TrainPage.kinds for name in panel.controls]
-    assert len(set(above)) == len(above)
-    assert not drawer & set(above)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 from dpml_app.card import NOW, Card, Place, Results, Values, here
 from dpml_app.explore import cost, shipped, words
 from dpml_app.explore.hero_figure import CostFigure
-from dpml_app.settings import EPSILONS
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
 __all__ = ["HeroCard"]
@@ -40,7 +40,9 @@ class HeroCard(Card):
             ("plain", NOW): plain(values, rules[chosen]),
         }
         work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
-        return work | {("private", e): private(values, e) for e in EPSILONS}
+        # every ε of the slider where they ship, else those of the other curves
+        whole = private(values, chosen) in shipped.results(values["dataset"], values["relation"], values["seed"])
+        return work | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
 
     def open(self, values: Values) -> bool:
         """Show what ships, before anything is loaded; return whether it is all that the card shows."""
@@ -60,11 +62,14 @@ class HeroCard(Card):
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         rules = shipped.methods(self._values["dataset"])
-        there = [e for e in EPSILONS if ("private", e) in results and ("plain", rules[e]) in results]
-        draws = np.array([results["private", e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
+        found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != NOW}
+        if ("private", NOW) in results:
+            found[self._values["epsilon"]] = results["private", NOW]
+        there = [e for e in sorted(found) if ("plain", rules[e]) in results]
+        draws = np.array([found[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
         plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])
         names = {cost.METHOD_WORDS[rules[e]] for e in there}
-        whole = len(there) == len(EPSILONS)
+        whole = all(place in results for place in wanted)
         self.figure.show(np.array(there), draws, plain, self._facts["majority"], names, whole)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:

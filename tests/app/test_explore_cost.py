@@ -1,0 +1,118 @@
+"""What privacy costs: the numbers of the first picture, what of them ships, and how they are drawn."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dpml_app.explore import cost, shipped
+from dpml_app.explore.hero import HeroCard
+from dpml_app.explore.hero_figure import CostFigure
+from dpml_app.explore.page import ExplorePage
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.state import Settings
+from dpml_app.work.pool import Pool
+
+from dpml.classifiers import LinearClassifier, LinearSVC
+from dpml.datasets import load
+
+SHIPPED = sorted(path.stem for path in shipped.HERE.glob("*.json"))
+NO_FILE = ("census", "toy", "breast_cancer")
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+def test_the_draws_are_fits_of_the_classifier_to_begin_with(epsilon):
+    data = load("toy")
+    found = cost.private("toy", "replace-one", epsilon, 3)
+    model = LinearClassifier(
+        epsilon, relation="replace-one", schema=data.schema, random_state=np.random.default_rng([3, 5])
+    )
+    model.fit(data.X_train, data.y_train)
+    predicted = model.predict(data.X_test)
+    assert found["accuracy"][5] == np.mean(predicted == data.y_test)
+    assert found["recall"][5] == pytest.approx([np.mean(predicted[data.y_test == c] == c) for c in (0, 1)])
+    assert found["accuracy"].shape == (cost.DRAWS,)
+    assert np.ptp(found["accuracy"]) > 0
+
+
+def test_without_noise_is_the_best_of_the_public_parameters():
+    data = load("census")
+    best = cost.without_noise("census", "objective")
+    assert best["parameter"] in cost.WEAK
+    for reg_lambda in (0.1, 50.0):
+        model = LinearSVC(1e6, method="objective", norm="l1", huber=1.0, reg_lambda=reg_lambda, schema=data.schema)
+        model.set_params(random_state=0).fit(data.X_train, data.y_train)
+        assert model.score(data.X_test, data.y_test) <= best["accuracy"] + 1e-9
+    assert cost.without_noise("census", "naive-bayes")["accuracy"] < best["accuracy"]
+
+
+@pytest.mark.parametrize("name", NO_FILE)
+def test_what_ships_is_what_is_computed(name):
+    kept = json.loads((shipped.HERE / f"{name}.json").read_text())
+    places = [0, EPSILONS.index(0.1), len(EPSILONS) - 1]
+    made = shipped.make(name, tuple(EPSILONS[i] for i in places))
+    n = sum(kept["records"])
+    assert made["records"] == kept["records"]
+    assert made["majority"] == kept["majority"]
+    assert made["methods"] == [kept["methods"][i] for i in places]
+    for i, hits in zip(places, made["private"], strict=True):
+        # other versions of the linear algebra may decide a record on the edge otherwise
+        assert np.abs(np.array(hits) - np.array(kept["private"][i])).max() <= 0.001 * n
+    for method, one in made["without"].items():
+        assert np.abs(np.array(one["hits"]) - np.array(kept["without"][method]["hits"])).max() <= 0.001 * n
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_privacy_never_pays_on_average(name):
+    # beside the same model at its best parameter: no more than chance, of twenty runs
+    results = shipped.results(name, shipped.RELATION, shipped.SEED)
+    by_key = {chunk.arguments: result for chunk, result in results.items()}
+    for epsilon, method in shipped.methods(name).items():
+        draws = by_key[name, shipped.RELATION, epsilon, shipped.SEED]["accuracy"]
+        error = draws.std() / np.sqrt(len(draws))
+        assert draws.mean() - by_key[name, method]["accuracy"] <= 3 * error + 1e-9
+
+
+def test_the_first_picture_comes_with_the_page():
+    page = ExplorePage(Settings(), Pool(1))
+    figure = page.cards["cost"].figure
+    assert list(figure.curve.data["epsilon"]) == list(EPSILONS)
+    assert len(figure.draws.data["accuracy"]) == cost.DRAWS * len(EPSILONS)
+    assert "points of accuracy" in page.headline.object
+    assert "52.5" in page.risk.object
+    low, high = figure.plot.y_range.start, figure.plot.y_range.end
+    shown = np.concatenate([figure.curve.data[c] for c in ("low", "high", "plain")])
+    assert low < shown.min() and shown.max() < high
+    assert high - low < 1.5 * np.ptp(shown)
+
+
+def test_a_data_set_of_which_nothing_ships_is_computed():
+    settings = Settings(dataset="toy", seed=7)
+    card = ExplorePage(settings, Pool(1)).cards["cost"]
+    assert isinstance(card, HeroCard)
+    assert len(card.figure.curve.data["epsilon"]) == 0
+    wanted = card.work(settings.explore_values(), {})
+    assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
+    result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in ("now", 0.1)}
+    assert card.readout({}, {"classes": ("a", "b")}, result).startswith("Who pays?")
+
+
+def test_the_axis_is_held_until_all_is_there():
+    figure = CostFigure()
+    first = np.array([[0.7, 0.8]])
+    figure.show(np.array([0.1]), first, np.array([0.85]), 0.6, {"naive Bayes"}, False)
+    held = figure.plot.y_range.start, figure.plot.y_range.end
+    assert held == (0.5, 1.0)
+    figure.show(np.array([0.1]), first, np.array([0.85]), 0.6, {"naive Bayes"}, True)
+    assert (figure.plot.y_range.start, figure.plot.y_range.end) != held
+    assert list(figure.names.data["text"]) == ["without noise", "private", "naive Bayes", "always guessing"]
+    figure.clear()
+    assert not len(figure.curve.data["epsilon"])
+
+
+def test_shipped_files_say_what_they_were_made_with():
+    for name in SHIPPED:
+        kept = json.loads(Path(shipped.HERE / f"{name}.json").read_text())
+        assert set(kept["made with"]) == set(shipped.VERSIONS)
+        assert len(kept["private"]) == len(kept["methods"]) == len(EPSILONS)
+    assert set(NO_FILE) <= set(SHIPPED)
