@@ -46,11 +46,14 @@ ROOMS = {
     "train": ("train-state", "train-work", "true"),
     "evaluate": ("evaluate-state", "evaluate-sweep-state", "true"),
 }
+# what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened
+OPEN_ALL = """() => {
+  for (const rest of document.querySelectorAll("section.shown > * > details")) { rest.open = true }
+}"""
 READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
   const work = named("WORK"), state = named("STATE")
-  // what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened
-  if (!CARDS) { for (const rest of document.querySelectorAll("section.shown > * > details")) { rest.open = true } }
+  if (!CARDS) { (OPEN_ALL)() }
   const answered = state?.COUNTED[0] > before && !work?.running[0] && !state.due?.[0]
   return answered && ALSO && (CARDS || named("waiting")?.names.length === 0)
 }"""
@@ -200,7 +203,7 @@ class App:
         words = {"STATE": state, "WORK": work, "ALSO": also, "COUNTED": self.counted}
         # on a small screen some cards wait for being near
         words["CARDS"] = "false" if self.height >= ALL_CARDS else "true"
-        ready = READY
+        ready = READY.replace("OPEN_ALL", OPEN_ALL)
         for word, meant in words.items():
             ready = ready.replace(word, meant)
         self.page.wait_for_function(ready, arg=before)
@@ -212,6 +215,10 @@ class App:
     @property
     def answers(self):
         return self.read(ROOMS[self.room][0])[self.counted][0]
+
+    def open_all(self):
+        """Open what stands behind "More" and "Advanced" on the page that is shown."""
+        self.page.evaluate(OPEN_ALL)
 
     def turn(self, room):
         """Go to a page by its link in the navigation, and wait for nothing."""

@@ -22,6 +22,8 @@ def runs(app):
 
 
 def settle(app, before=0):
+    app.page.wait_for_selector("section.shown")
+    app.open_all()
     app.page.wait_for_function(DONE, arg=before, timeout=60_000)
 
 
@@ -247,7 +249,7 @@ def test_navigation_keeps_both_pages(app):
     app.turn("audit")
     settle(app)
     assert app.query["page"] == "audit"
-    # the drawer follows its page a moment later
+    # the controls follow their page a moment later
     app.slider("Claimed ε").wait_for(state="visible")
     app.slider("Number of features").wait_for(state="hidden")
     app.turn("explore")

@@ -42,7 +42,7 @@ CASES = {
         curves("published", *SELECTING) | now("published", *SELECTING) | MAP,
     ),
     "row_bound": (
-        lambda app: app.press("Row bound", "ArrowRight"),
+        lambda app: app.press("Row bound", "ArrowRight", "ArrowRight"),
         curves("row-bounded") | now("row-bounded") | ROC,
     ),
     "reg_lambda": (
@@ -75,7 +75,7 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 
 
 def test_dataset_changes_everything(app):
-    app.open(QUERY)
+    app.open("?draws=20")
     before = app.everything()
     app.choose("Toy, generated")
     after = app.everything()

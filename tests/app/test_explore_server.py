@@ -28,17 +28,25 @@ def test_second_slider_answers_while_a_sweep_runs(app):
 def test_outdated_curve_is_faded_until_it_is_replaced(app):
     app.open("?draws=10")
     old = app.read("accuracy-published")
-    app.slider("Draws").focus()
-    app.page.keyboard.press("End")
-    # looked at in every frame: the sweep does not last
-    app.page.wait_for_function(
+    before = app.answers
+    # every change is looked at: the sweep does not last
+    app.page.evaluate(
         """() => {
           const doc = Bokeh.documents[0]
-          const length = (name) => doc.get_model_by_name(name).data.epsilon.length
-          return length("accuracy-logistic-stale") === 16 && length("accuracy-logistic") < 16
+          const [stale, curve] = ["-stale", ""].map((end) => doc.get_model_by_name(`accuracy-logistic${end}`))
+          globalThis.faded = false
+          stale.connect(stale.properties.data.change, () => {
+            globalThis.faded ||= stale.data.epsilon.length === 16 && curve.data.epsilon.length < 16
+          })
+          curve.connect(curve.properties.data.change, () => {
+            globalThis.faded ||= stale.data.epsilon.length === 16 && curve.data.epsilon.length < 16
+          })
         }"""
     )
-    app.settle(1)
+    app.slider("Draws").focus()
+    app.page.keyboard.press("End")
+    app.settle(before)
+    assert app.page.evaluate("globalThis.faded")
     assert len(app.read("accuracy-logistic")["epsilon"]) == 16
     assert app.read("accuracy-published-stale")["epsilon"] == []
     assert app.read("accuracy-published") != old
