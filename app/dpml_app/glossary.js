@@ -56,5 +56,9 @@ addEventListener("keydown", (event) => {
 box.addEventListener("focusout", (event) => {
   if (event.relatedTarget && !box.contains(event.relatedTarget)) { close(false) }
 })
-document.addEventListener("scroll", (event) => { if (event.target !== box && !box.hidden) { close(false) } },
-  {capture: true, passive: true})
+function follow(event) {
+  if (box.hidden || (event.target instanceof Node && box.contains(event.target))) { return }
+  opener?.isConnected ? beside(opener) : close(false)
+}
+document.addEventListener("scroll", follow, {capture: true, passive: true})
+addEventListener("resize", follow)

@@ -10,7 +10,9 @@ from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_less
 from dpml_app.lessons.panel import payload
 from dpml_app.lessons.read import plain
 from dpml_app.settings import PAGES
+from dpml_app.shell import ROOMS
 from dpml_app.state import Settings
+from dpml_app.work.pool import Pool
 
 from lesson_figures import CHECKS, numbers, run, says
 
@@ -109,6 +111,17 @@ def test_a_step_is_a_state_that_a_link_opens_without_faults(lesson, number):
     assert link.parse(told) == {"page": step.page, "lesson": lesson, "step": str(number)}
     assert step.answer in step.options
     assert len(plain(step.words).split()) <= 40
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_a_card_that_a_step_is_about_is_on_its_page(room):
+    for lesson in lessons().values():
+        for number, step in enumerate(lesson.steps, 1):
+            if step.page == room and step.card:
+                settings = Settings()
+                link.read(settings, step.state, ["page", *settings.names()])
+                places = [place.name for place in ROOMS[room](settings, Pool(1)).slots]
+                assert f"place-{room}-{step.card}" in places, (lesson.name, number)
 
 
 def test_what_the_reader_changes_stands_in_the_link_and_comes_back():

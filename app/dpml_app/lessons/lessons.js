@@ -96,6 +96,22 @@ function drawEnd() {
   part("next").classList.add("ready")
 }
 
+// The card that a step is about comes into view once it is there; without one the page stands at its top.
+let looking = null
+function look() {
+  clearInterval(looking)
+  const main = document.querySelector("main"), {page, card} = at.lesson.steps[at.number - 1]
+  if (!card) { main.scrollTop = 0; return }
+  let tries = 40
+  looking = setInterval(() => {
+    const place = address.document?.get_model_by_name(`place-${page}-${card}`)
+    const el = place && Bokeh.index.find_one_by_id(place.id)?.el
+    const seen = el && el.getClientRects().length > 0
+    if (seen) { el.scrollIntoView({block: "start"}) }
+    if (seen || --tries === 0) { clearInterval(looking) }
+  }, 150)
+}
+
 function go(lesson, number) {
   if (document.body.classList.contains("lost")) { return }
   at = {lesson, number}
@@ -105,6 +121,7 @@ function go(lesson, number) {
     history.pushState(null, "", `${location.pathname}?page=${page}&lesson=${lesson.name}&step=${number}`)
     show(page)
     visit(location.search)
+    look()
   }
   draw()
 }
@@ -114,6 +131,7 @@ function choose(place) {
   if (guessed.has(key(lesson, number))) { return }
   guessed.set(key(lesson, number), place)
   reveal()
+  part("told").scrollIntoView({block: "nearest"})
 }
 function onward() {
   if (!at?.lesson) { return }
@@ -196,7 +214,9 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", () => {
   at = placeOf(location.search)
   draw()
+  if (at?.lesson) { look() }
 })
 
 at = placeOf(location.search)
 draw()
+if (at?.lesson) { look() }

@@ -34,6 +34,7 @@ def _written(text: str) -> str:
 def _step(step: Step) -> dict:
     return {
         "page": step.page,
+        "card": step.card,
         "words": _written(step.words),
         "question": _written(step.question),
         "options": [escape(option) for option in step.options],

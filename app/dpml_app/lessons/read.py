@@ -20,7 +20,7 @@ __all__ = ["FOLDER", "TERM", "InvalidLesson", "Lesson", "Step", "lessons", "read
 
 FOLDER = Path(__file__).parent
 LESSON_FIELDS = ("title", "audience", "steps")
-STEP_FIELDS = ("link", "words", "question", "options", "answer", "teaches", "figures", "claims")
+STEP_FIELDS = ("link", "words", "question", "options", "answer", "teaches", "card", "figures", "claims")
 NEEDED = STEP_FIELDS[:6]
 STEPS, OPTIONS = (5, 7), (2, 4)
 MOST = {"title": 10, "audience": 30, "words": 40, "question": 25, "teaches": 40, "options": 12}
@@ -59,6 +59,7 @@ class Step:
     options: tuple[str, ...]
     answer: str
     teaches: str
+    card: str = ""
     figures: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[str, ...] = ()
 
@@ -161,6 +162,9 @@ class _Reader:
         answer = entry["answer"]
         if answer not in options:
             raise self.wrong("answer", answer, f"one of the options: {' | '.join(options)}")
+        card = entry.get("card", "")
+        if not isinstance(card, str):
+            raise self.wrong("card", card, "the name of a card of the page")
         figures, claims = entry.get("figures") or {}, entry.get("claims") or []
         if not isinstance(figures, dict) or not all(isinstance(v, str) for pair in figures.items() for v in pair):
             raise self.wrong("figures", figures, "pairs of a figure in quotes, as it is stated, and its check")
@@ -173,6 +177,7 @@ class _Reader:
             options=options,
             answer=answer,
             teaches=self.text(entry, "teaches"),
+            card=card,
             figures=figures,
             claims=tuple(claims),
         )
