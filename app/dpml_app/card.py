@@ -15,6 +15,7 @@ from bokeh.models import GlyphRenderer, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
+from dpml_app.glossary import mark
 from dpml_app.work.pool import Chunk
 
 __all__ = [
@@ -181,7 +182,7 @@ def card(title: str, readout: HTML, content: Any, caption: str, controls: Any = 
         pn.pane.Bokeh(readout, margin=(2, 12), sizing_mode="stretch_width", min_height=66),
         *(figure_pane(part) if isinstance(part, Plot) else part for part in contents),
         pn.pane.HTML(
-            f"<p>{caption}</p>", margin=(8, 12, 10, 12), sizing_mode="stretch_width", stylesheets=[TEXT_STYLE]
+            f"<p>{mark(caption)}</p>", margin=(8, 12, 10, 12), sizing_mode="stretch_width", stylesheets=[TEXT_STYLE]
         ),
     ]
     return pn.Column(*parts, stylesheets=[CARD_STYLE], **WHOLE)

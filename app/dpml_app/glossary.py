@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from dpml.exceptions import DpmlError, shown
-from dpml_app.glossary_help import HELP
+from dpml_app.glossary_help import helps
 from dpml_app.glossary_pictures import PICTURES, picture
 
 __all__ = ["InvalidGlossary", "Term", "glossary", "help_for", "mark", "payload", "raised", "read_glossary", "term"]
@@ -172,7 +172,7 @@ def _marked(words: str, names: dict[str, str], told: set[str], most: int) -> str
 def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
     names = {phrase.lower(): entry.id for entry in glossary().values() for phrase in entry.phrases}
     longest = sorted((escape(p, quote=False) for p in names), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)", re.IGNORECASE), names
+    return re.compile(rf"(?<![\w/·^])(?:{'|'.join(map(re.escape, longest))})(?![\w/·^])", re.IGNORECASE), names
 
 
 def help_for(setting: str) -> str:
@@ -183,9 +183,9 @@ def help_for(setting: str) -> str:
     >>> help_for("epsilon").startswith("Small:")
     True
     """
-    if setting not in HELP:
+    if setting not in helps():
         raise InvalidGlossary("help", "setting", setting, "the name of a setting that has a line of help")
-    return HELP[setting]
+    return helps()[setting]["says"]
 
 
 def raised(html: str) -> str:
@@ -200,7 +200,7 @@ def raised(html: str) -> str:
 
 
 def payload() -> str:
-    """Return all terms and pictures as JSON that may stand in a page's script element."""
+    """Return all terms, the help for controls and pictures as JSON that may stand in a page's script element."""
     terms = {
         t.id: {
             "term": escape(t.term),
@@ -211,5 +211,6 @@ def payload() -> str:
         for t in glossary().values()
     }
     pictures = {kind: picture(kind) for kind in sorted({t.picture for t in glossary().values()} - {""})}
-    told = json.dumps({"terms": terms, "pictures": pictures}, ensure_ascii=False, separators=(",", ":"))
-    return told.replace("</", "<\\/")
+    controls = {name: {**entry, "says": escape(entry["says"])} for name, entry in helps().items()}
+    told = {"terms": terms, "helps": controls, "pictures": pictures}
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")

@@ -2,83 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["HELP"]
+from functools import lru_cache
+from pathlib import Path
 
-HELP = {
-    # ---- what pages share
-    "dataset": "Many records hide one person cheaply; in a small table the same ε drowns more, and users of the result pay.",
-    "relation": "What is hidden: that a person is in the data, or what their record says. The second costs up to twice the noise.",
-    "epsilon": "Small: each person is hidden better, and everybody who uses the result pays with errors. Large: the other way.",
-    "threshold_percentile": "High: noise looks less like evidence. The price is bias: rare features that are real fall silent.",
-    "n_features": "Few: each gets more of ε and less noise. The price is what the features left out would have told.",
-    "selection_share": "High: better features are chosen. The classifier that is trained on them pays with noisier weights.",
-    "draws": "More draws: steadier means and bands. Only your waiting time pays; no privacy is at stake in a study.",
-    "seed": "Another seed is other luck. Nobody pays, but a result that only one seed shows is none.",
-    # ---- explore
-    "reg_lambda": "Large: less noise is needed, but weights shrink. Small groups pay first, for the model bends to the mean.",
-    "row_bound": "Small: one record moves few counts, so noise is small. Records with many ones pay: part of them is cut.",
-    "map_score": "Counts cost little noise and know less; mutual information knows more and drowns sooner.",
-    # ---- select
-    "select_calibration": "How one step of score is weighed. Weights that look better may cost more ε than is stated: people in the data pay.",
-    "select_score": "What a feature is measured by. A better measure that one record moves far needs more noise.",
-    "select_threshold": "High: few features pass, and they are sure ones. Low: many pass, and noise brings wrong ones.",
-    "select_row_bound": "Small: a record counts for few features, so counts need less noise. Records with many ones are cut.",
-    "select_methods": "Ways to choose at the same ε. Those marked as not private leave the people in the data to pay.",
-    "select_feature": "Which feature is shown. Its exact counts are private: this view is for study.",
-    # ---- train
-    "train_methods": "Methods of one family at the same ε. One that is marked has a wrong or a weaker promise.",
-    "train_family": "Naive Bayes needs counts only, so noise is cheap. Linear models know more, and pay more for it.",
-    "train_linear": "Linear models at the same ε: noise in the loss, in the weights, or on the way.",
-    "train_lambda": "Large: less noise and more bias. Small: the other way. Choosing it on the data would itself cost ε.",
-    "train_functional": "How far one record is said to move the loss. The exact bound needs the least noise for the same promise.",
-    "train_tune": "What is chosen by trial. Trials on private data cost ε, and the model that is kept pays.",
-    "train_shown": "Whose weights are shown. Exact ones are private: this view is for study.",
-    "train_measure": "Accuracy judges one threshold, the area under the ROC curve all of them. A small class hides in accuracy.",
-    "train_weight": "More of ε for numbers leaves less for categories. The columns with the smaller share pay with noise.",
-    "train_noise": "Cauchy noise is narrow in the middle and wild far out; Student's t is wider and tamer.",
-    "train_trim": "More values cut at each end: one person moves the mean less. The price is bias where tails are real.",
-    "train_likelihood": "A normal that ends at the bounds fits better near them, and costs no privacy.",
-    "train_bins": "Many bins follow a number closely, and each holds few records, so noise weighs more.",
-    "train_model": "Whose parameters are shown. Exact ones are private: this view is for study.",
-    "train_feature": "Which column is shown. Exact parameters are private: this view is for study.",
-    # ---- evaluate
-    "evaluate_classifier": "Which classifier is judged. It was trained on other people; only the test records pay here.",
-    "evaluate_weakened": "Makes the classifier worse on purpose, to see whether private curves still tell.",
-    "evaluate_rival": "The classifier that A is compared with, from the same release.",
-    "evaluate_rival_weakened": "Makes the rival worse on purpose, so that the true difference is larger.",
-    "evaluate_metric": "Accuracy counts records that only one gets right and is cheap; the area under the curve splits ε in two.",
-    "evaluate_methods": "Ways to publish a curve at the same ε. Worse ones leave the reader to pay with a curve that is far off.",
-    "evaluate_cut": "From which score the second class is predicted. High: few false alarms, and more cases missed.",
-    # ---- noise
-    "noise_mechanism": "The shape of the noise. Light tails keep errors small; some shapes need a δ, or smooth sensitivity.",
-    "noise_dimension": "One number or two that the same person moves. For two the same ε needs more noise.",
-    "noise_epsilon": "Small: more noise, and each person is hidden better. The user of the number pays.",
-    "noise_sensitivity": "How far one person can move the number. Noise grows with it in proportion.",
-    "noise_delta": "Larger: less Gaussian noise, and a larger probability that the promise fails. People in the data pay.",
-    "noise_beta": "Small: the noise may depend on the data a little only, so it is wide. Near ε no budget is left for hiding.",
-    "noise_draws": "More draws: smoother bars. Only your waiting time pays.",
-    "noise_seed": "Another seed is other luck. The law of the noise stays.",
-    "noise_reach": "How far the axis reaches. It hides no draw: what lies beyond is said.",
-    "noise_queries": "More answers at once: the largest error grows, though slowly, and the user of that answer pays.",
-    "noise_failure": "How often a larger error is accepted. Small: a promise that holds more often, of a larger error.",
-    "noise_touched": "How many numbers one person moves. Each more needs more noise in all of them.",
-    "noise_measure": "The mean size, or the size that 95 % stay below. Heavy tails look good by one and bad by the other.",
-    "noise_gap": "How far candidates lie apart. A wide gap makes a private choice easy; a narrow one is luck.",
-    "noise_statistic": "What is released. A median may need far less noise than a mean, if the points lie close together.",
-    "noise_trim": "More points cut at each end: one point moves the rest less. The price is bias where tails are real.",
-    "noise_relation": "Whether a point is moved or comes and goes. It decides whether their number is public.",
-    "noise_size": "More points: one of them moves the result less, so all get less noise.",
-    "noise_preset": "Where the points lie. Close together they need little noise, and in two clumps a median needs much.",
-    "noise_points": "Your own points. The sensitivity that is shown for them is private: this view is for study.",
-    # ---- audit
-    "audit_method": "Whose claim is tested. If it is wrong, the people in its data pay for it without knowing.",
-    "audit_epsilon": "The ε that is claimed. A small claim is the easier one to refute.",
-    "audit_relation": "Under which neighbours the claim is made. The same noise can be private under one and not under the other.",
-    "audit_neighbours": "The worst pair that is known, or your own. One pair can refute a claim, and none can prove it.",
-    "audit_table": "The records of the small table. Nothing here is real.",
-    "audit_record": "The record that comes in. The attacker tries to see whether it did.",
-    "audit_replaced": "Which record makes room for the new one.",
-    "audit_draws": "More draws: a sharper bound. Your waiting time pays, and few draws can show a small ε only.",
-    "audit_confidence": "High: a sound method is accused less often. The price is that a wrong one is caught later.",
-    "audit_seed": "Another seed is other luck. Trying seeds until one accuses is not covered by the confidence.",
-}
+import yaml
+
+__all__ = ["helps"]
+
+FILE = Path(__file__).with_suffix(".yaml")
+
+
+@lru_cache(maxsize=1)
+def helps() -> dict[str, dict[str, str]]:
+    """Return, by the name of each setting, what its control trades, and the picture beside it, if it has one.
+
+    Examples
+    --------
+    >>> sorted(helps()["epsilon"])
+    ['picture', 'says']
+    """
+    return dict(yaml.safe_load(FILE.read_text(encoding="utf-8")))

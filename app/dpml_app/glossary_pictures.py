@@ -87,7 +87,9 @@ def _cells(rows: Sequence[str], gaps: Sequence[int] = ()) -> str:
             x = left + j * (size + 4) + 10 * sum(gap <= j for gap in gaps)
             drawn.append(_box(x, y, size, size, looks[cell]))
         if set(row) == {"x"}:
-            drawn.append(_line([(left - 6, y + size / 2), (left + most * (size + 4) + 2, y + size / 2)], "second thick"))
+            drawn.append(
+                _line([(left - 6, y + size / 2), (left + most * (size + 4) + 2, y + size / 2)], "second thick")
+            )
     return "".join(drawn)
 
 
@@ -105,7 +107,9 @@ def _against_laplace(label: str, density: Curve, top: float = 0.52, reach: float
 
 def _densities() -> str:
     both = [(_laplace(1.0, -0.5), "first"), (_laplace(1.0, 0.5), "second")]
-    words = _words(WIDE / 2, HIGH - 3, "at each place at most e<tspan dy='-3'>ε</tspan><tspan dy='3'> times the other</tspan>")
+    words = _words(
+        WIDE / 2, HIGH - 3, "at each place at most e<tspan dy='-3'>ε</tspan><tspan dy='3'> times the other</tspan>"
+    )
     return _svg("Two Laplace densities, one step apart", _curves(both, -5, 5, 0.52), words)
 
 
@@ -185,13 +189,19 @@ def _choice() -> str:
 
 
 def _coin() -> str:
-    groups = [[(0.5, "first faint")], [(1 / (1 + math.exp(-0.1)), "first fill")], [(1 / (1 + math.exp(-1)), "second fill")]]
+    groups = [
+        [(0.5, "first faint")],
+        [(1 / (1 + math.exp(-0.1)), "first fill")],
+        [(1 / (1 + math.exp(-1)), "second fill")],
+    ]
     names = ["coin: 50 %", "ε = 0.1: 52.5 %", "ε = 1: 73.2 %"]
     return _svg("How sure an attacker can be", _bars(groups, 1.0, names))
 
 
 def _impossible() -> str:
-    passed = 0.5 * math.exp(-0.5)  # P(threshold of 1.5 plus Laplace noise is at most 1), the counts are (1, 1) or (2, 1)
+    passed = 0.5 * math.exp(
+        -0.5
+    )  # P(threshold of 1.5 plus Laplace noise is at most 1), the counts are (1, 1) or (2, 1)
     first, second = (1 - passed, 0.0, passed), (passed, 1 - 2 * passed, passed)
     groups = [[(a, "first fill"), (b, "second fill")] for a, b in zip(first, second, strict=True)]
     return _svg("One output is impossible on one side", _bars(groups, 0.75, ["neither", "only one", "both"]))
@@ -239,7 +249,9 @@ def _roc() -> str:
     left = (WIDE - size) / 2
     drawn = _line([(left + a * size, BASE - b * size) for a, b in points], "first thick")
     frame = _box(left, EDGE, size, size, "frame") + _line([(left, BASE), (left + size, EDGE)], "muted")
-    return _svg("A ROC curve made of one step for each record", frame, drawn, _words(WIDE / 2, HIGH - 3, "false positives →"))
+    return _svg(
+        "A ROC curve made of one step for each record", frame, drawn, _words(WIDE / 2, HIGH - 3, "false positives →")
+    )
 
 
 def _bias() -> str:

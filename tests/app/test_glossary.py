@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dpml_app.glossary import InvalidGlossary, glossary, help_for, mark, payload, read_glossary, term
-from dpml_app.glossary_help import HELP
+from dpml_app.glossary_help import helps
 from dpml_app.glossary_pictures import PICTURES, picture
 from dpml_app.state import Settings
 
@@ -48,9 +48,7 @@ def test_two_laplace_densities_keep_their_ratio():
     """What is drawn is true: with ε = 1 and one step between them the heights differ by a factor of e at most."""
     [_, first, second] = ET.fromstring(picture("densities")).findall("polyline")
     base = 80.0
-    heights = [
-        [base - float(pair.split(",")[1]) for pair in line.attrib["points"].split()] for line in (first, second)
-    ]
+    heights = [[base - float(pair.split(",")[1]) for pair in line.attrib["points"].split()] for line in (first, second)]
     ratios = [a / b for a, b in zip(*heights, strict=True) if min(a, b) > 3]
     assert max(ratios) == pytest.approx(2.718, rel=0.05)
     assert min(ratios) == pytest.approx(1 / 2.718, rel=0.05)
@@ -60,10 +58,12 @@ def test_two_laplace_densities_keep_their_ratio():
 def test_every_setting_has_a_line_of_help(setting):
     assert 6 <= len(help_for(setting).split()) <= 25
     assert help_for(setting).endswith(".")
+    assert set(helps()[setting]) <= {"says", "picture"}
+    assert helps()[setting].get("picture", PICTURES[0]) in PICTURES
 
 
 def test_no_line_of_help_is_of_a_setting_that_is_gone():
-    assert set(HELP) == set(Settings.names())
+    assert set(helps()) == set(Settings.names())
     with pytest.raises(InvalidGlossary, match="setting = 'colour' is not allowed: it must be the name of a setting"):
         help_for("colour")
 
@@ -83,7 +83,7 @@ def test_words_of_a_text_are_marked_once_and_outside_tags():
     assert marked.startswith('<p title="a mask">By <button')
     assert '<a href="?mask=1">a ROC curve</a>. αεβ</p>' in marked
     # the longest phrase goes before a shorter one in it, and letters keep their size
-    assert "data-term=\"smooth-sensitivity\"" in mark("Smooth sensitivity is one.")
+    assert 'data-term="smooth-sensitivity"' in mark("Smooth sensitivity is one.")
     assert ">Smooth sensitivity</button>" in mark("Smooth sensitivity is one.")
     assert mark("ε, δ, λ, Δ and β", most=2).count("data-term") == 2
     assert mark("x &lt; ε &amp; y").startswith("x &lt; <button")
@@ -106,11 +106,11 @@ def test_the_browser_gets_all_terms_and_no_element_ends_early():
         ("- {id: a, term: A}", "glossary, a, says = None is not allowed: it must be given"),
         ("- {id: a, term: A, says: One.}", "a, says = 'One.' is not allowed: it must be two sentences"),
         ("- {id: a, term: A, says: One. Two. Three.}", "it must be two sentences"),
-        (f"- {{id: a, term: A, says: {'word ' * 46}. Two.}}", "a, says = '48 words' is not allowed: it must be at most 45"),
+        (f"- {{id: a, term: A, says: {'word ' * 46}. Two.}}", "says = '48 words' is not allowed: it must be at most 45"),
         ("- {id: A b, term: A, says: One. Two.}", "id = 'A b' is not allowed: it must be small letters"),
         ("- {id: a, term: 3, says: One. Two.}", "a, term = 3 is not allowed: it must be a text"),
-        ("- {id: a, term: A, says: One. Two., picture: cat}", "picture = 'cat' is not allowed: it must be one of densities"),
-        ("- {id: a, term: A, says: One. Two., colour: red}", "a, colour = 'red' is not allowed: it must be a field among"),
+        ("- {id: a, term: A, says: One. Two., picture: cat}", "picture = 'cat' is not allowed: it must be one of"),
+        ("- {id: a, term: A, says: One. Two., colour: red}", "colour = 'red' is not allowed: it must be a field"),
         ("- {id: a, term: A, says: One. Two., phrases: x}", "a, phrases = 'x' is not allowed: it must be a list"),
         ("- {id: a, term: A, says: One. Two.}\n- {id: a, term: B, says: One. Two.}", "the id of one entry only"),
         (

@@ -13,8 +13,9 @@ from dpml_app.settings import PAGES
 from dpml_app.shell import ROOMS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
-
 from lesson_figures import CHECKS, numbers, run, says
+
+from dpml.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[2]
 STEPS = [(lesson, number) for lesson, of in lessons().items() for number in range(1, len(of.steps) + 1)]
@@ -67,10 +68,9 @@ def test_figures_that_are_taken_over_stand_where_they_come_from(lesson, number):
         elif origin == "known":
             assert any(other.figures.get(figure, "known") != "known" for other in others), figure
         elif origin == "year":
-            assert re.search(rf"(Stoddard|Zafarani).*\| .*{figure}", (ROOT / "docs" / "references.md").read_text("utf-8"))
+            known = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
+            assert re.search(rf"(Stoddard|Zafarani).* {figure} \|", known), figure
         elif origin == "in-the-case":
-            from dpml.catalogue import CATALOGUE
-
             case = CATALOGUE[step.state["audit_method"]].case(1.0, "add-remove")
             assert figure in numbers(case.words)
 
@@ -195,16 +195,16 @@ GOOD = FOLDER / "1-what-epsilon-means.yaml"
     ("old", "new", "message"),
     [
         ("title: What does ε mean?", "", "mine.yaml, title = None is not allowed: it must be given"),
-        ("title: What", "colour: red\ntitle: What", "mine.yaml, colour = 'red' is not allowed: it must be one of the fields"),
+        ("title: What", "colour: red\ntitle: What", "mine.yaml, colour = 'red' is not allowed: it must be one of"),
         ("page=explore&epsilon=2", "page=explore&epsilon=3", "mine.yaml, step 2, link = 'page=explore&epsilon=3'"),
         ("page=explore&epsilon=2", "epsilon=2", "it must be what an address has behind its question mark, with page="),
-        ("page=explore&epsilon=2", "page=explore&noise_gap=2", "link = 'noise_gap' is not allowed: it must be a setting of the page"),
-        ('answer: "88.1"', 'answer: "88"', "step 2, answer = '88' is not allowed: it must be one of the options: 55 | 70 | 88.1"),
-        ('options: ["55", "70", "88.1"]', "options: [55, 70, 88.1]", "options = 55 is not allowed: it must be a text, in quotes"),
+        ("page=explore&epsilon=2", "page=explore&noise_gap=2", "link = 'noise_gap' is not allowed: it must be a"),
+        ('answer: "88.1"', 'answer: "88"', "step 2, answer = '88' is not allowed: it must be one of the options"),
+        ('options: ["55", "70", "88.1"]', "options: [55, 70, 88.1]", "options = 55 is not allowed: it must be a text"),
         ('options: ["55", "70", "88.1"]', 'options: ["88.1"]', "it must be a list of 2 to 4 texts"),
         ('options: ["55", "70", "88.1"]', 'options: ["55", "55", "88.1"]', "it must be texts that differ"),
         ("[[odds]]", "[[luck]]", "step 1, teaches = '[[luck]]' is not allowed: it must be a term of the glossary"),
-        ("So somebody proposes ε = 2.", "So " * 40, "step 2, words = '52 words' is not allowed: it must be at most 40 words"),
+        ("So somebody proposes ε = 2.", "So " * 40, "step 2, words = '52 words' is not allowed: it must be at most 40"),
         ("steps:", "steps: 3\nothers:", "others = "),
         ("title: What does ε mean?", "title: 'What", "mine.yaml, text = "),
         ("title: What does ε mean?", "title: 3", "mine.yaml, title = 3 is not allowed: it must be a text"),

@@ -40,10 +40,17 @@ function draw() {
   part("fold").setAttribute("aria-expanded", String(!folded))
   part("fold").setAttribute("aria-label", folded ? "Unfold the lesson" : "Fold the lesson")
   part("fold").textContent = folded ? "+" : "–"
+  veil()
   if (at === null) { return }
   part("told").innerHTML = ""
   part("inside").scrollTop = 0
   if (at === "list") { drawList() } else if (at.number > at.lesson.steps.length) { drawEnd() } else { drawStep() }
+}
+// The page knows the answer: until the reader has guessed its figures cannot be read, but its shapes be seen. Folding the
+// lesson shows all.
+function veil() {
+  const asked = at?.lesson && at.number <= at.lesson.steps.length && !guessed.has(key(at.lesson, at.number))
+  document.body.classList.toggle("guessing", Boolean(asked) && !folded)
 }
 function drawList() {
   part("of").textContent = "Lessons"
@@ -96,20 +103,29 @@ function drawEnd() {
   part("next").classList.add("ready")
 }
 
-// The card that a step is about comes into view once it is there; without one the page stands at its top.
+// The card that a step is about comes into view, and stays there while cards above it still grow; it is let go when the
+// reader scrolls. A step without a card stands at the top of its page.
 let looking = null
 function look() {
   clearInterval(looking)
   const main = document.querySelector("main"), {page, card} = at.lesson.steps[at.number - 1]
   if (!card) { main.scrollTop = 0; return }
-  let tries = 40
+  let tries = 40, last = null
   looking = setInterval(() => {
     const place = address.document?.get_model_by_name(`place-${page}-${card}`)
     const el = place && Bokeh.index.find_one_by_id(place.id)?.el
-    const seen = el && el.getClientRects().length > 0
-    if (seen) { el.scrollIntoView({block: "start"}) }
-    if (seen || --tries === 0) { clearInterval(looking) }
+    if (el?.getClientRects().length > 0) {
+      const top = el.getBoundingClientRect().top
+      if (last === null || Math.abs(top - last) > 2) {
+        el.scrollIntoView({block: "start"})
+        last = el.getBoundingClientRect().top
+      }
+    }
+    if (--tries === 0) { clearInterval(looking) }
   }, 150)
+}
+for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+  document.querySelector("main").addEventListener(kind, () => clearInterval(looking), {passive: true, capture: true})
 }
 
 function go(lesson, number) {
@@ -131,6 +147,7 @@ function choose(place) {
   if (guessed.has(key(lesson, number))) { return }
   guessed.set(key(lesson, number), place)
   reveal()
+  veil()
   part("told").scrollIntoView({block: "nearest"})
 }
 function onward() {

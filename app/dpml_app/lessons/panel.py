@@ -12,9 +12,7 @@ from dpml_app.lessons.read import TERM, Lesson, Step, lessons
 __all__ = ["SCRIPT", "html", "payload"]
 
 HERE = Path(__file__).parent
-STYLES = "".join(
-    path.read_text(encoding="utf-8") for path in (HERE.parent / "glossary.css", HERE / "lessons.css")
-)
+STYLES = "".join(path.read_text(encoding="utf-8") for path in (HERE.parent / "glossary.css", HERE / "lessons.css"))
 # two scripts of their own scope, inside the shell's
 SCRIPT = "".join(
     f"\n{{\n{path.read_text(encoding='utf-8')}\n}}\n" for path in (HERE.parent / "glossary.js", HERE / "lessons.js")

@@ -122,12 +122,12 @@ class _Reader:
     def fields(self, entry: Any, what: str, allowed: tuple[str, ...], needed: tuple[str, ...]) -> Mapping[str, Any]:
         if not isinstance(entry, dict):
             raise self.wrong(what, entry, f"fields: {', '.join(allowed)}")
-        for field in entry:
-            if field not in allowed:
-                raise self.wrong(str(field), entry[field], f"one of the fields {', '.join(allowed)}")
-        for field in needed:
-            if field not in entry:
-                raise self.wrong(field, None, "given")
+        for name in entry:
+            if name not in allowed:
+                raise self.wrong(str(name), entry[name], f"one of the fields {', '.join(allowed)}")
+        for name in needed:
+            if name not in entry:
+                raise self.wrong(name, None, "given")
         return entry
 
     def options(self, entry: Mapping[str, Any]) -> tuple[str, ...]:
