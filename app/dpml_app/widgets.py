@@ -57,7 +57,7 @@ NOTE_STYLE = """
 
 
 def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None]) -> None:
-    """Tie a widget to a setting both ways, its help included; a value that is not allowed is reported and taken back."""
+    """Tie a widget to a setting both ways, with its help; a value that is not allowed is reported and taken back."""
     if not (name == "dataset" and settings.dataset not in widget.options.values()):
         widget.value = getattr(settings, name)
     widget._debounce = DEBOUNCE
