@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 from dpml_app import link
 from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_lesson
+from dpml_app.lessons.export import exported, main
 from dpml_app.lessons.panel import payload
 from dpml_app.lessons.read import plain
+from dpml_app.lessons.sweeps import sweep_of
 from dpml_app.settings import PAGES
 from dpml_app.shell import ROOMS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
-from lesson_figures import CHECKS, numbers, run, says
+from lesson_figures import CHECKS, numbers, run, says, settings_of
 
 from dpml.catalogue import CATALOGUE
 
@@ -225,3 +227,64 @@ def test_a_lesson_has_five_to_seven_steps():
         read_lesson("mine", short)
     with pytest.raises(InvalidLesson, match="step = 'x'"):
         read_lesson("mine", text.split("steps:")[0] + "steps: [x, x, x, x, x]")
+
+
+# ---- a lesson as one file ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lesson", "number", "label", "check"),
+    [
+        ("what-it-costs", 1, "Algorithm 1 of the thesis", "accuracy published"),
+        ("what-it-costs", 5, "Row-bounded without noise", "without-noise row-bounded"),
+        ("whose-error", 3, "Logistic, output", "accuracy logistic"),
+        ("whose-error", 3, "The same without noise", "without-noise logistic"),
+        ("whose-error", 4, "Algorithm 1 of the thesis", "accuracy published"),
+        ("counts-or-information", 5, "Masks, by mutual information", "accuracy-of mask-mi"),
+        ("the-curve-that-leaks", 3, "Best attack on the release", "best-attack"),
+        ("the-curve-that-leaks", 5, "FixedSpace, Stoddard et al.: publishes n", "off fixed-space"),
+        ("noise-that-knows-its-data", 4, "Cauchy, by smooth sensitivity", "noise-width"),
+        ("noise-that-knows-its-data", 6, "6/ε, Theorem 2", "calibration-costs theorem-2"),
+        ("what-epsilon-means", 4, "Laplace", "mean-noise"),
+    ],
+)
+def test_a_plot_of_an_export_shows_what_its_step_states(lesson, number, label, check):
+    step = step_of(lesson, number)
+    shown = sweep_of(step, settings_of(step))
+    [line] = [line for line in shown.lines if line.look.label == label]
+    assert line.middle[list(shown.values).index(shown.chosen)] == pytest.approx(run(check, step))
+    assert {len(of) for of in (line.middle, line.low, line.high)} <= {0, len(shown.values)}
+
+
+def test_bars_of_an_export_are_the_probabilities_of_its_step():
+    step = step_of("published-and-not-private", 4)
+    shown = sweep_of(step, settings_of(step))
+    at, output = list(shown.values).index(shown.chosen), shown.outputs.index("a")
+    assert shown.first[at][output] == 0
+    assert shown.second[at][output] == pytest.approx(run("chance-after 1", step))
+    assert sum(shown.first[at]) == pytest.approx(100)
+    assert sum(shown.second[at]) == pytest.approx(100)
+
+
+def test_an_export_loads_nothing_and_holds_every_step(tmp_path, capsys):
+    file = tmp_path / "lesson.html"
+    assert main(["noise-that-knows-its-data", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    # scripts hold tags in their texts
+    tags = re.sub(r"(<script[^>]*>).*?</script>", r"\1", text, flags=re.S)
+    assert re.findall(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=", tags) == []
+    assert text.count('class="of-step"') == 6
+    assert "No, its width would tell" in text
+    assert "MB" in capsys.readouterr().out
+
+
+def test_an_export_says_which_page_it_cannot_show():
+    lesson = read_lesson("mine", GOOD.read_text(encoding="utf-8").replace("page=explore&epsilon=2", "page=train"))
+    with pytest.raises(InvalidLesson, match=r"mine.yaml, step 2, link = 'page=train' is not allowed: .* evaluate"):
+        exported(lesson)
+
+
+def test_an_export_of_no_lesson_is_refused(tmp_path, capsys):
+    assert main(["alchemy", str(tmp_path / "lesson.html")]) == 2
+    assert "name = 'alchemy' is not allowed: it must be one of what-epsilon-means" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 import pytest
 from dpml_app import link
 from dpml_app.lessons import lessons
+from dpml_app.lessons.export import exported
 
 pytestmark = pytest.mark.browser
 NOISE = "noise-that-knows-its-data"
@@ -155,3 +156,30 @@ def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, serve
     assert "each person is hidden better" in dialog.inner_text()
     page.keyboard.press("Escape")
     assert page.evaluate(FOCUS) == "ε of the noise"
+
+
+def test_an_exported_lesson_is_alive_without_a_server(browser, tmp_path):
+    file = tmp_path / "lesson.html"
+    file.write_text(exported(lessons()[NOISE]), encoding="utf-8")
+    page = browser.new_page()
+    said, asked = [], []
+    page.on("console", lambda m: said.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: said.append(str(e)))
+    page.on("request", lambda r: asked.append(r.url) if r.url != file.as_uri() else None)
+    page.goto(file.as_uri())
+    panel = page.get_by_role("region", name="Lesson", exact=True)
+    # each plot has its sentence from the start, and the slider moves it
+    page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
+    page.locator(".noUi-handle:visible").focus()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("Laplace, for the worst case 125").first.wait_for()
+    # to the end
+    panel.get_by_role("button", name="Next", exact=True).focus()
+    for number, step in enumerate(lessons()[NOISE].steps, 1):
+        panel.get_by_text(f"{number} of 6").wait_for()
+        page.keyboard.press(str(step.options.index(step.answer) + 1))
+        panel.get_by_text("Yes.", exact=True).wait_for()
+        page.keyboard.press("ArrowRight")
+    panel.get_by_text("You foresaw 6 of 6 answers").wait_for()
+    assert (said, [url for url in asked if not url.startswith(("data:", "blob:"))]) == ([], [])
+    page.close()

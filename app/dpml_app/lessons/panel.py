@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
@@ -46,19 +47,21 @@ def _lesson(lesson: Lesson) -> dict:
     return {"name": lesson.name, "title": lesson.title, "audience": lesson.audience, "steps": steps}
 
 
-def payload() -> str:
-    """Return all lessons as JSON that may stand in a page's script element."""
-    told = json.dumps([_lesson(lesson) for lesson in lessons().values()], ensure_ascii=False, separators=(",", ":"))
+def payload(some: Iterable[Lesson] | None = None) -> str:
+    """Return lessons, all of them if none are given, as JSON for a page's script element."""
+    told = json.dumps(
+        [_lesson(lesson) for lesson in some or lessons().values()], ensure_ascii=False, separators=(",", ":")
+    )
     return told.replace("</", "<\\/")
 
 
-def html() -> str:
+def html(some: Iterable[Lesson] | None = None) -> str:
     """Return what stands in the page: styles, texts, and where a lesson and a term are shown."""
     return "\n".join(
         [
             f"<style>{STYLES}</style>",
             f'<script type="application/json" id="glossary-texts">{glossary.payload()}</script>',
-            f'<script type="application/json" id="lesson-texts">{payload()}</script>',
+            f'<script type="application/json" id="lesson-texts">{payload(some)}</script>',
             '<section id="lesson" aria-label="Lesson" hidden></section>',
             '<div id="term" role="dialog" aria-labelledby="term-title" tabindex="-1" hidden></div>',
         ]
