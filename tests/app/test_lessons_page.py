@@ -94,10 +94,16 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     assert second.search == query
     assert second.page.get_by_role("combobox", name="Points to start from").inner_text() == "Bell"
 
-    # a step is an entry of the history
-    second.page.keyboard.press("Tab")
+    # who opens a link can go on by keyboard at once, and after a click as well; a step is an entry of the history
     panel = lesson_of(second)
-    panel.get_by_role("button", name="Back", exact=True).click()
+    second.page.keyboard.press("1")
+    panel.get_by_text("It is: It grows to 29.4.", exact=True).wait_for()
+    panel.get_by_role("button", name="It falls").click()
+    second.page.keyboard.press("ArrowLeft")
+    at(second, 3)
+    second.page.keyboard.press("ArrowLeft")
+    at(second, 2)
+    second.page.go_back()
     at(second, 3)
     second.page.go_back()
     at(second, 4)

@@ -35,6 +35,7 @@ function placeOf(query) {
 }
 
 function draw() {
+  const focused = panel.contains(document.activeElement)
   panel.hidden = at === null
   document.body.classList.toggle("with-lesson", at !== null)
   panel.classList.toggle("folded", folded)
@@ -46,6 +47,8 @@ function draw() {
   part("told").innerHTML = ""
   part("inside").scrollTop = 0
   if (at === "list") { drawList() } else if (at.number > at.lesson.steps.length) { drawEnd() } else { drawStep() }
+  // what had the focus may have been drawn anew
+  if (focused && !panel.contains(document.activeElement)) { panel.focus({preventScroll: true}) }
 }
 // The page knows the answer: until the reader has guessed its figures cannot be read, but its shapes be seen. Folding the
 // lesson shows all.
@@ -238,3 +241,5 @@ addEventListener("popstate", () => {
 at = placeOf(location.search)
 draw()
 if (at?.lesson) { look() }
+// who opens a lesson by its link can go on by keyboard at once
+if (at && document.activeElement === document.body) { panel.focus({preventScroll: true}) }

@@ -62,7 +62,7 @@ def html(some: Iterable[Lesson] | None = None) -> str:
             f"<style>{STYLES}</style>",
             f'<script type="application/json" id="glossary-texts">{glossary.payload()}</script>',
             f'<script type="application/json" id="lesson-texts">{payload(some)}</script>',
-            '<section id="lesson" aria-label="Lesson" hidden></section>',
+            '<section id="lesson" aria-label="Lesson" tabindex="-1" hidden></section>',
             '<div id="term" role="dialog" aria-labelledby="term-title" tabindex="-1" hidden></div>',
         ]
     )
