@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import lesson_figures  # noqa: F401 (it fills CHECKS)
+import lesson_figures_more  # noqa: F401
 import pytest
 from dpml_app import link
 from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_lesson
@@ -15,7 +17,7 @@ from dpml_app.settings import PAGES
 from dpml_app.shell import ROOMS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
-from lesson_figures import CHECKS, numbers, run, says, settings_of
+from lesson_checks import CHECKS, numbers, run, says, settings_of
 
 from dpml.catalogue import CATALOGUE
 
