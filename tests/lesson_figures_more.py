@@ -1,4 +1,4 @@
-"""The checks of lessons about audits, curves and noise; the others, and how they to write them: see `lesson_figures`."""
+"""The checks of lessons about audits, curves and noise; `lesson_figures` has the others, and says how to name one."""
 
 import math
 
