@@ -16,6 +16,7 @@ from bokeh.models import GlyphRenderer, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
+from dpml_app.glossary import mark
 from dpml_app.work.pool import Chunk
 
 __all__ = [
@@ -208,7 +209,7 @@ def head(title: str, caption: str, plots: Sequence[Plot], said: HTML) -> pn.pane
     numbers = f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers"'
     return pn.pane.HTML(
         f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
-        f'<summary aria-label="{shown}: about this plot"></summary><div>{caption}</div></details></div>',
+        f'<summary aria-label="{shown}: about this plot"></summary><div>{mark(caption)}</div></details></div>',
         margin=(10, 14, 2, 14),
         sizing_mode="stretch_width",
         stylesheets=[TEXT_STYLE],

@@ -22,6 +22,7 @@ MOST_SHOWN = 40
 MOST_WRONG = 60
 # what older links call it
 ALIASES = {"train_dataset": "dataset"}
+EMPTY: Mapping[str, str] = {}
 
 
 def parse(query: str) -> dict[str, str]:
@@ -36,8 +37,13 @@ def parse(query: str) -> dict[str, str]:
     return {ALIASES.get(name, name): text for name, text in pairs}
 
 
-def query_of(settings: Shared, names: Sequence[str]) -> str:
+def query_of(
+    settings: Shared, names: Sequence[str], usual: Mapping[str, str] = EMPTY, beside: Mapping[str, str] = EMPTY
+) -> str:
     """Return the link's part behind ``?``: the page, and which of these settings differ from their defaults.
+
+    `usual` has texts that stand for some defaults, those of a lesson's step; `beside` is what the link says besides,
+    and then it always names the page.
 
     Examples
     --------
@@ -48,7 +54,10 @@ def query_of(settings: Shared, names: Sequence[str]) -> str:
     '?page=train&epsilon=0.5'
     """
     values = {name: text_of(settings.param[name], getattr(settings, name)) for name in ("page", *names)}
-    told = {n: text for n, text in values.items() if text != text_of(settings.param[n], settings.param[n].default)}
+    left_out = {n: usual.get(n, text_of(settings.param[n], settings.param[n].default)) for n in values}
+    told = {n: text for n, text in values.items() if text != left_out[n]}
+    if beside:
+        told = {"page": values["page"], **told, **beside}
     return "?" + urlencode(told, safe=".,:") if told else "?"
 
 

@@ -25,6 +25,7 @@ from dpml_app.audit.page import AuditPage
 from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
+from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import PLACES, BasePage
 from dpml_app.select.page import SelectPage
@@ -51,6 +52,8 @@ SCRIPT = script("shell.js", "numbers.js", "present.js")
 SWITCH = "switch"
 # what a phone still reads from a wall
 MOST_ADDRESS = 1000
+# what the panel of lessons asks for: the page and its settings stay
+ASIDE = "aside"
 
 
 class Shell:
@@ -74,10 +77,12 @@ class Shell:
         self.live = False
         self._starting: asyncio.Task | None = None
         self._restoring = False
+        self.place: Place = NOWHERE
 
     def link(self, given: Mapping[str, str]) -> None:
         """Take the settings from a link, and write every change into the address from now on."""
-        faults = link.read(self.settings, given, ["page", *self.settings.names()])
+        self.place, given, faults = place_of(given)
+        faults += link.read(self.settings, given, ["page", *self.settings.names()])
         self.visited.on_change("data", self._on_visit)
         self.near.on_change("data", self._on_near)
         self.code.on_change("data", self._on_code)
@@ -105,7 +110,8 @@ class Shell:
     # ---- the address --------------------------------------------------------------------------------------------
 
     def _write(self, *, push: bool) -> None:
-        query = link.query_of(self.settings, self.settings.page_names(self.settings.page))
+        names = self.settings.page_names(self.settings.page)
+        query = link.query_of(self.settings, names, self.place.state, self.place.told)
         told = {"query": [query], "at": self.visited.data["at"]}
         if push or told != {name: self.address.data[name] for name in told}:
             self.address.data = {**told, "push": [push]}
@@ -128,6 +134,11 @@ class Shell:
         if given.pop(SWITCH, None) is not None:
             self.settings.assign({"page": given["page"]})
             return
+        if given.pop(ASIDE, None) is not None:
+            self.place = place_of(given)[0]
+            self._write(push=False)
+            return
+        self.place, given, faults = place_of(given)
         page = given.get("page", "explore")
         used = self.settings.page_names(page) if page in PAGES else []
         # what the link leaves out is at its default
@@ -135,7 +146,7 @@ class Shell:
         self._restoring = True
         try:
             self.settings.param.update(**defaults)
-            faults = link.read(self.settings, given, ["page", *self.settings.names()])
+            faults += link.read(self.settings, given, ["page", *self.settings.names()])
         finally:
             self._restoring = False
         self.show()
@@ -228,13 +239,14 @@ def build_app() -> Frame:
     template.add_variable("pages", told)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)
+    template.add_variable("lessons", panel.html())
     template.add_panel("theme", pmui.ThemeToggle())
     template.add_panel("alerts", shell.alerts)
     for (name, place), content in shell.places.items():
         template.add_panel(f"{name}_{place}", content)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
-        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT))
+        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT))
         pn.state.onload(_send_at_once)
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())

@@ -56,10 +56,12 @@ NOTE_STYLE = """
 
 
 def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None]) -> None:
-    """Tie a widget to a setting both ways; a value that is not allowed is reported and taken back."""
+    """Tie a widget to a setting both ways, with its help; a value that is not allowed is reported and taken back."""
     if not (name == "dataset" and settings.dataset not in widget.options.values()):
         widget.value = getattr(settings, name)
     widget._debounce = DEBOUNCE
+    # the browser puts its help beside it
+    widget.css_classes = [*widget.css_classes, f"setting-{name}"]
 
     def to_setting(event):
         if event.new is None or event.new == getattr(settings, name):

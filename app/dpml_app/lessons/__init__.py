@@ -1,0 +1,20 @@
+"""Lessons: each a YAML file that a teacher can write, whose steps are states of the app's pages and questions.
+
+How to write one stands in docs/teaching.md.
+"""
+
+from dpml_app.lessons.place import BESIDE, NOWHERE, Place, place_of
+from dpml_app.lessons.read import FOLDER, InvalidLesson, Lesson, Step, lessons, read_lesson
+
+__all__ = [
+    "BESIDE",
+    "FOLDER",
+    "NOWHERE",
+    "InvalidLesson",
+    "Lesson",
+    "Place",
+    "Step",
+    "lessons",
+    "place_of",
+    "read_lesson",
+]

@@ -1,0 +1,248 @@
+// Lessons: the list of them, a step's words, a question to answer before its answer is shown, and the way to the next.
+// Of the shell it uses `show`, `visit` and `write`, and the source `address`. A step is a visit, as Back is.
+const lessons = JSON.parse(document.getElementById("lesson-texts").textContent)
+const panel = document.getElementById("lesson")
+const guessed = new Map()
+const alone = lessons.length === 1
+let at = null // {lesson, number}, "list", or null where the panel is closed
+let before = null // what had the focus when the panel was opened
+let folded = false
+
+panel.innerHTML = `
+  <header>
+    <p class="of"></p>
+    <button type="button" class="fold" aria-label="Fold the lesson" aria-expanded="true">–</button>
+    <button type="button" class="close" aria-label="Close the lesson">×</button>
+  </header>
+  <div class="bar" aria-hidden="true"></div>
+  <div class="inside"><div class="said" aria-live="polite"></div><div class="told" aria-live="polite"></div></div>
+  <footer>
+    <button type="button" class="back">Back</button>
+    <button type="button" class="all">All lessons</button>
+    <button type="button" class="next">Next</button>
+  </footer>`
+const part = (name) => panel.querySelector(`.${name}`)
+const key = (lesson, number) => `${lesson.name} ${number}`
+
+function placeOf(query) {
+  const given = new URLSearchParams(query)
+  const lesson = lessons.find(({name}) => name === given.get("lesson"))
+  if (lesson) {
+    const number = Number(given.get("step") ?? 1)
+    return {lesson, number: Number.isInteger(number) && lesson.steps[number - 1] ? number : 1}
+  }
+  return given.get("lessons") === "1" ? "list" : null
+}
+
+function draw() {
+  const focused = panel.contains(document.activeElement)
+  panel.hidden = at === null
+  document.body.classList.toggle("with-lesson", at !== null)
+  panel.classList.toggle("folded", folded)
+  part("fold").setAttribute("aria-expanded", String(!folded))
+  part("fold").setAttribute("aria-label", folded ? "Unfold the lesson" : "Fold the lesson")
+  part("fold").textContent = folded ? "+" : "–"
+  veil()
+  if (at === null) { return }
+  part("told").innerHTML = ""
+  part("inside").scrollTop = 0
+  if (at === "list") { drawList() } else if (at.number > at.lesson.steps.length) { drawEnd() } else { drawStep() }
+  // what had the focus may have been drawn anew
+  if (focused && !panel.contains(document.activeElement)) { panel.focus({preventScroll: true}) }
+}
+// The page knows the answer: until the reader has guessed its figures cannot be read, but its shapes be seen. Folding the
+// lesson shows all.
+function veil() {
+  const asked = at?.lesson && at.number <= at.lesson.steps.length && !guessed.has(key(at.lesson, at.number))
+  document.body.classList.toggle("guessing", Boolean(asked) && !folded)
+}
+function drawList() {
+  part("of").textContent = "Lessons"
+  part("bar").innerHTML = ""
+  const entry = ({name, title, audience, steps}) => {
+    const done = steps.filter((_, i) => guessed.has(`${name} ${i + 1}`)).length
+    const mark = done === 0 ? `${steps.length} steps` : done < steps.length ? `${done} of ${steps.length}` : "done ✓"
+    return `<li><button type="button" data-lesson="${name}"><b>${title}</b><small>${audience}</small>` +
+      `<span>${mark}</span></button></li>`
+  }
+  part("said").innerHTML = `<ol class="list">${lessons.map(entry).join("")}</ol>`
+  panel.querySelector("footer").hidden = true
+}
+function drawStep() {
+  const {lesson, number} = at, step = lesson.steps[number - 1]
+  part("of").innerHTML = `<b>${lesson.title}</b> <span>${number} of ${lesson.steps.length}</span>`
+  part("bar").innerHTML = lesson.steps.map((_, i) => `<i class="${i < number ? "full" : ""}"></i>`).join("")
+  const buttons = step.options.map((text, i) =>
+    `<button type="button" data-option="${i}"><kbd aria-hidden="true">${i + 1}</kbd>${text}</button>`)
+  part("said").innerHTML = `<p>${step.words}</p><h2>${step.question}</h2>` +
+    `<div class="options" role="group" aria-label="Your answer">${buttons.join("")}</div>`
+  panel.querySelector("footer").hidden = false
+  part("back").disabled = number === 1
+  part("next").textContent = number === lesson.steps.length ? "Finish" : "Next"
+  if (guessed.has(key(lesson, number))) { reveal() }
+  part("next").classList.toggle("ready", guessed.has(key(lesson, number)))
+}
+function reveal() {
+  const {lesson, number} = at, step = lesson.steps[number - 1], chosen = guessed.get(key(lesson, number))
+  for (const button of panel.querySelectorAll("[data-option]")) {
+    const place = Number(button.dataset.option)
+    button.setAttribute("aria-pressed", String(place === chosen))
+    button.classList.toggle("right", place === step.answer)
+    button.classList.toggle("wrong", place === chosen && chosen !== step.answer)
+  }
+  const verdict = chosen === step.answer ? "Yes." : `It is: ${step.options[step.answer]}.`
+  part("told").innerHTML = `<p><b>${verdict.replace(/\.\.$/, ".")}</b> ${step.teaches}</p>`
+  part("next").classList.add("ready")
+}
+function drawEnd() {
+  const {lesson} = at, place = lessons.indexOf(lesson), following = lessons[place + 1]
+  const right = lesson.steps.filter((step, i) => guessed.get(key(lesson, i + 1)) === step.answer).length
+  part("of").innerHTML = `<b>${lesson.title}</b> <span>the end</span>`
+  part("bar").innerHTML = lesson.steps.map(() => '<i class="full"></i>').join("")
+  part("said").innerHTML = `<p>You foresaw <b>${right} of ${lesson.steps.length}</b> answers. The page stays as it is: ` +
+    "move its controls, and see whether you foresee the rest.</p>"
+  panel.querySelector("footer").hidden = false
+  part("back").disabled = false
+  part("next").textContent = following ? `Next: ${following.title}` : alone ? "Again" : "Close"
+  part("next").classList.add("ready")
+}
+
+// The card that a step is about comes into view, and stays there while cards above it still grow; it is let go when the
+// reader scrolls. A step without a card stands at the top of its page.
+let looking = null
+function look() {
+  clearInterval(looking)
+  const main = document.querySelector("main"), {page, card} = at.lesson.steps[at.number - 1]
+  if (!card) { main.scrollTop = 0; return }
+  let tries = 40, last = null
+  looking = setInterval(() => {
+    const place = address.document?.get_model_by_name(`place-${page}-${card}`)
+    const el = place && Bokeh.index.find_one_by_id(place.id)?.el
+    if (el?.getClientRects().length === 0) {
+      // it stands behind "More"
+      document.querySelector(`section[data-of=${page}] details.more`).open = true
+    } else if (el) {
+      const top = el.getBoundingClientRect().top
+      if (last === null || Math.abs(top - last) > 2) {
+        el.scrollIntoView({block: "start"})
+        last = el.getBoundingClientRect().top
+      }
+    }
+    if (--tries === 0) { clearInterval(looking) }
+  }, 150)
+}
+for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+  document.querySelector("main").addEventListener(kind, () => clearInterval(looking), {passive: true, capture: true})
+}
+
+function go(lesson, number) {
+  if (document.body.classList.contains("lost")) { return }
+  at = {lesson, number}
+  if (number <= lesson.steps.length) {
+    write()
+    const {page} = lesson.steps[number - 1]
+    history.pushState(null, "", `${location.pathname}?page=${page}&lesson=${lesson.name}&step=${number}`)
+    show(page)
+    visit(location.search)
+    look()
+  }
+  draw()
+}
+function choose(place) {
+  const {lesson, number} = at
+  // the first answer counts
+  if (guessed.has(key(lesson, number))) { return }
+  guessed.set(key(lesson, number), place)
+  reveal()
+  veil()
+  part("told").scrollIntoView({block: "nearest"})
+}
+function onward() {
+  if (!at?.lesson) { return }
+  const {lesson, number} = at
+  if (number <= lesson.steps.length) { go(lesson, number + 1); return }
+  const following = lessons[lessons.indexOf(lesson) + 1]
+  following ? go(following, 1) : alone ? go(lesson, 1) : leave()
+}
+function back() {
+  if (at?.lesson && at.number > 1) { go(at.lesson, at.number - 1) }
+}
+function list() {
+  before ??= document.activeElement
+  at = "list"
+  folded = false
+  draw()
+  visit("?aside=1&lessons=1")
+  panel.querySelector("[data-lesson]").focus()
+}
+function leave() {
+  at = null
+  draw()
+  visit("?aside=1")
+  const to = before?.isConnected ? before : document.querySelector("[data-lessons]")
+  to?.focus()
+  before = null
+}
+
+panel.addEventListener("click", (event) => {
+  const button = event.target.closest("button")
+  if (!button) { return }
+  if (button.dataset.lesson) {
+    go(lessons.find(({name}) => name === button.dataset.lesson), 1)
+    part("next").focus({preventScroll: true})
+  } else if (button.dataset.option) {
+    choose(Number(button.dataset.option))
+  } else if (button.matches(".next")) {
+    onward()
+  } else if (button.matches(".back")) {
+    back()
+  } else if (button.matches(".all")) {
+    list()
+  } else if (button.matches(".close")) {
+    leave()
+  } else if (button.matches(".fold")) {
+    folded = !folded
+    draw()
+  }
+})
+panel.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) { return }
+  const options = [...panel.querySelectorAll("[data-option], [data-lesson]")]
+  const focused = options.indexOf(document.activeElement)
+  const digit = Number(event.key)
+  if (event.key === "Escape") {
+    leave()
+  } else if (event.key === "ArrowRight") {
+    onward()
+  } else if (event.key === "ArrowLeft") {
+    back()
+  } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    const move = event.key === "ArrowDown" ? 1 : focused < 0 ? 0 : -1
+    options.at((focused + move) % options.length)?.focus()
+  } else if (at?.lesson && digit >= 1 && at.number <= at.lesson.steps.length && digit <= options.length) {
+    choose(digit - 1)
+  } else {
+    return
+  }
+  event.preventDefault()
+  event.stopPropagation()
+})
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest?.("[data-lessons]")
+  if (!opener || event.ctrlKey || event.metaKey || event.shiftKey) { return }
+  event.preventDefault()
+  before = opener
+  at === null ? list() : leave()
+})
+// Back and Forward
+addEventListener("popstate", () => {
+  at = placeOf(location.search)
+  draw()
+  if (at?.lesson) { look() }
+})
+
+at = placeOf(location.search)
+draw()
+if (at?.lesson) { look() }
+// who opens a lesson by its link can go on by keyboard at once
+if (at && document.activeElement === document.body) { panel.focus({preventScroll: true}) }

@@ -1,0 +1,225 @@
+"""Reading of lessons: what a file must hold, and an error that a teacher can act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dpml.exceptions import DpmlError, shown
+from dpml_app import link
+from dpml_app.glossary import glossary
+from dpml_app.state import Settings
+
+__all__ = ["FOLDER", "TERM", "InvalidLesson", "Lesson", "Step", "lessons", "read_lesson"]
+
+FOLDER = Path(__file__).parent
+LESSON_FIELDS = ("title", "audience", "steps")
+STEP_FIELDS = ("link", "words", "question", "options", "answer", "teaches", "card", "figures", "claims")
+NEEDED = STEP_FIELDS[:6]
+STEPS, OPTIONS = (5, 7), (2, 4)
+MOST = {"title": 10, "audience": 30, "words": 40, "question": 25, "teaches": 40, "options": 12}
+# a term of the glossary in a text: [[mask]], or [[mask|a set of features]]
+TERM = re.compile(r"\[\[([^\]|]*)(?:\|([^\]]*))?\]\]")
+
+
+class InvalidLesson(DpmlError, ValueError):
+    """A lesson's file is not as it must be.
+
+    Parameters
+    ----------
+    file : str
+        Its name.
+    step : int or None
+        The step, counted from 1; None where the fault is in none of them.
+    field : str
+    value : object
+    allowed : str
+        What is allowed, in words.
+    """
+
+    def __init__(self, file: str, step: int | None, field: str, value: object, allowed: str):
+        where = file if step is None else f"{file}, step {step}"
+        super().__init__(f"{where}, {field} = {shown(value)} is not allowed: it must be {allowed}")
+        self.file, self.step, self.field = file, step, field
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: a state of a page, as texts of a link, what is said, and a question with its answer."""
+
+    state: Mapping[str, str]
+    words: str
+    question: str
+    options: tuple[str, ...]
+    answer: str
+    teaches: str
+    card: str = ""
+    figures: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[str, ...] = ()
+
+    @property
+    def page(self) -> str:
+        """The name of the page that the step shows."""
+        return self.state["page"]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson; `name` is its name in links."""
+
+    name: str
+    title: str
+    audience: str
+    steps: tuple[Step, ...]
+
+
+def plain(text: str) -> str:
+    """Return a text with its terms as mere words.
+
+    Examples
+    --------
+    >>> plain("One [[mask]] of [[mask|many masks]].")
+    'One mask of many masks.'
+    """
+    return TERM.sub(lambda found: found[2] or _called(found[1]), text)
+
+
+def _called(name: str) -> str:
+    return glossary()[name].term if name in glossary() else name
+
+
+class _Reader:
+    """One file while it is read: it knows where it is, for the error."""
+
+    def __init__(self, file: str):
+        self.file = file
+        self.step: int | None = None
+
+    def wrong(self, field: str, value: object, allowed: str) -> InvalidLesson:
+        return InvalidLesson(self.file, self.step, field, value, allowed)
+
+    def text(self, entry: Mapping[str, Any], field: str) -> str:
+        value = entry[field]
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(field, value, "a text, in quotes where it is a number or has a colon")
+        return self.said(field, value.strip())
+
+    def said(self, field: str, text: str) -> str:
+        """Return a text whose terms are known and which is not too long."""
+        for found in TERM.finditer(text):
+            if found[1] not in glossary():
+                raise self.wrong(field, found[0], "a term of the glossary, by its id: see glossary.yaml")
+        if (words := len(plain(text).split())) > MOST[field]:
+            raise self.wrong(field, f"{words} words", f"at most {MOST[field]} words")
+        return text
+
+    def fields(self, entry: Any, what: str, allowed: tuple[str, ...], needed: tuple[str, ...]) -> Mapping[str, Any]:
+        if not isinstance(entry, dict):
+            raise self.wrong(what, entry, f"fields: {', '.join(allowed)}")
+        for name in entry:
+            if name not in allowed:
+                raise self.wrong(str(name), entry[name], f"one of the fields {', '.join(allowed)}")
+        for name in needed:
+            if name not in entry:
+                raise self.wrong(name, None, "given")
+        return entry
+
+    def options(self, entry: Mapping[str, Any]) -> tuple[str, ...]:
+        given, (least, most) = entry["options"], OPTIONS
+        if not isinstance(given, list) or not least <= len(given) <= most:
+            raise self.wrong("options", given, f"a list of {least} to {most} texts")
+        for option in given:
+            if not isinstance(option, str) or not option.strip():
+                raise self.wrong("options", option, "a text, in quotes where it is a number or has a colon")
+            self.said("options", option)
+        if len(set(given)) < len(given):
+            raise self.wrong("options", given, "texts that differ from each other")
+        return tuple(given)
+
+    def state(self, text: Any) -> dict[str, str]:
+        """Return what a link says, each value as links have it."""
+        if not isinstance(text, str) or "page=" not in text:
+            raise self.wrong("link", text, "what an address has behind its question mark, with page=")
+        settings, given = Settings(), link.parse(text.partition("?")[2] or text)
+        faults = link.read(settings, given, ["page", *settings.names()])
+        if faults:
+            raise self.wrong("link", text, f"a link without faults. {faults[0]}")
+        used = ["page", *settings.page_names(settings.page)]
+        for name in given:
+            if name not in used:
+                raise self.wrong("link", name, f"a setting of the page {settings.page}")
+        return {name: link.text_of(settings.param[name], getattr(settings, name)) for name in given}
+
+    def one(self, entry: Any) -> Step:
+        entry = self.fields(entry, "step", STEP_FIELDS, NEEDED)
+        options = self.options(entry)
+        answer = entry["answer"]
+        if answer not in options:
+            raise self.wrong("answer", answer, f"one of the options: {' | '.join(options)}")
+        card = entry.get("card", "")
+        if not isinstance(card, str):
+            raise self.wrong("card", card, "the name of a card of the page")
+        figures, claims = entry.get("figures") or {}, entry.get("claims") or []
+        if not isinstance(figures, dict) or not all(isinstance(v, str) for pair in figures.items() for v in pair):
+            raise self.wrong("figures", figures, "pairs of a figure in quotes, as it is stated, and its check")
+        if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
+            raise self.wrong("claims", claims, "a list of checks")
+        return Step(
+            state=self.state(entry["link"]),
+            words=self.text(entry, "words"),
+            question=self.text(entry, "question"),
+            options=options,
+            answer=answer,
+            teaches=self.text(entry, "teaches"),
+            card=card,
+            figures=figures,
+            claims=tuple(claims),
+        )
+
+
+def read_lesson(name: str, text: str) -> Lesson:
+    """Return the lesson that a YAML text holds.
+
+    Parameters
+    ----------
+    name : str
+        Its name in links, that of its file.
+    text : str
+
+    Raises
+    ------
+    InvalidLesson
+        For the first thing that is not as it must be, with file, step, field and what is allowed.
+    """
+    reader = _Reader(f"{name}.yaml")
+    try:
+        entry = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise reader.wrong("text", " ".join(str(error).split()), "YAML") from None
+    entry = reader.fields(entry, "lesson", LESSON_FIELDS, LESSON_FIELDS)
+    title, audience = reader.text(entry, "title"), reader.text(entry, "audience")
+    least, most = STEPS
+    if not isinstance(entry["steps"], list) or not least <= len(entry["steps"]) <= most:
+        count = len(entry["steps"]) if isinstance(entry["steps"], list) else entry["steps"]
+        raise reader.wrong("steps", count, f"a list of {least} to {most} steps")
+    steps = []
+    for number, one in enumerate(entry["steps"], 1):
+        reader.step = number
+        steps.append(reader.one(one))
+    return Lesson(name, title, audience, tuple(steps))
+
+
+@lru_cache(maxsize=1)
+def lessons() -> dict[str, Lesson]:
+    """Return all lessons by their names, in the order of their files' numbers."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.yaml")):
+        name = re.sub(r"^\d+-", "", path.stem)
+        found[name] = read_lesson(name, path.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,48 @@
+"""Write the app's glossary and its help for controls into docs/glossary.md: python docs/write_glossary.py."""
+
+import sys
+import textwrap
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "app"))
+
+from dpml_app.glossary import glossary, help_for  # noqa: E402
+from dpml_app.state import Settings  # noqa: E402
+
+PAGE = HERE / "glossary.md"
+HEAD = """# Glossary
+
+The app and the pages of this site use these words in the sense given here. In the app a dotted word opens its entry,
+with a small picture. Both are written from `app/dpml_app/glossary.yaml`, and the table below from `glossary_help.yaml`
+beside it: after a change run `python docs/write_glossary.py`.
+
+```{glossary}
+:sorted:
+
+"""
+CONTROLS = """
+## What each control trades
+
+The same lines stand in the app, beside each control. A setting is called by its name in a link.
+
+| setting | control | what it trades, and who pays |
+|---|---|---|
+"""
+
+
+def entry(term):
+    """Return a term as the site's directive takes it."""
+    says = f"{term.says} ({term.source[0].upper()}{term.source[1:]}.)" if term.source else term.says
+    return f"{term.term}\n" + textwrap.fill(says, 146, initial_indent="  ", subsequent_indent="  ")
+
+
+def page():
+    """Return the page's text."""
+    terms = sorted(glossary().values(), key=lambda term: term.term.lower())
+    rows = [f"| `{name}` | {Settings.param[name].label} | {help_for(name)} |" for name in Settings.names()]
+    return HEAD + "\n\n".join(entry(term) for term in terms) + "\n```\n" + CONTROLS + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,191 @@
+"""Lessons and terms in a browser: a lesson by keyboard, a step's link, Back, dotted words and help for controls."""
+
+import pytest
+from dpml_app import link
+from dpml_app.lessons import lessons
+from dpml_app.lessons.export import exported
+
+pytestmark = pytest.mark.browser
+NOISE = "noise-that-knows-its-data"
+# the element that has the focus, inside shadow roots too
+FOCUS = """() => {
+  let element = document.activeElement
+  while (element.shadowRoot?.activeElement) { element = element.shadowRoot.activeElement }
+  return element.getAttribute("aria-label") ?? element.id ?? element.textContent
+}"""
+ADDRESS = "(query) => location.search === query"
+AT = "([lesson, step]) => location.search.includes(`lesson=${lesson}&step=${step}`)"
+SETTLED = "(before) => Bokeh.documents[0].get_model_by_name('noise-state').data.answers[0] > before"
+
+
+def lesson_of(app):
+    return app.page.get_by_role("region", name="Lesson", exact=True)
+
+
+def at(app, step, lesson=NOISE):
+    """Wait until the address is that of a step, and its page has answered."""
+    app.page.wait_for_function(AT, arg=[lesson, step])
+    lesson_of(app).get_by_text(f"{step} of {len(lessons()[lesson].steps)}").wait_for()
+
+
+def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
+    app = make_app(server, height=900)
+    app.enter("noise", "&noise_gap=2", wait=False)
+    app.settle(0)
+    page, lesson = app.page, lessons()[NOISE]
+    page.get_by_role("link", name="Lessons", exact=True).focus()
+    page.keyboard.press("Enter")
+    panel = lesson_of(app)
+    entries = panel.get_by_role("listitem").get_by_role("button")
+    assert entries.count() == len(lessons())
+    # the list is a place of its own, and keeps what the page shows
+    page.wait_for_function(ADDRESS, arg="?page=noise&noise_gap=2&lessons=1")
+    for _ in range(list(lessons()).index(NOISE)):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+    for number, step in enumerate(lesson.steps, 1):
+        at(app, number)
+        right = step.options.index(step.answer)
+        chosen = right if number % 2 else (right + 1) % len(step.options)
+        told = panel.get_by_text("Yes." if number % 2 else f"It is: {step.answer}.", exact=True)
+        assert told.count() == 0
+        assert page.evaluate("document.body.classList.contains('guessing')")
+        page.keyboard.press(str(chosen + 1))
+        told.wait_for()
+        assert not page.evaluate("document.body.classList.contains('guessing')")
+        # the first answer counts
+        page.keyboard.press(str((chosen + 1) % len(step.options) + 1))
+        assert told.count() == 1
+        assert panel.get_by_role("button", pressed=True).count() == 1
+        given = link.parse(app.search)
+        assert given == {"page": "noise", "lesson": NOISE, "step": str(number)}
+        page.keyboard.press("ArrowRight")
+    panel.get_by_text("You foresaw 3 of 6 answers").wait_for()
+
+    # Escape closes, the page stays as the last step left it, and the focus is where it came from
+    page.keyboard.press("Escape")
+    panel.wait_for(state="hidden")
+    page.wait_for_function("() => !location.search.includes('lesson')")
+    assert app.query["page"] == "noise"
+    assert app.query["noise_gap"] == "5", "a step's state has what it does not name at its default"
+    assert page.evaluate("document.activeElement.id") == "open-lessons"
+
+
+def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
+    first = make_app(server, height=900).enter("noise", "", wait=False)
+    page = first.page
+    page.goto(f"{first.url}?lesson={NOISE}&step=4")
+    at(first, 4)
+    page.wait_for_function(ADDRESS, arg=f"?page=noise&lesson={NOISE}&step=4")
+    # what the reader drags stands beside the step, also where it is the page's default
+    first.settle(0)
+    first.push("ε of the noise")
+    page.wait_for_function(ADDRESS, arg=f"?page=noise&noise_epsilon=1.25&lesson={NOISE}&step=4")
+    first.pick("Points to start from", "Bell")
+    query = f"?page=noise&noise_epsilon=1.25&noise_preset=bell&lesson={NOISE}&step=4"
+    page.wait_for_function(ADDRESS, arg=query)
+
+    second = make_app(server, height=900).enter("noise", "", wait=False)
+    second.page.goto(first.url + query)
+    at(second, 4)
+    second.settle(0)
+    assert second.alerts == []
+    assert second.search == query
+    assert second.page.get_by_role("combobox", name="Points to start from").inner_text() == "Bell"
+
+    # who opens a link can go on by keyboard at once, and after a click as well; a step is an entry of the history
+    panel = lesson_of(second)
+    second.page.keyboard.press("1")
+    panel.get_by_text("It is: It grows to 29.4.", exact=True).wait_for()
+    panel.get_by_role("button", name="It falls").click()
+    second.page.keyboard.press("ArrowLeft")
+    at(second, 3)
+    second.page.keyboard.press("ArrowLeft")
+    at(second, 2)
+    second.page.go_back()
+    at(second, 3)
+    second.page.go_back()
+    at(second, 4)
+    second.page.wait_for_function(ADDRESS, arg=query)
+    # another page keeps the lesson
+    second.turn("Audit")
+    second.page.wait_for_function(ADDRESS, arg=f"?page=audit&lesson={NOISE}&step=4")
+    assert panel.is_visible()
+
+
+def test_a_place_that_is_not_there_is_said(make_app, server):
+    app = make_app(server, height=900).enter("noise", "&lesson=alchemy&step=2", wait=False)
+    app.page.get_by_role("alert").filter(has_text="lesson = alchemy is not allowed").wait_for()
+    assert lesson_of(app).count() == 0
+    app.page.goto(f"{app.url}?lesson={NOISE}&step=70")
+    app.page.get_by_role("alert").filter(has_text="step = 70 is not allowed").wait_for()
+    at(app, 1)
+
+
+def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, server):
+    app = make_app(server, width=390, height=844).enter("noise", f"&lesson={NOISE}&step=1", wait=False)
+    page = app.page
+    panel, dialog = lesson_of(app), page.get_by_role("dialog")
+    panel.wait_for()
+    app.settle(0)
+    page.keyboard.press("Tab")
+    panel.get_by_role("button", name="Fold the lesson").focus()
+    page.keyboard.press("1")
+    term = panel.get_by_role("button", name="global sensitivity", exact=True)
+    term.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("dialog", name="global sensitivity", exact=True).wait_for()
+    assert dialog.get_by_role("img").is_visible()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    assert panel.is_visible(), "one thing at a time"
+    assert page.evaluate(FOCUS) == term.evaluate("(el) => el.textContent") or term.evaluate(
+        "(el) => el === document.activeElement"
+    )
+
+    # a word of a card, inside shadow roots; a click elsewhere closes
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("button", name="Close the lesson").click()
+    page.get_by_role("button", name="smooth sensitivity", exact=True).first.click()
+    page.get_by_role("dialog", name="smooth sensitivity", exact=True).wait_for()
+    page.locator("#home").hover()
+    page.mouse.click(5, 890)
+    dialog.wait_for(state="hidden")
+
+    # the key ? at a control says what it trades
+    slider = app.slider("ε of the noise")
+    slider.focus()
+    page.get_by_role("button", name="What it trades: ε of the noise", exact=True).wait_for()
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="ε of the noise", exact=True).wait_for()
+    assert "each person is hidden better" in dialog.inner_text()
+    page.keyboard.press("Escape")
+    assert page.evaluate(FOCUS) == "ε of the noise"
+
+
+def test_an_exported_lesson_is_alive_without_a_server(browser, tmp_path):
+    file = tmp_path / "lesson.html"
+    file.write_text(exported(lessons()[NOISE]), encoding="utf-8")
+    page = browser.new_page()
+    said, asked = [], []
+    page.on("console", lambda m: said.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: said.append(str(e)))
+    page.on("request", lambda r: asked.append(r.url) if r.url != file.as_uri() else None)
+    page.goto(file.as_uri())
+    panel = page.get_by_role("region", name="Lesson", exact=True)
+    # each plot has its sentence from the start, and the slider moves it
+    page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
+    page.locator(".noUi-handle:visible").focus()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("Laplace, for the worst case 125").first.wait_for()
+    # to the end
+    panel.get_by_role("button", name="Next", exact=True).focus()
+    for number, step in enumerate(lessons()[NOISE].steps, 1):
+        panel.get_by_text(f"{number} of 6").wait_for()
+        page.keyboard.press(str(step.options.index(step.answer) + 1))
+        panel.get_by_text("Yes.", exact=True).wait_for()
+        page.keyboard.press("ArrowRight")
+    panel.get_by_text("You foresaw 6 of 6 answers").wait_for()
+    assert (said, [url for url in asked if not url.startswith(("data:", "blob:"))]) == ([], [])
+    page.close()
