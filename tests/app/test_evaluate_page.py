@@ -46,7 +46,7 @@ CONTROLS = [
     (press(CUT, "ArrowRight"), {"compare"}, "evaluate_cut"),
     (pick("B is", "Weakened to about 0.75"), {"compare"}, "evaluate_rival_weakened"),
     (pick("Classifier B", "Naive Bayes"), {"compare"}, "evaluate_rival"),
-    (choose("checkbox", "Laplace, Stoddard et al.: not private"), {"published", "errors", "sizes"}, "evaluate_methods"),
+    (choose("checkbox", "Laplace: not private"), {"published", "errors", "sizes"}, "evaluate_methods"),
     (press("Draws", "ArrowRight"), JUDGED - {"exact", "published", "numbers"}, "draws"),
     (choose("button", "Redraw"), JUDGED - {"exact", "published"}, "seed"),
     (choose("radio", "Replace one record"), JUDGED - {"exact", "published"}, "relation"),
@@ -139,7 +139,7 @@ def test_link_brings_back_every_control(app, make_app, server):
     assert {k: v for k, v in app.query.items() if k in wanted} == wanted
     assert app.array("evaluate-roc-fixed-space-exact", "mid").size == len(own.GRID)
     assert app.read("evaluate-roc-histogram")["fpr"] == []
-    app.act(choose("checkbox", "This project: 16 noisy bins"))
+    app.act(choose("checkbox", "16 noisy bins"))
     assert "histogram" in app.query["evaluate_methods"]
     again = make_app(server).enter("evaluate", app.search.replace("?page=evaluate", "", 1))
     assert figures(again) == figures(app)

@@ -244,7 +244,7 @@ def test_a_lesson_has_five_to_seven_steps():
         ("whose-error", 4, "Algorithm 1 of the thesis", "accuracy published"),
         ("counts-or-information", 5, "Masks, by mutual information", "accuracy-of mask-mi"),
         ("the-curve-that-leaks", 3, "Best attack on the release", "best-attack"),
-        ("the-curve-that-leaks", 5, "FixedSpace, Stoddard et al.: publishes n", "off fixed-space"),
+        ("the-curve-that-leaks", 5, "FixedSpace: publishes n", "off fixed-space"),
         ("noise-that-knows-its-data", 4, "Cauchy, by smooth sensitivity", "noise-width"),
         ("noise-that-knows-its-data", 6, "6/ε, Theorem 2", "calibration-costs theorem-2"),
         ("what-epsilon-means", 4, "Laplace", "mean-noise"),

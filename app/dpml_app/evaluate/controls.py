@@ -28,10 +28,10 @@ def probability(log_odds: float) -> str:
 
 
 class EvaluateControls(Controls):
-    """All widgets: `column` is for the drawer, `widgets` also holds those that stand in a card."""
+    """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
 
     def middle(self) -> list:
-        """Return what stands in the drawer between relation and draws; no feature is selected here."""
+        """Return what stands under "Advanced" between relation and draws; no feature is selected here."""
         return [
             divider(),
             self.add("evaluate_classifier"),

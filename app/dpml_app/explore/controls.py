@@ -10,7 +10,7 @@ __all__ = ["ExploreControls"]
 
 
 class ExploreControls(Controls):
-    """All widgets of the Explore page; `column` is what the drawer shows."""
+    """All widgets of the Explore page."""
 
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws."""

@@ -17,13 +17,13 @@ __all__ = ["TrainControls"]
 
 
 class TrainControls(Controls):
-    """All widgets: `column` is for the drawer, `widgets` also holds those that stand in a card."""
+    """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
 
     settings: TrainSettings
     datasets = TRAIN_DATASETS
 
     def middle(self) -> list:
-        """Return what stands in the drawer between relation and draws: the family, and the controls of each."""
+        """Return what stands under "Advanced" between relation and draws: the family, and the controls of each."""
         rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
         naive = (
             self.add("train_methods"),
