@@ -21,7 +21,10 @@ function stage(next) {
   at = Math.max(0, Math.min(all.length - 1, next))
   document.body.classList.toggle("second", at > 0)
   all.forEach((el, i) => el.classList.toggle("staged", i === at))
-  for (const el of all.slice(1)) { el.style.display = el === all[at] ? "" : "none" }
+  for (const el of all.slice(1)) {
+    el.style.display = el === all[at] ? "" : "none"
+    el.style.gridColumn = "1 / -1"
+  }
   const walk = (node) => {
     if (node.getAttribute?.("role") === "slider" || node.type === "range") { return node }
     for (const child of [...(node.shadowRoot?.children ?? []), ...(node.children ?? [])]) {
@@ -40,7 +43,7 @@ function presenting(on) {
     code.data = {href: [location.href], svg: [""]}
     stage(0)
   } else {
-    for (const el of stages().slice(1)) { el.style.display = "" }
+    for (const el of stages().slice(1)) { Object.assign(el.style, {display: "", gridColumn: ""}) }
     document.body.classList.remove("second")
   }
 }

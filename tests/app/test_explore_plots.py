@@ -79,7 +79,9 @@ def test_real_data_show_all_four_plots(app, data_home, name):
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_values_are_those_of_the_library(app, relation):
     epsilon, draws, seed = 0.25, 20, 7
-    app.open(f"?dataset=toy&relation={relation}&epsilon={epsilon}&draws={draws}&seed={seed}&reg_lambda=20&n_features=10")
+    app.open(
+        f"?dataset=toy&relation={relation}&epsilon={epsilon}&draws={draws}&seed={seed}&reg_lambda=20&n_features=10"
+    )
     data = load("toy")
     common = {"relation": relation}
     selecting = {"n_features": 10, "selection_share": 0.5, "threshold_percentile": 65}

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from bokeh.models import CustomJS, GlyphRenderer, HoverTool
 from bokeh.plotting import figure
 
 from dpml_app.drawing.figure import empty_source
 from dpml_app.drawing.looks import STALE, Style
 
-__all__ = ["Band", "Bands"]
+__all__ = ["Band", "Bands", "focus"]
+
+
+# how dense the band of the method in focus is, and of the others: many bands over one another are mud
+SEEN, FAINT = 0.2, 0.04
+FOCUS = """
+const at = renderers.findIndex((some) => some.includes(cb_data.renderer))
+const {indices, line_indices} = cb_data.index
+if (at >= 0 && indices.length + line_indices.length > 0) {
+  for (const [i, area] of areas.entries()) {
+    const value = i === at ? SEEN : FAINT
+    if (area.glyph.fill_alpha.value !== value) { area.glyph.setv({fill_alpha: {value}}, {sync: false}) }
+  }
+}
+"""
+
+
+def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], GlyphRenderer]]) -> None:
+    """Let one band be seen at a time: that of the first curve, until the pointer is on another.
+
+    Parameters
+    ----------
+    hover : HoverTool
+    curves : sequence of (renderers, GlyphRenderer)
+        Of each curve, what the pointer finds, and its band.
+    """
+    areas = [area for _found, area in curves]
+    for place, area in enumerate(areas):
+        area.glyph.fill_alpha = SEEN if place == 0 else FAINT
+    if len(areas) > 1:
+        code = FOCUS.replace("SEEN", str(SEEN)).replace("FAINT", str(FAINT))
+        hover.callback = CustomJS(
+            args={"renderers": [list(found) for found, _area in curves], "areas": areas}, code=code
+        )
 
 
 class Band:

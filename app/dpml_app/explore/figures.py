@@ -24,7 +24,7 @@ from bokeh.models import (
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands import Band, Bands
+from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.figure import (
     HEIGHT,
     empty,
@@ -93,7 +93,9 @@ class AccuracyFigure(Bands):
             self.references[name] = source
             legend.add(label, [stroke(REFERENCE, dash)], [line])
         tips = [("method", "@label"), ("ε", "@epsilon"), ("mean", "@mean{0.0%}")]
-        p.add_tools(HoverTool(renderers=dots, tooltips=[*tips, ("90 % of draws", "@low{0.0%} to @high{0.0%}")]))
+        hover = HoverTool(renderers=dots, tooltips=[*tips, ("90 % of draws", "@low{0.0%} to @high{0.0%}")])
+        focus(hover, [([dot], self.bands[m].renderers[1]) for m, dot in zip(self.bands, dots, strict=True)])
+        p.add_tools(hover)
 
     def _method(self, method: str, style: Style, dodge: float) -> list:
         p = self.plot

@@ -21,7 +21,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands import Band, Bands
+from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.figure import empty, empty_source, new_figure, p_range, percent_axis
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY, Style
@@ -186,7 +186,9 @@ class BandsFigure(Bands):
         for name, style in styles.items():
             self.legend.add(style.label, band(style), self.bands[name].renderers)
         tips = [("method", "@label"), ("mean", "@mean{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=[curve.line for curve in self.bands.values()], tooltips=tips))
+        hover = HoverTool(renderers=[curve.line for curve in self.bands.values()], tooltips=tips)
+        focus(hover, [([curve.line], curve.renderers[1]) for curve in self.bands.values()])
+        p.add_tools(hover)
 
 
 class F1Figure(BandsFigure):

@@ -22,6 +22,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from dpml_app.drawing.bands import focus
 from dpml_app.drawing.figure import HEIGHT, empty, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.looks import OVERLAY, REFERENCE, STALE, Style
@@ -108,7 +109,9 @@ class BandFigure:
         painted = [r for series in made for r in self.drawn[series]]
         self.plot.renderers = [*painted, *(r for r in self.plot.renderers if r not in painted)]
         self.legend.place([*items, *(item for item in self.legend.model.items if item not in items)])
-        self._hover.renderers = [r for series in made for r in (self.drawn[series][1], self.drawn[series][5])]
+        found = [(self.drawn[series][1], self.drawn[series][5]) for series in made]
+        self._hover.renderers = [renderer for pair in found for renderer in pair]
+        focus(self._hover, [(pair, self.drawn[series][2]) for pair, series in zip(found, made, strict=True)])
 
     def _series(self, series: str, style: Style) -> None:
         def draw(source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:

@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.models import HoverTool, Span
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands import Band, Bands
+from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.legend import PlotLegend, band
 from dpml_app.drawing.looks import EXACT, OVERLAY, REFERENCE, Style
 
@@ -50,7 +50,9 @@ class BandsFigure(Bands):
         middle = "median" if kind is MedianBand else "mean"
         ends = f"@low{{{tip}}} to @high{{{tip}}}"
         tips = [("", "@label"), (middle, f"@mean{{{tip}}}"), ("90 % of draws", ends)]
-        p.add_tools(HoverTool(renderers=[curve.line for curve in self.bands.values()], tooltips=tips))
+        hover = HoverTool(renderers=[curve.line for curve in self.bands.values()], tooltips=tips)
+        focus(hover, [([curve.line], curve.renderers[1]) for curve in self.bands.values()])
+        p.add_tools(hover)
         self.levels: dict[str, Span] = {}
 
     def level(self, name: str, color: str = EXACT, dash: str = "solid") -> Span:

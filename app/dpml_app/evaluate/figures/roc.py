@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import ColumnDataSource, GlyphRenderer, HoverTool
 
+from dpml_app.drawing.bands import focus
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.legend import PlotLegend, band, stroke
 from dpml_app.drawing.looks import EXACT, OVERLAY, REFERENCE, STALE, Style
@@ -42,7 +43,9 @@ class RocFigure:
             for name, style in METHOD_STYLES.items()
         }
         tips = [("false positives", "@fpr{0.0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=[renderers[0] for renderers in drawn.values()], tooltips=tips))
+        hover = HoverTool(renderers=[renderers[0] for renderers in drawn.values()], tooltips=tips)
+        focus(hover, [([median], area) for median, _draws, area, _old in drawn.values()])
+        p.add_tools(hover)
 
     def _method(self, name: str, style: Style) -> list[GlyphRenderer]:
         p = self.plot
