@@ -104,12 +104,12 @@ def test_each_control_changes_what_it_should_and_nothing_else(app):
 
 
 def test_menu_leads_here_and_back(app):
-    app.open("?page=audit&audit_draws=1000&noise_size=20", wait=False)
+    app.enter("audit", "&audit_draws=1000&noise_size=20")
     app.turn("noise")
     app.settle(0)
     assert app.query["page"] == "noise"
     assert len(app.array("noise-points", "x")) == 20
-    app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="visible")  # the drawer follows
+    app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="visible")
     app.turn("audit")
     app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="hidden")
     assert app.query["page"] == "audit"
@@ -263,7 +263,6 @@ def test_what_is_wrong_or_cannot_be_drawn_is_said(app):
     app.enter("noise", "&noise_points=pzz00&noise_epsilon=7&noise_gap=50&noise_size=20")
     text = " ".join(app.alerts)
     assert "noise_points = pzz00 is not allowed" in text
-    assert "two characters" in text
     assert "noise_epsilon = 7 is not allowed" in text
     assert "noise_gap = 50 is not allowed" in text
     assert app.query["noise_size"] == "20"
