@@ -44,7 +44,7 @@ ROOMS: dict[str, type[BasePage]] = {
     "train": TrainPage,
     "evaluate": EvaluatePage,
 }
-BADGE = "For study, no release"
+BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
 SCRIPT = script("shell.js", "numbers.js", "present.js")

@@ -14,6 +14,7 @@ from dpml.studies.accuracy import (
     non_private_nb,
 )
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
+from dpml.studies.needed import NeededEpsilon, needed_epsilon
 from dpml.studies.tuning import SCHEMES, TuningStudy
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "BinnedNBStudy",
     "LogisticStudy",
     "MomentsNBStudy",
+    "NeededEpsilon",
     "PartitionedNBStudy",
     "PublishedNBStudy",
     "RowBoundedNBStudy",
@@ -30,6 +32,7 @@ __all__ = [
     "TuningStudy",
     "accuracy_of_selected",
     "majority_accuracy",
+    "needed_epsilon",
     "non_private_logistic",
     "non_private_mixed_nb",
     "non_private_nb",

@@ -159,10 +159,10 @@ def test_statistics_that_are_slow_are_made_once():
 @pytest.mark.parametrize(
     ("private", "without", "expected"),
     [
-        (0.80, 0.85, "<b>5.0</b> points of accuracy"),
+        (0.80, 0.85, "<b>5.0</b> points"),
         (0.8502, 0.85, "<b>nothing</b> that one can see"),
         (0.8497, 0.85, "<b>nothing</b> that one can see"),
-        (0.8494, 0.85, "<b>0.1</b> points of accuracy"),
+        (0.8494, 0.85, "<b>0.1</b> points"),
     ],
 )
 def test_headline_says_the_cost_and_never_a_gain(private, without, expected):

@@ -78,7 +78,7 @@ def test_the_first_picture_comes_with_the_page():
     figure = page.cards["cost"].figure
     assert list(figure.curve.data["epsilon"]) == list(EPSILONS)
     assert len(figure.draws.data["accuracy"]) == cost.DRAWS * len(EPSILONS)
-    assert "points of accuracy" in page.headline.object
+    assert "points" in page.headline.object
     assert "52.5" in page.risk.object
     low, high = figure.plot.y_range.start, figure.plot.y_range.end
     shown = np.concatenate([figure.curve.data[c] for c in ("low", "high", "plain")])

@@ -62,7 +62,7 @@ def test_census_shows_all_four_plots(app):
     check_all_four_plots(app)
     assert app.alerts == []
     text = app.text
-    assert "For study, no release" in text
+    assert "For study only" in text
 
 
 @pytest.mark.data

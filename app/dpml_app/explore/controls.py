@@ -12,6 +12,11 @@ __all__ = ["ExploreControls"]
 class ExploreControls(Controls):
     """All widgets of the Explore page."""
 
+    def beside(self) -> list:
+        """Return what stands beside the picture with the data set."""
+        self.needed = note("")
+        return [self.add("wanted"), self.needed]
+
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws."""
         rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")

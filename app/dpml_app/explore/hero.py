@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.card import NOW, Card, Place, Results, Values, here
 from dpml_app.explore import cost, shipped, words
 from dpml_app.explore.hero_figure import CostFigure
@@ -71,6 +72,13 @@ class HeroCard(Card):
         names = {cost.METHOD_WORDS[rules[e]] for e in there}
         whole = all(place in results for place in wanted)
         self.figure.show(np.array(there), draws, plain, self._facts["majority"], names, whole)
+
+    def needed(self) -> NeededEpsilon | None:
+        """Return which ε the wanted accuracy needs, as far as results are there."""
+        at, draws = self.figure.curve.data["epsilon"], self.figure.draws.data["accuracy"]
+        if not len(at):
+            return None
+        return needed_epsilon(at, np.reshape(draws, (len(at), -1)), self._values["wanted"] / 100)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         found, without = here(results, "private"), here(results, "plain")

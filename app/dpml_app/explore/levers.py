@@ -17,7 +17,7 @@ class LeversCard(Card):
     """Four controls in a row; it has no figure."""
 
     draw: ClassVar[Any] = None
-    name, title, caption = "levers", "Pull a lever", words.CAPTIONS["levers"]
+    name, title, caption = "levers", "Levers", words.CAPTIONS["levers"]
     controls = ("n_features", "selection_share", "threshold_percentile", "reg_lambda")
     wide = True
 

@@ -49,6 +49,7 @@ class ExplorePage(CardPage):
     question = "What does privacy cost?"
     lead = "Drag <b>ε</b>. Left hides each person better, right predicts better."
     settings: ExploreSettings
+    controls: ExploreControls
     datasets = DATASETS
     room = "explore"
     kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, AccuracyCard)
@@ -116,8 +117,15 @@ class ExplorePage(CardPage):
     async def facts(self, name: str) -> Values:
         return await self._call(data.facts, name)
 
+    def _show_needed(self) -> None:
+        hero = self.cards[self.hero]
+        assert isinstance(hero, HeroCard)
+        found = hero.needed()
+        self.controls.needed.object = "" if found is None else words.needed(found)
+
     def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})
+        self._show_needed()
         return words.headline(values, here(found, "private"), here(found, "plain"))
 
     def first(self, values: Values) -> list[Chunk]:

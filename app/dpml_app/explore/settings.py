@@ -16,6 +16,7 @@ class ExploreSettings(Shared):
     """Every control of the Explore page that no other page has."""
 
     reg_lambda: Any = choice(50.0, LAMBDAS, "λ")
+    wanted = param.Number(default=85.0, bounds=(50.0, 100.0), step=0.5, label="What ε for … %?")
     row_bound = param.Integer(default=0, bounds=(0, MOST_FEATURES), label="Row bound")
     map_score: Any = choice(
         "count", {"count": "Counts", "mutual_information": "Mutual information"}, "Map: features chosen by"
@@ -24,7 +25,7 @@ class ExploreSettings(Shared):
     @classmethod
     def explore_names(cls) -> list[str]:
         """Return the names of all settings that the Explore page depends on."""
-        return [*SHARED, "reg_lambda", "row_bound", "map_score"]
+        return [*SHARED, "wanted", "reg_lambda", "row_bound", "map_score"]
 
     def explore_values(self) -> dict[str, Any]:
         """Return their values, as a dictionary that does not change."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml.studies import NeededEpsilon
 from dpml_app.text import percent
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "headline",
     "levers_readout",
     "map_readout",
+    "needed",
     "roc_readout",
     "who_pays",
 ]
@@ -68,19 +70,27 @@ def headline(
     values: Mapping[str, Any], found: Mapping[str, NDArray[np.float64]] | None, without: Mapping[str, Any] | None
 ) -> str:
     """Return, as HTML, what privacy costs at the ε that is chosen."""
-    title = f"<h2>What it costs at ε = {values['epsilon']:g}</h2>"
+    title = f"<h2>Cost at ε = {values['epsilon']:g}</h2>"
     if found is None or without is None:
         return f"{title}<p>Computing…</p>"
     draws, plain = found["accuracy"], float(without["accuracy"])
     mean = float(draws.mean())
     low, high = np.quantile(draws, [0.05, 0.95])
     cost = 100 * (plain - mean)
-    shown = f"<b>{cost:.1f}</b> points of accuracy" if cost >= 0.05 else "<b>nothing</b> that one can see"
+    shown = f"<b>{cost:.1f}</b> points" if cost >= 0.05 else "<b>nothing</b> that one can see"
     return (
         f'{title}<p class="big">{shown}</p>'
         f"<p><b>{percent(mean)}</b> right instead of {percent(plain)}. 90 % of runs: {percent(low)} to "
         f"{percent(high)}.</p>"
     )
+
+
+def needed(found: NeededEpsilon) -> str:
+    """Return which ε an accuracy needs."""
+    if not np.isfinite(found.epsilon):
+        return "No ε up to 10 reaches it."
+    high = f"{found.high:g}" if np.isfinite(found.high) else "more than 10"
+    return f"<b>ε = {found.epsilon:g}</b> ({found.low:g} to {high})"
 
 
 def who_pays(facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]) -> str:
