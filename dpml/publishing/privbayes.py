@@ -91,8 +91,17 @@ def dependence(counts: NDArray[np.int64]) -> float:
     return float(np.abs(counts - expected).sum() / 2)
 
 
-def mutual_information(counts: NDArray[np.int64]) -> float:
-    """Return the mutual information, in bits, of a table of counts."""
+def mutual_information(counts: NDArray[np.int64], n_lower: int = 1) -> float:
+    """Return the mutual information, in bits, of a table of counts.
+
+    With n records fewer than the public bound it is multiplied by n/`n_lower`. Then one record changes it by no more
+    than at that bound, so data that contradict the bound cost no more either.
+
+    Examples
+    --------
+    >>> mutual_information(np.array([[2, 0], [0, 2]])), mutual_information(np.array([[2, 0], [0, 2]]), n_lower=8)
+    (1.0, 0.5)
+    """
 
     def sized(values: Any) -> float:
         kept = np.asarray(values, dtype=float)
@@ -102,7 +111,8 @@ def mutual_information(counts: NDArray[np.int64]) -> float:
     n = float(counts.sum())
     if not n:
         return 0.0
-    return (sized(counts) - sized(counts.sum(axis=0)) - sized(counts.sum(axis=1)) + sized([n])) / n
+    bits = sized(counts) - sized(counts.sum(axis=0)) - sized(counts.sum(axis=1)) + sized([n])
+    return bits / max(n, n_lower)
 
 
 def information_sensitivity(n: int) -> float:
@@ -219,7 +229,10 @@ def release_network(
     wanted = MOST_PARENTS if degree is None else check_integer(degree, "degree", 0)
     step_epsilon = equal_share(for_network, max(d - 1, 1))
     width = dependence_range(score, relation, n_lower)
-    measure = dependence if score == "dependence" else mutual_information
+
+    def measured(pair: tuple[int, tuple[int, ...]]) -> float:
+        table = _counted(values, sizes, pair).reshape(-1, sizes[pair[0]]).T
+        return dependence(table) if score == "dependence" else mutual_information(table, n_lower)
 
     first = door.coins(lambda rng: int(rng.integers(d)), rng if rng is not None else np.random.default_rng())
     pairs: list[tuple[int, tuple[int, ...]]] = [(first, ())]
@@ -231,10 +244,7 @@ def release_network(
         while parents > 1 and len(left) * math.comb(len(before), min(parents, len(before))) > MOST_CANDIDATES:
             parents -= 1
         found = [(x, chosen) for x in left for chosen in parent_sets(before, sizes, most / sizes[x], parents)]
-        for pair in found:
-            if pair not in known:
-                table = _counted(values, sizes, pair)
-                known[pair] = measure(table.reshape(-1, sizes[pair[0]]).T)
+        known |= {pair: measured(pair) for pair in found if pair not in known}
         pairs.append(found[source.choice(np.array([known[pair] for pair in found]), step_epsilon, width)])
     return Network(pairs, _noisy_tables(values, sizes, pairs, for_counts, factor, source), n)
 

@@ -43,7 +43,7 @@ def number_of_cells(n: float, n_attributes: int, rule: str = "eug", epsilon: flo
     Examples
     --------
     >>> [round(number_of_cells(1000, 4, rule, 0.1), 1) for rule in ("ug", "eug", "lei")]
-    [10.0, 21.5, 2755.5]
+    [10.0, 21.5, 2757.0]
     """
     d = check_integer(n_attributes, "n_attributes", 1)
     if check_choice(rule, "rule", RULES) == "lei":
