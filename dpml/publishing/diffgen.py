@@ -224,8 +224,8 @@ class DiffGen(GridPublisher):
     -----
     Source: Mohammed et al. 2011, Algorithm 1, as Su et al. 2018 describe it. Numbers are cut where their public
     taxonomies say, so no ε is spent on cut points. A choice has the range of the score's change, which is half of the
-    published one for "max". The score of a group counts all of its records, so groups at the top of a taxonomy, which
-    have the most, come first.
+    published one for "max". That score counts all records of a group, so groups at the top of a taxonomy, which have
+    the most, come first, whether their children differ or not.
 
     Examples
     --------

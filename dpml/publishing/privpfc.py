@@ -11,6 +11,7 @@ from dpml.budget import Budget
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import SHARES, grid_shares, released_grid
 from dpml.classifiers.grid.fitting import Checked
+from dpml.classifiers.grid.quality import CALIBRATIONS
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
 from dpml.schema import Schema
 
@@ -112,6 +113,7 @@ class PrivPfC(GridPublisher):
 
     def _parts(self) -> dict[str, float]:
         check_choice(self.consistency, "consistency", CONSISTENCIES)
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
         return grid_shares(self)
 
     def _release(self, table: Checked) -> NoisyGrid:

@@ -219,7 +219,6 @@ def grid_shares(model: Any) -> dict[str, float]:
     """Check PrivPfC's parameters, and return the ε of its three releases by the labels of their charges."""
     parts = divided(model.epsilon, model.shares)
     check_integer(model.max_grids, "max_grids", 1)
-    check_choice(model.calibration, "calibration", CALIBRATIONS)
     return dict(zip(LABELS, parts, strict=True))
 
 

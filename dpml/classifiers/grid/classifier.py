@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._validate import check_choice
 from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.cells import SHARES, NoisyGrid, fit_grid
 from dpml.classifiers.grid.counts import places_of
+from dpml.classifiers.grid.quality import CALIBRATIONS
 from dpml.schema import Schema
 
 __all__ = ["PrivPfCClassifier", "cell_probabilities", "coarser_grids"]
@@ -176,6 +178,7 @@ class PrivPfCClassifier(PrivateClassifier):
         y : array of shape (n,)
             Labels among the schema's classes.
         """
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
         self._grid, schema, named = fit_grid(self, X, y)
         self._learned_facts(schema, named)
         self.levels_ = {schema.feature_names[j]: self._grid.levels[j] for j in self._grid.attributes}

@@ -14,7 +14,7 @@ from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.counts import places_of
 from dpml.classifiers.grid.fitting import charge, check_table
-from dpml.classifiers.tree.growth import SCORES, Node, release_tree
+from dpml.classifiers.tree.growth import CRITERIA, Node, release_tree
 from dpml.classifiers.tree.pruning import pruned
 from dpml.schema import Schema
 
@@ -38,7 +38,7 @@ class DiffPID3(PrivateClassifier):
         Privacy parameter of one fit, finite and > 0.
     max_depth : int
         The most splits above a leaf. Each level has an equal part of ε.
-    score : {"max", "gini"}
+    criterion : {"max", "gini"}
         Records in the largest class of their child, or minus their Gini impurity.
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`). The finest one is used.
@@ -89,7 +89,7 @@ class DiffPID3(PrivateClassifier):
     epsilon: float
     _: KW_ONLY
     max_depth: int = 5
-    score: str = "max"
+    criterion: str = "max"
     taxonomies: Mapping | None = None
     schema: Schema | None = None
     budget: Budget | None = None
@@ -111,7 +111,10 @@ class DiffPID3(PrivateClassifier):
         X = self._enter(X)
         parts = {self._title: check_epsilon(self.epsilon)}
         check_integer(self.max_depth, "max_depth", 0, 100)
-        options: dict[str, Any] = {"max_depth": self.max_depth, "score": check_choice(self.score, "score", SCORES)}
+        options: dict[str, Any] = {
+            "max_depth": self.max_depth,
+            "criterion": check_choice(self.criterion, "criterion", CRITERIA),
+        }
         table = check_table(self, X, y)
         charge(self.budget, table.relation, parts)
         records = table.records()

@@ -15,11 +15,11 @@ from dpml.classifiers.grid.counts import Records
 from dpml.counts import FACTOR
 from dpml.mechanisms.source import Source
 
-__all__ = ["SCORES", "Node", "release_tree", "split_range", "split_score"]
+__all__ = ["CRITERIA", "Node", "release_tree", "split_range", "split_score"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
-SCORES = ("max", "gini")
+CRITERIA = ("max", "gini")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Node:
         return sum(child.leaves for child in self.children) or 1
 
 
-def split_range(score: str, relation: str = "add-remove") -> float:
+def split_range(criterion: str, relation: str = "add-remove") -> float:
     """Return the range of the change of a split's score by one record, for the exponential mechanism.
 
     A new record is in one child, with a of its class among τ records there. Under add/remove:
@@ -66,11 +66,11 @@ def split_range(score: str, relation: str = "add-remove") -> float:
     >>> split_range("max"), split_range("gini", "replace-one")
     (1.0, 4.0)
     """
-    one = {"max": 1.0, "gini": 2.0}[check_choice(score, "score", SCORES)]
+    one = {"max": 1.0, "gini": 2.0}[check_choice(criterion, "criterion", CRITERIA)]
     return one * FACTOR[check_relation(relation)]
 
 
-def split_score(counts: NDArray[np.int64], score: str) -> FloatArray:
+def split_score(counts: NDArray[np.int64], criterion: str) -> FloatArray:
     """Return the scores of splits from the class counts of their children, shape (..., C, children).
 
     "max": records in the largest class of their child. "gini": minus the records of each child times its Gini impurity.
@@ -81,7 +81,7 @@ def split_score(counts: NDArray[np.int64], score: str) -> FloatArray:
     (5.0, -1.5)
     """
     counts = np.asarray(counts, dtype=float)
-    if score == "max":
+    if criterion == "max":
         return counts.max(axis=-2).sum(axis=-1)
     sizes = counts.sum(axis=-2)
     return ((counts**2).sum(axis=-2) / np.maximum(sizes, 1.0) - sizes).sum(axis=-1)
@@ -93,7 +93,7 @@ def release_tree(
     *,
     max_depth: int = 5,
     binary_cuts: bool = False,
-    score: str = "max",
+    criterion: str = "max",
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
     secure: bool = False,
@@ -116,7 +116,7 @@ def release_tree(
     binary_cuts : bool
         Split a number in two, at one of the public cut points of its taxonomy, any number of times (C4.5). Else, and
         for categories, a split has a child for each finest group, and an attribute splits a path once (ID3).
-    score : {"max", "gini"}
+    criterion : {"max", "gini"}
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator
         For study.
@@ -132,9 +132,9 @@ def release_tree(
     grower = _Grower(
         records,
         equal_share(check_epsilon(epsilon), 2 * (depth + 1)),
-        check_choice(score, "score", SCORES),
+        check_choice(criterion, "criterion", CRITERIA),
         FACTOR[check_relation(relation)],
-        split_range(score, relation),
+        split_range(criterion, relation),
         Source(rng, secure),
         binary_cuts,
     )
@@ -149,7 +149,7 @@ Left = dict[int, tuple[int, int]]
 class _Grower:
     records: Records
     epsilon: float
-    score: str
+    criterion: str
     factor: int
     change_range: float
     source: Source
@@ -201,8 +201,8 @@ class _Grower:
                 below = np.cumsum(counts, axis=1)[:, first : last - 1]
                 halves = np.stack([below.T, (counts.sum(axis=1)[:, None] - below).T], axis=-1)
                 splits += [(j, cut) for cut in range(first + 1, last)]
-                scores.append(split_score(halves, self.score))
+                scores.append(split_score(halves, self.criterion))
             else:
                 splits.append((j, None))
-                scores.append(split_score(counts, self.score)[None])
+                scores.append(split_score(counts, self.criterion)[None])
         return splits[self.source.choice(np.concatenate(scores), self.epsilon, self.change_range)]
