@@ -1,8 +1,9 @@
 """Errors of classifiers on published tables: ``python benchmarks/publishing_competitors.py [--repeats 5]``, DPML_DATA.
 
-adult and bank with two classes, and with three (marital status, poutcome). Stratified ten-fold cross-validation, several
-times. CART, LinearSVC and logistic regression are trained on a table of as many records as the method released, and
-tested on the fold. They see the columns that the release tells apart; all others of its table are noise by design.
+adult and bank with two classes, and with three (marital status, poutcome). Stratified ten-fold cross-validation,
+several times. CART, LinearSVC and logistic regression are trained on a table of as many records as the method released,
+60,000 at most, and tested on the fold. They see the columns that the release tells apart; all others of its table are
+noise by design.
 NoiseFree trains on the records themselves, with all columns, and Majority says the commoner class. PrivBayes, whose
 tables need all columns, has five folds once, at ε = 0.1 and 1; so have AIM and MST where their extra is installed.
 

@@ -152,7 +152,8 @@ class DiffPID3(PrivateClassifier):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
 
 class DiffPC45(DiffPID3):
