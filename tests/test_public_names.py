@@ -143,6 +143,7 @@ dpml.mechanisms.source: LargestScore STEP Source
 dpml.mechanisms.threshold: SparseVector above_threshold
 dpml.publishing: DiffGen DiffGenStructNF PPH PrivBayes PrivBayesStructNF PrivPfC PrivPfCSelNF UniformGrid
 dpml.publishing.diffgen: DiffGen DiffGenStructNF SCORES release_specialisations specialisation_range
+dpml.publishing.graphical: AIM MST Marginal independent release_aim release_mst
 dpml.publishing.pph: DISCERNIBILITY_RANGE PPH discernibility release_projection
 dpml.publishing.privbayes: Network PrivBayes PrivBayesStructNF SCORES dependence dependence_range
     information_sensitivity release_network

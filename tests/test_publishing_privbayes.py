@@ -11,8 +11,8 @@ from sklearn.metrics import mutual_info_score
 
 from dpml.classifiers.grid import Records
 from dpml.publishing import PrivBayes
+from dpml.publishing._publisher import drawn_given
 from dpml.publishing.privbayes import (
-    _drawn_given,
     dependence,
     dependence_range,
     information_sensitivity,
@@ -179,7 +179,7 @@ def test_what_is_drawn_has_the_joint_shares(score):
 def test_values_follow_the_row_of_their_parents():
     table = np.array([[1.0, 3.0], [0.0, 0.0], [0.0, 5.0]])
     row = np.repeat([0, 1, 2], 20_000)
-    drawn = _drawn_given(table, row, np.random.default_rng(0))
+    drawn = drawn_given(table, row, np.random.default_rng(0))
     assert [drawn[row == r].mean() for r in range(3)] == pytest.approx([0.75, 0.5, 1.0], abs=0.015)
 
 

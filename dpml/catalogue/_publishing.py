@@ -12,7 +12,9 @@ from dpml.catalogue._grid import TIED, separated_tables, tied_tables
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
 from dpml.classifiers import DiffPC45, DiffPID3
+from dpml.classifiers.grid import Records, places_of
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayes, PrivBayesStructNF, UniformGrid
+from dpml.publishing.graphical import release_aim, release_mst
 from dpml.schema import Feature, Schema
 
 # a number in three groups for C4.5, which cuts it in two
@@ -102,6 +104,49 @@ def _entry(
     )
 
 
+def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool = False) -> Case:
+    """Return the release of marginals alone, with a model of independent attributes: no package is needed for it."""
+    taxonomies = tuple(feature.taxonomy for feature in SCHEMA.features)
+
+    def released(data, rng):
+        X, codes, schema = SCHEMA.check_table(*data)
+        noise = {"secure": True} if release else {"rng": rng}
+        return make(
+            Records(places_of(X, schema, taxonomies), codes, 2, taxonomies), epsilon, relation=relation, **noise
+        )
+
+    def sample(data, draws, rng):
+        rows = []
+        for _ in range(draws):
+            found = released(data, rng)
+            first = [sum(1 << j for j in m.attributes) for m in found][:12]
+            rows.append(_padded(first + [0] * (12 - len(first)), [m.counts.ravel() for m in found[:12]], 120))
+        return np.array(rows)
+
+    def call(data):
+        return released(data, np.random.default_rng(0))
+
+    return Case(*_apart(epsilon, relation), call, sample, recorded(call), draws=500, words=APART)
+
+
+MARGINALS = tuple(
+    Method(
+        name,
+        title,
+        "publishing",
+        (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.graphical.{make.__name__}"),
+        f"{source}, with Laplace noise",
+        "ε",
+        True,
+        partial(_marginals_case, make, release=release),
+    )
+    for name, title, kind, make, source, release in (
+        ("mst", "MST", "MST", release_mst, "[mckenna2021]", False),
+        ("aim", "AIM", "AIM", release_aim, "[mckenna2022]", False),
+        ("mst-release", "MST, release", "MST", release_mst, "[mckenna2021]", True),
+        ("aim-release", "AIM, release", "AIM", release_aim, "[mckenna2022]", True),
+    )
+)
 RELEASED = {
     DiffGen: ("dpml.publishing.diffgen.release_specialisations",),
     PPH: ("dpml.publishing.pph.release_projection",),
@@ -137,4 +182,5 @@ METHODS = (
            "[su2018], section 5.5", tied_tables, TIED, n_steps=1),
     _entry("privbayes-struct-nf", "PrivBayes-Struct-NF, a network without noise", PrivBayesStructNF, (),
            "[su2018], section 5.5", tied_tables, TIED, degree=1),
+    *MARGINALS,
 )  # fmt: skip

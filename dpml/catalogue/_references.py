@@ -35,6 +35,8 @@ NAMES = {
     "liu-talwar2019": "Liu and Talwar 2019",
     "lyu2017": "Lyu et al. 2017",
     "mckenna-sheldon2020": "McKenna and Sheldon 2020",
+    "mckenna2021": "McKenna et al. 2021",
+    "mckenna2022": "McKenna et al. 2022",
     "mohammed2011": "Mohammed et al. 2011",
     "nissim2007": "Nissim et al. 2007",
     "papernot-steinke2022": "Papernot and Steinke 2022",

@@ -167,6 +167,17 @@ def drawn_cells(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArr
     return np.minimum(at, len(bounds) - 1)
 
 
+def drawn_given(table: FloatArray, row: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw a value for each record from its row of weights of at least 0; a row of zeros is uniform."""
+    largest = table.max(axis=1, keepdims=True)
+    table = np.where(largest > 0, table / np.where(largest > 0, largest, 1.0), 1.0)
+    bounds = np.cumsum(table, axis=1)
+    bounds /= bounds[:, -1:]
+    # rows one above the other, so that one search finds the values of all records
+    at = np.searchsorted((bounds + np.arange(len(bounds))[:, None]).ravel(), row + rng.random(len(row)), side="right")
+    return np.clip(at - row * table.shape[1], 0, table.shape[1] - 1)
+
+
 def _labelled(frame: Any, label: Any) -> tuple[str, Any, Any]:
     """Return the name of the class column, the table without it, and the classes."""
     if isinstance(label, str):

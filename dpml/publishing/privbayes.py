@@ -20,7 +20,7 @@ from dpml.classifiers.grid.fitting import Checked
 from dpml.counts import FACTOR
 from dpml.mechanisms import door
 from dpml.mechanisms.source import Source
-from dpml.publishing._publisher import Groups, IntArray, Publisher
+from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_given
 from dpml.schema import Schema
 
 __all__ = [
@@ -393,20 +393,9 @@ class PrivBayes(Publisher):
             row = np.zeros(n, dtype=np.intp)
             for j, size in zip(parents, table.shape, strict=False):
                 row = row * size + drawn[j]
-            drawn[x] = _drawn_given(table.reshape(-1, table.shape[-1]), row, rng)
+            drawn[x] = drawn_given(table.reshape(-1, table.shape[-1]), row, rng)
         found = enumerate(self._taxonomies)
         return drawn[len(self._taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in found]
-
-
-def _drawn_given(table: FloatArray, row: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw a value for each record from its row of weights of at least 0; a row of zeros is uniform."""
-    largest = table.max(axis=1, keepdims=True)
-    table = np.where(largest > 0, table / np.where(largest > 0, largest, 1.0), 1.0)
-    bounds = np.cumsum(table, axis=1)
-    bounds /= bounds[:, -1:]
-    # rows one above the other, so that one search finds the values of all records
-    at = np.searchsorted((bounds + np.arange(len(bounds))[:, None]).ravel(), row + rng.random(len(row)), side="right")
-    return np.clip(at - row * table.shape[1], 0, table.shape[1] - 1)
 
 
 class PrivBayesStructNF(PrivBayes):

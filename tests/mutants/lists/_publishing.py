@@ -163,7 +163,7 @@ MUTANTS = [
         (f"{BAYES}::test_parent_sets_are_the_largest_that_fit",),
     ),
     Mutant(
-        "dpml.publishing.privbayes._drawn_given",
+        "dpml.publishing._publisher.drawn_given",
         "values of another row",
         "at - row * table.shape[1]",
         "at - np.roll(row, 20_000) * table.shape[1]",
