@@ -43,11 +43,8 @@ def separated_tables(many: int, x: int, relation: str) -> tuple[Any, Any]:
     groups = {((0, 0), 0): many, ((2, 0), 1): many, ((1, 0), 1): x, ((0, 1), 0): x - 1}
     rows = [(cells, label) for (cells, label), times in groups.items() for _ in range(times)]
 
-    def table(rows: list) -> Any:
-        return np.array([cells for cells, _ in rows], dtype=float), np.array([label for _, label in rows])
-
     before = [((1, 1), 1)] if relation == "replace-one" else []
-    return table(rows + before), table([*rows, ((1, 1), 0)])
+    return _as_table(rows + before), _as_table([*rows, ((1, 1), 0)])
 
 
 def tied_tables(epsilon: float, relation: str, record: tuple[int, int] = (1, 0)) -> tuple[Any, Any]:
@@ -58,10 +55,11 @@ def tied_tables(epsilon: float, relation: str, record: tuple[int, int] = (1, 0))
     many = math.ceil(60 / epsilon)
     rows = [((0, 0), 0)] * many + [((1, 1), 1)] * many
     before = [((0, 0), 0)] if relation == "replace-one" else []
-    return tuple(
-        (np.array([cells for cells, _ in found], dtype=float), np.array([label for _, label in found]))
-        for found in (rows + before, [*rows, (record, 0)])
-    )
+    return _as_table(rows + before), _as_table([*rows, (record, 0)])
+
+
+def _as_table(rows: list) -> tuple[Any, Any]:
+    return np.array([cells for cells, _ in rows], dtype=float), np.array([label for _, label in rows])
 
 
 def _lead(epsilon: float) -> int:
@@ -98,7 +96,8 @@ def _case(
         source |= {} if getattr(estimator, "private", True) else {"exact_choice": True}
         return np.array([_row(release_grid(records, epsilon, **options, **source)) for _ in range(draws)])
 
-    return Case(*tables(epsilon, relation), call, sample, recorded(call), draws=2_000, words=words)
+    data, neighbour = tables(epsilon, relation)
+    return Case(data, neighbour, call, sample, recorded(call), draws=2_000, words=words)
 
 
 def _row(grid: Any) -> Any:

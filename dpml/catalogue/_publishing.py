@@ -54,7 +54,8 @@ def _case(
     def sample(data, draws, rng):
         return np.array([_row(fitted(data, None if release else rng)) for _ in range(draws)])
 
-    return Case(*tables(epsilon, relation), call, sample, recorded(call), draws=1_000, words=words)
+    data, neighbour = tables(epsilon, relation)
+    return Case(data, neighbour, call, sample, recorded(call), draws=1_000, words=words)
 
 
 def _row(model: Any) -> Any:
