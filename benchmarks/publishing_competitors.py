@@ -5,7 +5,7 @@ several times. CART, LinearSVC and logistic regression are trained on a table of
 60,000 at most, and tested on the fold. They see the columns that the release tells apart; all others of its table are
 noise by design.
 NoiseFree trains on the records themselves, with all columns, and Majority says the commoner class. PrivBayes, whose
-tables need all columns, has five folds once, at ε = 0.1 and 1; so have AIM and MST where their extra is installed.
+tables need all columns, has five folds once, at ε = 0.1 and 1. MST and AIM: publishing_graphical.py.
 
 Writes ``results/publishing_competitors.csv``: mean error, its standard error over folds and repeats, their number, and
 the seconds of one fit.
@@ -147,11 +147,6 @@ def one_repeat(dataset, epsilon, repeat, n_folds, methods):
     return [(dataset, epsilon, *row) for row in rows]
 
 
-def whole_methods():
-    """Return the publishers of whole tables, with those of the optional extra where it is installed."""
-    return WHOLE
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=5)
@@ -160,7 +155,7 @@ def main():
     chosen = parser.parse_args()
     tasks = []
     for dataset in chosen.datasets:
-        tasks += [delayed(one_repeat)(dataset, e, 0, 5, whole_methods()) for e in FEW]
+        tasks += [delayed(one_repeat)(dataset, e, 0, 5, WHOLE) for e in FEW]
         tasks += [delayed(one_repeat)(dataset, None, 0, 10, {})]
     for repeat in range(chosen.repeats):
         for dataset in chosen.datasets:

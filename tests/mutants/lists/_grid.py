@@ -138,6 +138,13 @@ MUTANTS = [
         (ROLLED,),
     ),
     Mutant(
+        f"{GRID}.counts.added_runs",
+        "the third of a run left out",
+        "range(first + 2, last)",
+        "range(first + 3, last)",
+        (f"{TESTS}::test_runs_are_added_up_along_any_axis",),
+    ),
+    Mutant(
         f"{GRID}.counts._Family._counted",
         "classes mixed",
         "found[1:] - found[:1]",
