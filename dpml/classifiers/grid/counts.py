@@ -83,7 +83,7 @@ def added_runs(table: NDArray, runs: IntArray, axis: int) -> NDArray:
     if 2 * len(runs) == size and (np.diff(runs) == 2).all():  # pairs, as in a taxonomy that halves
         return table[(*before, slice(0, None, 2))] + table[(*before, slice(1, None, 2))]
     if table.size < FEW_ENTRIES:
-        return np.add.reduceat(table, runs, axis=axis)
+        return np.add.reduceat(table, runs, axis=axis, dtype=table.dtype)
     out = np.empty((*table.shape[:axis], len(runs), *table.shape[axis + 1 :]), dtype=table.dtype)
     for group, (first, last) in enumerate(pairwise([*runs.tolist(), size])):
         place = out[(*before, group)]
