@@ -142,11 +142,12 @@ dpml.mechanisms.smooth: KINDS SensitivityEnvelope global_sensitivity local_sensi
 dpml.mechanisms.source: LargestScore STEP Source
 dpml.mechanisms.threshold: SparseVector above_threshold
 dpml.publishing: DiffGen DiffGenStructNF PPH PrivBayes PrivBayesStructNF PrivPfC PrivPfCSelNF UniformGrid
+dpml.publishing.dependence: SCORES dependence dependence_range information_sensitivity mutual_information
 dpml.publishing.diffgen: DiffGen DiffGenStructNF SCORES release_specialisations specialisation_range
-dpml.publishing.graphical: AIM MST Marginal independent release_aim release_mst
+dpml.publishing.graphical: AIM MST
+dpml.publishing.marginals: AIM_SHARES MST_SHARES Marginal independent release_aim release_mst
 dpml.publishing.pph: DISCERNIBILITY_RANGE PPH discernibility release_projection
-dpml.publishing.privbayes: Network PrivBayes PrivBayesStructNF SCORES dependence dependence_range
-    information_sensitivity release_network
+dpml.publishing.privbayes: Network PrivBayes PrivBayesStructNF release_network
 dpml.publishing.privpfc: PrivPfC PrivPfCSelNF
 dpml.publishing.uniform: RULES UniformGrid binned number_of_cells release_uniform_grid uniform_bins
 dpml.schema: Feature Schema Taxonomy resolve_schema

@@ -11,7 +11,8 @@ from dpml.budget import Budget
 from dpml.classifiers.grid import Records, places_of
 from dpml.exceptions import BudgetExceeded, MissingExtra
 from dpml.mechanisms import door
-from dpml.publishing.graphical import AIM, MST, Marginal, independent, release_aim, release_mst
+from dpml.publishing.graphical import AIM, MST
+from dpml.publishing.marginals import Marginal, independent, release_aim, release_mst
 
 INSTALLED = importlib.util.find_spec("mbi") is not None
 needs_mbi = pytest.mark.skipif(not INSTALLED, reason="mbi is not installed: the extra graphical")

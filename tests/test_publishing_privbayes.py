@@ -12,14 +12,8 @@ from sklearn.metrics import mutual_info_score
 from dpml.classifiers.grid import Records
 from dpml.publishing import PrivBayes
 from dpml.publishing._publisher import drawn_given
-from dpml.publishing.privbayes import (
-    dependence,
-    dependence_range,
-    information_sensitivity,
-    mutual_information,
-    parent_sets,
-    release_network,
-)
+from dpml.publishing.dependence import dependence, dependence_range, information_sensitivity, mutual_information
+from dpml.publishing.privbayes import parent_sets, release_network
 from dpml.schema import Feature, Schema
 
 SHAPES = [((2, 2), 5), ((2, 3), 2), ((3, 3), 1)]

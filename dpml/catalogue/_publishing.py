@@ -14,7 +14,7 @@ from dpml.catalogue._recorded import recorded
 from dpml.classifiers import DiffPC45, DiffPID3
 from dpml.classifiers.grid import Records, places_of
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayes, PrivBayesStructNF, UniformGrid
-from dpml.publishing.graphical import release_aim, release_mst
+from dpml.publishing.marginals import release_aim, release_mst
 from dpml.schema import Feature, Schema
 
 # a number in three groups for C4.5, which cuts it in two
@@ -135,7 +135,7 @@ MARGINALS = tuple(
         name,
         title,
         "publishing",
-        (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.graphical.{make.__name__}"),
+        (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.marginals.{make.__name__}"),
         f"{source}, with Laplace noise",
         "ε",
         True,

@@ -5,6 +5,7 @@ A publisher defines what its fit costs (`_parts`), what it releases (`_learn`) a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -176,6 +177,22 @@ def drawn_given(table: FloatArray, row: IntArray, rng: np.random.Generator) -> I
     # rows one above the other, so that one search finds the values of all records
     at = np.searchsorted((bounds + np.arange(len(bounds))[:, None]).ravel(), row + rng.random(len(row)), side="right")
     return np.clip(at - row * table.shape[1], 0, table.shape[1] - 1)
+
+
+def drawn_in_order(
+    tables: Iterable[tuple[int, tuple[int, ...], FloatArray]], n: int, rng: np.random.Generator
+) -> dict[int, IntArray]:
+    """Draw n values of each attribute, given those that it depends on, which come before it.
+
+    An entry is the attribute, those that it depends on, and counts with an axis for each of these and the last for it.
+    """
+    drawn: dict[int, IntArray] = {}
+    for x, parents, table in tables:
+        row = np.zeros(n, dtype=np.intp)
+        for j, size in zip(parents, table.shape, strict=False):
+            row = row * size + drawn[j]
+        drawn[x] = drawn_given(table.reshape(-1, table.shape[-1]), row, rng)
+    return drawn
 
 
 def _labelled(frame: Any, label: Any) -> tuple[str, Any, Any]:

@@ -79,7 +79,8 @@ def added_runs(table: NDArray, runs: IntArray, axis: int) -> NDArray:
     >>> added_runs(np.arange(10).reshape(2, 5), np.array([0, 2, 3]), 1).tolist()
     [[1, 2, 7], [11, 7, 17]]
     """
-    before, size = (slice(None),) * axis, table.shape[axis]
+    before: Any = (slice(None),) * axis
+    size = table.shape[axis]
     if 2 * len(runs) == size and (np.diff(runs) == 2).all():  # pairs, as in a taxonomy that halves
         return table[(*before, slice(0, None, 2))] + table[(*before, slice(1, None, 2))]
     if table.size < FEW_ENTRIES:
