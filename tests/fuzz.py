@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 import polars as pl
 from fuzz_cells import FRAMES, LISTS, kind_of_labels, kind_of_table, labels, pick, table
-from public_estimators import KINDS, RELEASED, made, released
+from public_estimators import KINDS, PUBLISHING, RELEASED, made, released
 
 from dpml import evaluation
 from dpml.classifiers import BernoulliNB
@@ -48,8 +48,8 @@ KINDS_OF_TABLE = {
     "LinearSVC": [NUMERIC],
     "PrivLocal": [NUMERIC],
     "PrivGene": [NUMERIC],
-    "PrivPfC": [NUMERIC, MIXED],
     "PrivPfCClassifier": [NUMERIC, MIXED],
+    **{name: [NUMERIC, MIXED] for name in (*PUBLISHING, "DiffPID3", "DiffPC45")},
 }
 METHODS = {
     "BernoulliNB": ["row-bounded", "published", "partitioned"],
@@ -77,7 +77,7 @@ def an_estimator(rng, secure):
     if not (secure and name == "NoisyClusterSelector"):
         options["relation"] = pick(rng, ["add-remove", "replace-one"])
     known = made(name).get_params(deep=False)
-    if "score" in known:
+    if "score" in known and name not in PUBLISHING:
         options["score"] = pick(rng, ["count", "total_count", "difference_count", "mutual_information"][: 4 - secure])
     if "row_bound" in known and name != "MixedNB":
         options["row_bound"] = pick(rng, [None, 1, 2])

@@ -33,13 +33,19 @@ NEEDED = {
 # what makes a release of it one that has a secure sampler; what is not here has none
 RELEASED = {
     "BernoulliNB": {},
+    "DiffGen": {},
+    "DiffPC45": {},
+    "DiffPID3": {},
     "LinearClassifier": {},
     "LogisticRegression": {"method": "functional"},
     "MixedNB": {},
+    "PPH": {},
+    "PrivBayes": {},
     "PrivGene": {"n_candidates": 4, "n_iterations": 2},
     "PrivLocal": {"n_iterations": 2},
     "PrivPfC": {},
     "PrivPfCClassifier": {},
+    "UniformGrid": {},
     "BestSelector": {},
     "PrivateSearch": {},
     "TopSelector": {"method": "permute-and-flip"},
@@ -51,6 +57,8 @@ QUICK = {"PrivGene": {"n_candidates": 4, "n_iterations": 2}, "PrivLocal": {"n_it
 
 # what publishes a table instead of predicting or choosing columns
 PUBLISHING = [name for name, kind in KINDS.items() if hasattr(kind, "sample")]
+# what is for study alone, and takes no budget
+NOT_PRIVATE = [name for name, kind in KINDS.items() if getattr(kind, "private", True) is False]
 
 
 def made(name, epsilon=1.0, **options):

@@ -1,6 +1,7 @@
 """The recorder: exact costs by hand, of compositions and coins, and what tells neighbours apart for certain."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
 from dpml.auditing import recorded_cost, recorded_releases
+from dpml.auditing.sameness import same
 from dpml.classifiers import BernoulliNB, LinearSVC, LogisticRegression
 from dpml.encoding import cut_rows
 from dpml.evaluation import private_cross_val_score
@@ -228,6 +230,25 @@ def test_an_array_that_is_kept_is_compared_by_its_values():
 
     assert recorded_cost(call, [1.0], [1.0]) == 0.0
     assert recorded_cost(call, [1.0], [2.0]) == math.inf
+
+
+@dataclass(frozen=True)
+class Held:
+    """A part of a result, in one of several places."""
+
+    values: np.ndarray
+    parts: tuple = ()
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_each_part_of_a_nest_of_objects_is_compared(place):
+    """What the comparison makes on its way is gone soon, and its address goes to the next: that is another object."""
+
+    def nest(odd):
+        return Held(np.zeros(1), tuple(Held(np.full(1, float(k == odd)), (Held(np.zeros(1)),)) for k in range(5)))
+
+    assert same(nest(None), nest(None))
+    assert not same(nest(None), nest(place))
 
 
 def test_the_dearest_of_several_pasts_counts():

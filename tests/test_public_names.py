@@ -42,7 +42,7 @@ dpml.budget.file: FileLedger
 dpml.budget.ledger: FORKING Ledger Terms
 dpml.catalogue: CATALOGUE Case Method as_table claims method read_neighbours read_table
 dpml.catalogue.editable: CLASSES FEATURES MOST_RECORDS RECORD TABLE check_neighbours read_neighbours read_table
-dpml.classifiers: BernoulliNB LinearClassifier LinearSVC LogisticRegression MixedNB PrivGene PrivLocal
+dpml.classifiers: BernoulliNB DiffPC45 DiffPID3 LinearClassifier LinearSVC LogisticRegression MixedNB PrivGene PrivLocal
     PrivPfCClassifier PrivatePredictionNB
 dpml.classifiers.binned: cell_counts default_n_bins entry_bounds models_from_cells
 dpml.classifiers.descent: default_iterations descent_noise gaussian_objective_noise release_approximate_minima
@@ -57,6 +57,7 @@ dpml.classifiers.grid: GridQuality NoisyGrid PrivPfCClassifier Records candidate
 dpml.classifiers.grid.candidates: Blocks Layer Pool candidate_grids
 dpml.classifiers.grid.cells: MOST_CELLS NoisyGrid SHARES STEP consistent fit_grid grid_qualities release_grid
 dpml.classifiers.grid.classifier: PrivPfCClassifier cell_probabilities coarser_grids
+dpml.classifiers.grid.fitting: Checked charge check_table with_taxonomies
 dpml.classifiers.grid.counts: Children MOST_ENTRIES Records children_counts grid_counts places_of
 dpml.classifiers.grid.quality: CALIBRATIONS GridQuality MOST_EXCESS quality_excess quality_range quality_sensitivity
 dpml.classifiers.leader: LinearClassifier default_linear_method
@@ -74,6 +75,9 @@ dpml.classifiers.partition: contingency_of_partition release_partitioned
 dpml.classifiers.prediction: PrivatePredictionNB default_pseudocount label_scores release_labels score_range
 dpml.classifiers.published: class_sums_by_width published_moments resampled_count resampled_count_loss vaidya_cost
     vaidya_moments
+dpml.classifiers.tree: CRITERIA DiffPC45 DiffPID3 Node pruned release_tree split_range split_score
+dpml.classifiers.tree.growth: CRITERIA Node release_tree split_range split_score
+dpml.classifiers.tree.pruning: pessimistic_errors pruned
 dpml.counts: Contingency NoisyCounts contingency contingency_of_subsamples perturbed published_scale release_published
     release_row_bounded row_bounded_scales
 dpml.datasets: Dataset NAMES TAXONOMIES card data_folder load shipped taxonomies
@@ -135,9 +139,17 @@ dpml.mechanisms.secure: check_release discrete_gaussian gaussian_scale integer_l
     split_epsilon
 dpml.mechanisms.smooth: KINDS SensitivityEnvelope global_sensitivity local_sensitivity sensitivity_envelope
     smooth_sensitivity statistic
+dpml.mechanisms.source: LargestScore STEP Source
 dpml.mechanisms.threshold: SparseVector above_threshold
-dpml.publishing: PrivPfC
-dpml.publishing.privpfc: PrivPfC
+dpml.publishing: DiffGen DiffGenStructNF PPH PrivBayes PrivBayesStructNF PrivPfC PrivPfCSelNF UniformGrid
+dpml.publishing.dependence: SCORES dependence dependence_range information_sensitivity mutual_information
+dpml.publishing.diffgen: DiffGen DiffGenStructNF SCORES release_specialisations specialisation_range
+dpml.publishing.graphical: AIM MST
+dpml.publishing.marginals: AIM_SHARES MST_SHARES Marginal independent release_aim release_mst
+dpml.publishing.pph: DISCERNIBILITY_RANGE PPH discernibility release_projection
+dpml.publishing.privbayes: Network PrivBayes PrivBayesStructNF release_network
+dpml.publishing.privpfc: PrivPfC PrivPfCSelNF
+dpml.publishing.uniform: RULES UniformGrid binned number_of_cells release_uniform_grid uniform_bins
 dpml.schema: Feature Schema Taxonomy resolve_schema
 dpml.schema.taxonomy: EACH HALVINGS Taxonomy grouped halved
 dpml.selection: Choice KINDS MaskSelector NoisyClusterSelector NoisyCountSelector NoisyScoreSelector Plan

@@ -15,6 +15,8 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import (
     BernoulliNB,
+    DiffPC45,
+    DiffPID3,
     LinearClassifier,
     LinearSVC,
     LogisticRegression,
@@ -26,7 +28,8 @@ from dpml.classifiers import (
 )
 from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import NoSecureSampler
-from dpml.publishing import PrivPfC
+from dpml.publishing import PPH, DiffGen, PrivBayes, PrivPfC, UniformGrid
+from dpml.publishing._publisher import Publisher
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     MaskSelector,
@@ -82,6 +85,15 @@ BINARY = {
     # most of ε for the number of records, so that grids of several cells are candidates
     "PrivPfCClassifier[many grids]": lambda e, k: PrivPfCClassifier(100 * e, shares=(0.98, 0.01, 0.01), **k),
     "PrivPfC": lambda e, k: PrivPfC(e, **k),
+    **{f"DiffGen[{s}]": lambda e, k, s=s: DiffGen(e, n_steps=2, score=s, **k) for s in ("max", "gain")},
+    "PPH": lambda e, k: PPH(e, n_attributes=2, **k),
+    **{
+        f"PrivBayes[{s}]": lambda e, k, s=s: PrivBayes(e, degree=2, score=s, **k)
+        for s in ("dependence", "mutual_information")
+    },
+    "PrivBayes[useful]": lambda e, k: PrivBayes(50 * e, usefulness=0.1, **k),
+    "UniformGrid": lambda e, k: UniformGrid(50 * e, **k),
+    **{f"DiffPID3[{c}]": lambda e, k, c=c: DiffPID3(20 * e, max_depth=2, criterion=c, **k) for c in ("max", "gini")},
     # wrappers
     "BestSelector": lambda e, k: BestSelector(e, **k),
     "BestSelector(LinearSVC)": lambda e, k: BestSelector(e, LinearSVC(1.0), **k),
@@ -125,6 +137,14 @@ MIXED = {
     },
     "PrivPfCClassifier(mixed)": lambda e, k: PrivPfCClassifier(20 * e, **k),
     "PrivPfC(mixed)": lambda e, k: PrivPfC(20 * e, **k),
+    "DiffGen(mixed)": lambda e, k: DiffGen(e, n_steps=3, **k),
+    "PPH(mixed)": lambda e, k: PPH(e, n_attributes=2, **k),
+    "PrivBayes(mixed)": lambda e, k: PrivBayes(e, degree=1, **k),
+    "UniformGrid(mixed)": lambda e, k: UniformGrid(50 * e, rule="lei", **k),
+    **{
+        f"{kind.__name__}(mixed)": lambda e, k, kind=kind: kind(20 * e, max_depth=2, **k)
+        for kind in (DiffPID3, DiffPC45)
+    },
     "PrivatePredictionNB(mixed)": lambda e, k: PrivatePredictionNB(e, n_bins=2, **k),
 }
 NUMERIC = {
@@ -172,7 +192,7 @@ def fitted(make, epsilon, shared, release):
         if isinstance(model, PrivatePredictionNB):
             return model.fit(X, y).predict(_queries(shared["schema"]))
         model = model.fit(X, y)
-        if isinstance(model, PrivPfC):
+        if isinstance(model, Publisher):
             return model, model.sample(20)  # the table costs nothing more
         return model
 

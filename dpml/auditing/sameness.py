@@ -18,10 +18,10 @@ __all__ = ["same"]
 
 def same(first: Any, second: Any) -> bool:
     """Return whether two results are equal to the bit; objects are compared by what pickling would write."""
-    return _same(first, second, set())
+    return _same(first, second, {})
 
 
-def _same(first: Any, second: Any, seen: set[tuple[int, int]]) -> bool:
+def _same(first: Any, second: Any, seen: dict[tuple[int, int], Any]) -> bool:
     if first is second or (id(first), id(second)) in seen:
         return True
     if type(first) is not type(second):
@@ -36,7 +36,8 @@ def _same(first: Any, second: Any, seen: set[tuple[int, int]]) -> bool:
         return first == second or (math.isnan(first) and math.isnan(second))
     if isinstance(first, (str, bytes, int, complex, np.generic, type(None))):
         return bool(first == second) or (first != first and second != second)
-    seen.add((id(first), id(second)))
+    # held, so that no later object gets the id of one that is gone and counts as seen
+    seen[id(first), id(second)] = first, second
     if sparse.issparse(first):
         return first.shape == second.shape and not (first != second).nnz
     if isinstance(first, (pd.DataFrame, pd.Series, pd.Index)):

@@ -23,6 +23,7 @@ NAMES = {
     "dong2022": "Dong et al. 2022",
     "durfee-rogers2019": "Durfee and Rogers 2019",
     "dwork-roth2014": "Dwork and Roth 2014",
+    "friedman-schuster2010": "Friedman and Schuster 2010",
     "geng-viswanath2014": "Geng and Viswanath 2014",
     "ghosh2012": "Ghosh et al. 2012",
     "gillenwater2022": "Gillenwater et al. 2022",
@@ -34,14 +35,19 @@ NAMES = {
     "liu-talwar2019": "Liu and Talwar 2019",
     "lyu2017": "Lyu et al. 2017",
     "mckenna-sheldon2020": "McKenna and Sheldon 2020",
+    "mckenna2021": "McKenna et al. 2021",
+    "mckenna2022": "McKenna et al. 2022",
+    "mohammed2011": "Mohammed et al. 2011",
     "nissim2007": "Nissim et al. 2007",
     "papernot-steinke2022": "Papernot and Steinke 2022",
     "qiao2021": "Qiao et al. 2021",
     "smith2011": "Smith 2011",
     "vaidya2013": "Vaidya et al. 2013",
+    "vinterbo2012": "Vinterbo 2012",
     "xiao2011": "Xiao et al. 2011",
     "zhang2012": "Zhang et al. 2012",
     "zhang2013": "Zhang et al. 2013",
+    "zhang2014": "Zhang et al. 2014",
 }
 
 

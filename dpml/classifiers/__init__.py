@@ -7,9 +7,12 @@ from dpml.classifiers.local_search import PrivGene, PrivLocal
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.naive_bayes.private_prediction import PrivatePredictionNB
+from dpml.classifiers.tree import DiffPC45, DiffPID3
 
 __all__ = [
     "BernoulliNB",
+    "DiffPC45",
+    "DiffPID3",
     "LinearClassifier",
     "LinearSVC",
     "LogisticRegression",

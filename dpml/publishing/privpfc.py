@@ -6,30 +6,20 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
-
-from dpml._validate import as_generator, check_choice, check_integer
+from dpml._validate import check_choice
 from dpml.budget import Budget
-from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
-from dpml.classifiers.grid.cells import SHARES, fit_grid
+from dpml.classifiers.grid import NoisyGrid
+from dpml.classifiers.grid.cells import SHARES, grid_shares, released_grid
+from dpml.classifiers.grid.fitting import Checked
 from dpml.classifiers.grid.quality import CALIBRATIONS
-from dpml.estimators.base import PrivateEstimator
-from dpml.exceptions import InvalidData, shown
-from dpml.mechanisms import door
+from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
 from dpml.schema import Schema
-from dpml.schema.untrusted import read_frame
 
-__all__ = ["PrivPfC"]
-
-CONSISTENCIES = ("back-off", "total", "floor")
-LABEL = "label"
+__all__ = ["PrivPfC", "PrivPfCSelNF"]
 
 
 @dataclass(eq=False, repr=False)
-class PrivPfC(PrivateEstimator):
+class PrivPfC(GridPublisher):
     """Publish a synthetic table for classification (Su et al. 2018).
 
     Released: a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
@@ -91,6 +81,7 @@ class PrivPfC(PrivateEstimator):
 
     Examples
     --------
+    >>> import numpy as np, pandas as pd
     >>> from dpml.schema import Feature
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"age": rng.uniform(0, 80, 2000), "pet": rng.choice(["cat", "dog"], 2000)})
@@ -120,106 +111,29 @@ class PrivPfC(PrivateEstimator):
     shares: tuple[float, float, float] = SHARES
     consistency: str = "back-off"
 
-    def fit(self, frame: Any, label: Any) -> PrivPfC:
-        """Release a grid and its noisy counts.
-
-        Parameters
-        ----------
-        frame : DataFrame, array or sparse matrix of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name; others follow its order.
-        label : str, or array of shape (n,)
-            The column of the frame that holds the class, or the classes themselves.
-        """
+    def _parts(self) -> dict[str, float]:
         check_choice(self.consistency, "consistency", CONSISTENCIES)
         check_choice(self.calibration, "calibration", CALIBRATIONS)
-        name = LABEL
-        if isinstance(label, str):
-            table = read_frame(frame)
-            if not isinstance(table, pd.DataFrame) or label not in table.columns:
-                raise InvalidData(f"column {shown(label)} is missing: the table must have it, with the class")
-            name, frame, label = label, table.drop(columns=label), table[label]
-        elif isinstance(getattr(label, "name", None), str):
-            name = label.name
-        self._grid, schema, named = fit_grid(self, frame, label)
-        self._schema = schema
-        # a feature may have the name already
-        self.label_name_ = name if name not in schema.feature_names else _free(schema.feature_names)
-        self.n_features_in_ = schema.n_features
-        if named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        self.levels_ = {schema.feature_names[j]: self._grid.levels[j] for j in self._grid.attributes}
-        self.n_candidates_, self.n_noisy_ = self._grid.n_candidates, self._grid.n
-        self.cell_counts_ = self._fitting_counts(self._grid)
-        return self
+        return grid_shares(self)
 
-    def _fitting_counts(self, grid: NoisyGrid) -> NDArray[np.float64]:
-        if self.consistency == "floor":
-            return np.maximum(np.floor(grid.counts), 0.0)
-        if self.consistency == "total":
-            return consistent(grid.counts, grid.total)
-        return consistent(grid.counts.sum(axis=0), grid.total) * cell_probabilities(grid)
-
-    def sample(self, n: int | None = None, *, random_state: Any = None) -> pd.DataFrame:
-        """Draw a synthetic table. It satisfies the schema, whatever was released.
-
-        Parameters
-        ----------
-        n : int, optional
-            Number of records. None: the released number, at most 10,000,000.
-        random_state : int, Generator, RandomState or None
-            Seed of the table, which protects nothing. None: follows the estimator's.
-
-        Returns
-        -------
-        DataFrame
-            The columns of the table that was fitted, and the class as the last one. A value is uniform in the group of
-            its record's cell; an attribute that the grid does not tell apart is uniform in its domain.
-        """
-        check_is_fitted(self, "cell_counts_")
-        released = min(round(min(float(self.cell_counts_.sum()), 1e7)), 10_000_000)
-        n = released if n is None else check_integer(n, "n", 0)
-        rng = self._table_rng() if random_state is None else as_generator(random_state)
-        return door.coins(lambda rng: self._drawn(n, rng), rng)
-
-    def _table_rng(self) -> np.random.Generator:
-        state = self.random_state
-        # not the numbers that the noise was made from
-        return np.random.default_rng([int(state), 1]) if isinstance(state, (int, np.integer)) else as_generator(state)
-
-    def _drawn(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        grid, schema = self._grid, self._schema
-        weights = self.cell_counts_.ravel()
-        largest = weights.max()
-        weights = weights / largest if largest > 0 else np.ones_like(weights)
-        bounds = np.cumsum(weights)
-        # the last bound is above every share
-        at = np.searchsorted(bounds, rng.random(n) * bounds[-1], side="right")
-        codes, cell = np.divmod(np.minimum(at, len(bounds) - 1), grid.counts.shape[1])
-        places: Any = np.unravel_index(cell, grid.shape) if grid.shape else ()
-        groups = dict(zip(grid.attributes, places, strict=True))
-        columns: dict[str, Any] = {}
-        for j, feature in enumerate(schema.features):
-            group = groups.get(j, np.zeros(n, dtype=np.intp))
-            values = grid.taxonomies[j].draw(grid.levels[j], group, rng)
-            columns[feature.name] = _typed(values, feature)
-        labels = np.empty(len(schema.classes), dtype=object)
-        labels[:] = schema.classes
-        drawn = pd.Series(labels[codes], dtype=object)
-        # classes of several types, or None, stay what they are
-        alike = len({type(c) for c in schema.classes}) == 1
-        columns[self.label_name_] = drawn.infer_objects() if alike else drawn
-        return pd.DataFrame(columns)
+    def _release(self, table: Checked) -> NoisyGrid:
+        grid = released_grid(self, table)
+        self.n_candidates_, self.n_noisy_ = grid.n_candidates, grid.n
+        return grid
 
 
-def _typed(values: NDArray, feature: Any) -> Any:
-    if feature.kind == "binary":
-        return values.astype(int)
-    return pd.Categorical(values, categories=feature.categories) if feature.kind == "categorical" else values
+class PrivPfCSelNF(PrivPfC):
+    """PrivPfC that takes the best grid without noise (Su et al. 2018, PrivPfC-SelNF): for study, and not private.
 
+    It shows what the noise of the choice costs. Only the number of records and the counts have noise, with the same
+    shares of ε. Parameters are those of `PrivPfC`; `budget` and `release` raise `NotPrivate`.
 
-def _free(names: list[str]) -> str:
-    """Return a name for the label that no feature has."""
-    name = LABEL
-    while name in names:
-        name += "_"
-    return name
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.eye(3, dtype=int)[[0] * 50 + [1] * 50], [0] * 50 + [1] * 50
+    >>> PrivPfCSelNF(1.0, random_state=0).fit(X, y).levels_
+    {'x0': 1}
+    """
+
+    private = False

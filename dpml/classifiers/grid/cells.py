@@ -6,37 +6,35 @@ classifier) uses the released values only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import fsum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from dpml._validate import (
-    ON_INVALID,
-    as_generator,
-    check_choice,
-    check_epsilon,
-    check_integer,
-    check_number,
-    check_relation,
-    check_rng,
-)
-from dpml.budget import Budget
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.grid.candidates import candidate_grids
-from dpml.classifiers.grid.counts import Records, children_counts, grid_counts, places_of
+from dpml.classifiers.grid.counts import Records, children_counts, grid_counts
+from dpml.classifiers.grid.fitting import Checked, charge, check_table
 from dpml.classifiers.grid.quality import CALIBRATIONS, GridQuality, quality_range
-from dpml.counts import FACTOR, perturbed
-from dpml.exceptions import InvalidParameter, InvalidTaxonomy
-from dpml.mechanisms import ExponentialMechanism, Laplace
-from dpml.mechanisms.secure import check_release, noisy_max
-from dpml.schema import Schema, Taxonomy, resolve_schema
+from dpml.counts import FACTOR
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.source import STEP, Source
+from dpml.schema import Schema, Taxonomy
 
-__all__ = ["MOST_CELLS", "SHARES", "STEP", "NoisyGrid", "consistent", "fit_grid", "grid_qualities", "release_grid"]
+__all__ = [
+    "MOST_CELLS",
+    "SHARES",
+    "STEP",
+    "NoisyGrid",
+    "consistent",
+    "fit_grid",
+    "grid_qualities",
+    "release_grid",
+]
 
 FloatArray = NDArray[np.float64]
 # shares of ε for the number of records, the choice of the grid and its counts (Su et al. 2018, Algorithm 2)
@@ -45,8 +43,6 @@ SHARES = (0.03, 0.37, 0.60)
 SIGNAL = 5
 # no grid has more cells, however many records the noisy number promises
 MOST_CELLS = 1 << 17
-# secure choice takes scores in multiples of this; the range of the change grows by two of them
-STEP = 2.0**-10
 LABELS = ("PrivPfC, number of records", "PrivPfC, choice of the grid", "PrivPfC, counts")
 
 
@@ -66,7 +62,7 @@ class NoisyGrid:
     n : float
         Noisy number of records.
     n_scale : float
-        Scale of its noise.
+        Scale of its noise; infinity where no number was released by itself.
     n_candidates : int
         How many grids the choice was among.
     """
@@ -75,9 +71,9 @@ class NoisyGrid:
     levels: tuple[int, ...]
     counts: FloatArray
     scale: float
-    n: float
-    n_scale: float
-    n_candidates: int
+    n: float = 0.0
+    n_scale: float = math.inf
+    n_candidates: int = 1
 
     @property
     def attributes(self) -> tuple[int, ...]:
@@ -117,6 +113,7 @@ def release_grid(
     calibration: str = "range",
     rng: np.random.Generator | None = None,
     secure: bool = False,
+    exact_choice: bool = False,
 ) -> NoisyGrid:
     """Release a grid and its noisy class counts (Su et al. 2018, Algorithm 2).
 
@@ -144,42 +141,56 @@ def release_grid(
         For study.
     secure : bool
         Integer noise and permute-and-flip on qualities in multiples of 2^-10, which have no `rng`.
+    exact_choice : bool
+        Take the best grid without noise: for study, and not private.
 
     Returns
     -------
     NoisyGrid
     """
     check_choice(calibration, "calibration", CALIBRATIONS)
-    if not secure:
-        check_rng(rng)
+    source = Source(rng, secure, exact_choice)
     for_size, for_choice, for_counts = divided(epsilon, shares)
-    exact_n = np.array([float(len(records.codes))])
-    size_noise = Laplace(for_size, 1)
-    n = float(perturbed(exact_n, size_noise, rng, secure)[0])
+    n = noisy_size(records, for_size, source)
     max_cells = min(n * for_counts / SIGNAL, float(MOST_CELLS))
     pool = candidate_grids(records.taxonomies, check_integer(max_grids, "max_grids", 1), max_cells)
     width = quality_range(for_counts, relation, calibration)
     qualities = grid_qualities(pool, records, for_counts)
-    if secure:
-        chosen = noisy_max(qualities, for_choice, width, grid=STEP)
-    else:
-        chosen = ExponentialMechanism(for_choice, width).release(qualities, rng=check_rng(rng))
-    levels = pool.levels(chosen)
-    noise = Laplace(for_counts, FACTOR[relation])
-    counts = perturbed(grid_counts(records, levels).astype(float), noise, rng, secure)
-    return NoisyGrid(records.taxonomies, levels, counts, noise.scale, n, size_noise.scale, len(pool))
+    chosen = source.choice(qualities, for_choice, width)
+    numbers = {"n": n, "n_scale": 1 / for_size, "n_candidates": len(pool)}
+    return noisy_grid(records, pool.levels(chosen), for_counts, relation, source, **numbers)
 
 
-def divided(epsilon: float, shares: Any) -> list[float]:
-    """Return the ε of the three releases, whose exact sum is at most ε."""
+def noisy_size(records: Records | Checked, epsilon: float, source: Source) -> float:
+    """Release the number of records.
+
+    It changes by at most 1 under both relations, for a replaced record may have a label that is no class.
+    """
+    return float(source.counts(np.array([float(len(records.codes))]), epsilon, 1)[0])
+
+
+def noisy_grid(
+    records: Records, levels: Sequence[int], epsilon: float, relation: str, source: Source, **numbers: Any
+) -> NoisyGrid:
+    """Release the class counts of the cells of one grid, which is public or paid for.
+
+    A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
+    """
+    sensitivity = FACTOR[relation]
+    counts = source.counts(grid_counts(records, levels).astype(float), epsilon, sensitivity)
+    return NoisyGrid(records.taxonomies, tuple(levels), counts, sensitivity / epsilon, **numbers)
+
+
+def divided(epsilon: float, shares: Any, parts: int = 3) -> list[float]:
+    """Return the ε of the releases of one fit, whose exact sum is at most ε."""
     epsilon = check_epsilon(epsilon)
-    allowed = "three numbers > 0 that add up to 1"
-    if not isinstance(shares, (tuple, list)) or len(shares) != 3:
+    allowed = f"{('no', 'one', 'two', 'three')[parts]} numbers > 0 that add up to 1"
+    if not isinstance(shares, (tuple, list)) or len(shares) != parts:
         raise InvalidParameter("shares", shares, allowed)
-    parts = [check_number(share, "shares", 0.0, 1.0, open_lower=True) for share in shares]
-    if abs(fsum(parts) - 1) > 1e-9:
+    each = [check_number(share, "shares", 0.0, 1.0, open_lower=True) for share in shares]
+    if abs(math.fsum(each) - 1) > 1e-9:
         raise InvalidParameter("shares", shares, allowed)
-    return divide_epsilon(epsilon, parts, [1, 1, 1])
+    return divide_epsilon(epsilon, each, [1] * parts)
 
 
 def consistent(counts: FloatArray, total: float) -> FloatArray:
@@ -204,48 +215,26 @@ def consistent(counts: FloatArray, total: float) -> FloatArray:
 # ---- what both estimators do with a table ----------------------------------------------------------------------------
 
 
+def grid_shares(model: Any) -> dict[str, float]:
+    """Check PrivPfC's parameters, and return the ε of its three releases by the labels of their charges."""
+    parts = divided(model.epsilon, model.shares)
+    check_integer(model.max_grids, "max_grids", 1)
+    return dict(zip(LABELS, parts, strict=True))
+
+
+def released_grid(model: Any, table: Checked) -> NoisyGrid:
+    """Release PrivPfC's grid with an estimator's parameters."""
+    options = {"max_grids": model.max_grids, "shares": model.shares, "relation": table.relation}
+    return release_grid(table.records(), model.epsilon, calibration=model.calibration, **options, **table.noise)
+
+
 def fit_grid(model: Any, X: Any, y: Any) -> tuple[NoisyGrid, Schema, bool]:
-    """Check the parameters of an estimator and its table, charge its budget, and release a grid.
+    """Check a table, charge the budget of PrivPfC's classifier, and release a grid.
 
     Returns the grid, the schema of the table's columns, and whether these had names.
     """
     X = model._enter(X)
-    epsilons = divided(model.epsilon, model.shares)
-    check_integer(model.max_grids, "max_grids", 1)
-    check_choice(model.on_invalid, "on_invalid", ON_INVALID)
-    relation = check_relation(model.relation)
-    if model.release:
-        check_release(model.random_state)
-    schema = with_taxonomies(resolve_schema(model.schema, X), model.taxonomies)
-    rng = as_generator(model.random_state)
-    named = isinstance(X, pd.DataFrame)
-    X, codes, schema = schema.check_table(X, y, "clip" if model.release else model.on_invalid)
-    taxonomies = tuple(feature.taxonomy for feature in schema.features)
-    records = Records(places_of(X, schema, taxonomies), codes, schema.n_classes, taxonomies)
-    _charge(model.budget, relation, epsilons)
-    options = {"max_grids": model.max_grids, "shares": model.shares, "relation": relation}
-    noise: dict[str, Any] = {"secure": True} if model.release else {"rng": rng}
-    return release_grid(records, model.epsilon, calibration=model.calibration, **options, **noise), schema, named
-
-
-def _charge(budget: Any, relation: str, epsilons: list[float]) -> None:
-    """Charge the three shares, or none of them."""
-    if budget is not None:
-        if not isinstance(budget, Budget):
-            raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
-        budget.spend_all(dict(zip(LABELS, epsilons, strict=True)), relation=relation)
-
-
-def with_taxonomies(schema: Schema, taxonomies: Mapping | None) -> Schema:
-    """Return the schema with the levels that are given for some of its features by name."""
-    if taxonomies is None:
-        return schema
-    if not isinstance(taxonomies, Mapping):
-        raise InvalidTaxonomy("taxonomies", taxonomies, "a mapping of features to their levels, or None")
-    unknown = [name for name in taxonomies if name not in schema.feature_names]
-    if unknown:
-        raise InvalidTaxonomy("taxonomies", unknown[0], f"given for features only: {schema.feature_names[:6]}")
-    features = [
-        replace(f, levels=taxonomies[f.name]) if taxonomies.get(f.name) is not None else f for f in schema.features
-    ]
-    return replace(schema, features=tuple(features))
+    parts = grid_shares(model)
+    table = check_table(model, X, y)
+    charge(model.budget, table.relation, parts)
+    return released_grid(model, table), table.schema, table.named

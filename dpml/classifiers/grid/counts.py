@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ __all__ = ["MOST_ENTRIES", "Children", "Records", "children_counts", "grid_count
 IntArray = NDArray[np.intp]
 # entries of one table of counts: 1 MB, which fits a processor's cache
 MOST_ENTRIES = 1 << 18
+# entries below which one call of numpy.add.reduceat is quicker than one addition for each group
+FEW_ENTRIES = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,36 @@ class Records:
         if key not in self._runs:
             self._runs[key] = self.taxonomies[attribute].runs(fine, coarse)
         return self._runs[key]
+
+    def rolled(self, table: NDArray, axis: int, attribute: int, fine: int, coarse: int) -> NDArray:
+        """Return counts with the groups of one attribute, which lie along an axis, added up to a coarser level."""
+        return added_runs(table, self.runs(attribute, fine, coarse), axis)
+
+
+def added_runs(table: NDArray, runs: IntArray, axis: int) -> NDArray:
+    """Return the sums of runs along an axis, as `numpy.add.reduceat` does, which is slow where the runs are short.
+
+    Examples
+    --------
+    >>> added_runs(np.arange(10).reshape(2, 5), np.array([0, 2, 3]), 1).tolist()
+    [[1, 2, 7], [11, 7, 17]]
+    """
+    before: Any = (slice(None),) * axis
+    size = table.shape[axis]
+    if 2 * len(runs) == size and (np.diff(runs) == 2).all():  # pairs, as in a taxonomy that halves
+        return table[(*before, slice(0, None, 2))] + table[(*before, slice(1, None, 2))]
+    if table.size < FEW_ENTRIES:
+        return np.add.reduceat(table, runs, axis=axis, dtype=table.dtype)
+    out = np.empty((*table.shape[:axis], len(runs), *table.shape[axis + 1 :]), dtype=table.dtype)
+    for group, (first, last) in enumerate(pairwise([*runs.tolist(), size])):
+        place = out[(*before, group)]
+        if last - first == 1:
+            place[...] = table[(*before, first)]
+        else:
+            np.add(table[(*before, first)], table[(*before, first + 1)], out=place)
+            for more in range(first + 2, last):
+                place += table[(*before, more)]
+    return out
 
 
 def _small(values: NDArray, size: int) -> NDArray:
@@ -210,15 +243,18 @@ class _Family:
         ends = np.cumsum(size)
         table = np.empty((1 if self.signed else C, cells, int(ends[-1])), dtype=np.int32)
         found: Any = None
+        cell = np.empty(len(records.codes), dtype=np.int64)  # one array for all counts
         before, fine = -1, 0
         for b in np.lexsort(np.array([-levels, attribute])).tolist():
             j, at, width = int(attribute[b]), int(levels[b]), int(size[b])
             if j != before:  # its finest level comes first
-                found = np.bincount(code * width + records.at(j, at), minlength=C * cells * width)
+                np.multiply(code, width, out=cell)
+                cell += records.at(j, at)
+                found = np.bincount(cell, minlength=C * cells * width)
                 found = found.reshape(C, cells, width)
                 found = (found[1:] - found[:1] if self.signed else found).astype(np.int32)
             else:
-                found = np.add.reduceat(found, records.runs(j, fine, at), axis=2)
+                found = records.rolled(found, 2, j, fine, at)
             before, fine = j, at
             table[:, :, ends[b] - width : ends[b]] = found
         return table
@@ -237,7 +273,7 @@ class _Family:
         fine = now[axis]
         for level in sorted(set(at.tolist()), reverse=True):
             if level != fine:
-                table = np.add.reduceat(table, self.records.runs(self.attributes[axis], fine, level), axis=axis + 1)
+                table = self.records.rolled(table, axis + 1, self.attributes[axis], fine, level)
                 fine = level
             mine = members[at == level]
             # what extends none of these grids is left out from here on

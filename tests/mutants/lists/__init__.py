@@ -8,9 +8,10 @@ from mutants.lists import (
     _ground,
     _linear,
     _mechanisms,
+    _publishing,
     _selection,
     _smooth,
 )
 
-ROOMS = (_ground, _mechanisms, _smooth, _selection, _classifiers, _linear, _grid, _evaluation, _auditing)
+ROOMS = (_ground, _mechanisms, _smooth, _selection, _classifiers, _linear, _grid, _publishing, _evaluation, _auditing)
 MUTANTS = [mutant for room in ROOMS for mutant in room.MUTANTS]

@@ -1,0 +1,187 @@
+"""Claims of PrivPfC's competitors: DiffGen, PPH, PrivBayes, uniform grids, and private decision trees."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpml.catalogue._grid import TIED, separated_tables, tied_tables
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import recorded
+from dpml.classifiers import DiffPC45, DiffPID3
+from dpml.classifiers.grid import Records, places_of
+from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayes, PrivBayesStructNF, UniformGrid
+from dpml.publishing.marginals import release_aim, release_mst
+from dpml.schema import Feature, Schema
+
+# a number in three groups for C4.5, which cuts it in two
+CUT = Schema(
+    (Feature("a", "numeric", lower=-0.5, upper=2.5, levels=((0.5, 1.5),)), Feature("b", "categorical", (0, 1)))
+)
+SCHEMA = Schema((Feature("a", "categorical", (0, 1, 2)), Feature("b", "categorical", (0, 1))))
+BETTER = "a record joins the majority in a group of one attribute, and the minority in a group of the better one"
+APART = "all records are alike, and one of the other class differs from them in one of two attributes"
+ONE_MORE = "a record joins a cell"
+
+
+def _separated(epsilon: float, relation: str) -> tuple[Any, Any]:
+    """Return tables of which a is chosen but for e^-60, by a choice with at least a seventh of ε."""
+    many = math.ceil(60 * 14 / epsilon)
+    return separated_tables(many, many, relation)
+
+
+def _apart(epsilon: float, relation: str) -> tuple[Any, Any]:
+    """Return tables of records that are alike but for the one that is added, or takes the place of one."""
+    rows = [(0, 0)] * 400
+    alike = np.array(rows, dtype=float), np.ones(400, dtype=int)
+    X = np.array([*rows[: 399 if relation == "replace-one" else 400], (0, 1)], dtype=float)
+    return alike, (X, np.array([1] * (len(X) - 1) + [0]))
+
+
+def _case(
+    make: Any, tables: Any, words: str, schema: Schema, epsilon: float, relation: str, *, release: bool = False
+) -> Case:
+    def fitted(data, state):
+        model = make(epsilon, schema=schema, relation=relation, release=release, random_state=state)
+        return model.fit(*data)
+
+    def call(data):
+        return fitted(data, None if release else 0)
+
+    def sample(data, draws, rng):
+        return np.array([_row(fitted(data, None if release else rng)) for _ in range(draws)])
+
+    data, neighbour = tables(epsilon, relation)
+    return Case(data, neighbour, call, sample, recorded(call), draws=1_000, words=words)
+
+
+def _row(model: Any) -> Any:
+    """Return what was released as numbers, as many for each fit of one method."""
+    if hasattr(model, "tree_"):
+        leaves = [child.counts for child in model.tree_.children] or [model.tree_.counts]
+        return _padded([model.tree_.attribute, len(leaves)], leaves, 6)
+    if hasattr(model, "network_"):
+        network = model._network
+        pairs = [8 * x + sum(1 << j for j in parents) for x, parents in network.pairs]
+        return _padded([network.n, *pairs], [table.ravel() for table in network.tables], 18)
+    grid = model._grid
+    return _padded([grid.n, *grid.levels], [grid.counts.ravel()], 12)
+
+
+def _padded(first: list, parts: list, size: int) -> Any:
+    flat = np.concatenate(parts)
+    return np.concatenate([first, flat, np.zeros(size - len(flat))])
+
+
+def _entry(
+    name: str,
+    title: str,
+    kind: Any,
+    covers: tuple[str, ...],
+    source: str,
+    tables: Any = _separated,
+    words: str = BETTER,
+    *,
+    schema: Schema = SCHEMA,
+    release: bool = False,
+    **options: Any,
+) -> Method:
+    room = "publishing" if hasattr(kind, "sample") else "classifiers"
+    private = getattr(kind, "private", True)
+    return Method(
+        name,
+        title,
+        "publishing" if room == "publishing" else "classifier",
+        (f"dpml.{room}.{kind.__name__}", *covers),
+        source,
+        "ε" if private else "none: for study",
+        private,
+        partial(_case, partial(kind, **options), tables, words, schema, release=release),
+        cost="as claimed" if private else "∞: the choices have no noise",
+        true_epsilon=float if private else lambda epsilon: math.inf,
+    )
+
+
+def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool = False) -> Case:
+    """Return the release of marginals alone, with a model of independent attributes: no package is needed for it."""
+    taxonomies = tuple(feature.taxonomy for feature in SCHEMA.features)
+
+    def released(data, rng):
+        X, codes, schema = SCHEMA.check_table(*data)
+        noise = {"secure": True} if release else {"rng": rng}
+        return make(
+            Records(places_of(X, schema, taxonomies), codes, 2, taxonomies), epsilon, relation=relation, **noise
+        )
+
+    def sample(data, draws, rng):
+        rows = []
+        for _ in range(draws):
+            found = released(data, rng)
+            first = [sum(1 << j for j in m.attributes) for m in found][:12]
+            rows.append(_padded(first + [0] * (12 - len(first)), [m.counts.ravel() for m in found[:12]], 120))
+        return np.array(rows)
+
+    def call(data):
+        return released(data, np.random.default_rng(0))
+
+    return Case(*_apart(epsilon, relation), call, sample, recorded(call), draws=500, words=APART)
+
+
+MARGINALS = tuple(
+    Method(
+        name,
+        title,
+        "publishing",
+        (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.marginals.{make.__name__}"),
+        f"{source}, with Laplace noise",
+        "ε",
+        True,
+        partial(_marginals_case, make, release=release),
+    )
+    for name, title, kind, make, source, release in (
+        ("mst", "MST", "MST", release_mst, "[mckenna2021]", False),
+        ("aim", "AIM", "AIM", release_aim, "[mckenna2022]", False),
+        ("mst-release", "MST, release", "MST", release_mst, "[mckenna2021]", True),
+        ("aim-release", "AIM, release", "AIM", release_aim, "[mckenna2022]", True),
+    )
+)
+RELEASED = {
+    DiffGen: ("dpml.publishing.diffgen.release_specialisations",),
+    PPH: ("dpml.publishing.pph.release_projection",),
+    UniformGrid: ("dpml.publishing.uniform.release_uniform_grid",),
+    PrivBayes: ("dpml.publishing.privbayes.release_network",),
+    DiffPC45: ("dpml.classifiers.tree.release_tree",),
+}
+SPECIALISED, PROJECTED = (
+    "[mohammed2011], Algorithm 1; range derived here",
+    "[vinterbo2012]; score and range derived here",
+)
+TREE = "[friedman-schuster2010], Algorithm {}; range derived here"
+KINDS: tuple[tuple[Any, ...], ...] = (
+    ("diffgen", "DiffGen", DiffGen, SPECIALISED, _separated, BETTER, {"n_steps": 1}),
+    ("pph", "Private projected histogram", PPH, PROJECTED, _apart, APART, {"n_attributes": 1}),
+    ("uniform-grid", "Uniform grid", UniformGrid, "[su2018], section 3.5", _apart, ONE_MORE, {"rule": "ug"}),
+    ("privbayes", "PrivBayes", PrivBayes, "[zhang2014], Algorithms 1 to 4; score as a count, derived here",
+     _apart, APART, {"degree": 1}),
+    ("diffp-c45", "DiffP-C4.5", DiffPC45, TREE.format(3), _separated, BETTER, {"max_depth": 1, "schema": CUT}),
+)  # fmt: skip
+METHODS = (
+    *(_entry(n, t, k, RELEASED[k], s, tables, words, **o) for n, t, k, s, tables, words, o in KINDS),
+    *(
+        _entry(f"{n}-release", f"{t}, release", k, RELEASED[k], s, tables, words, release=True, **o)
+        for n, t, k, s, tables, words, o in KINDS
+    ),
+    _entry("diffgen-gain", "DiffGen by information gain", DiffGen, (), "[mohammed2011]", n_steps=2, score="gain"),
+    _entry("privbayes-mutual-information", "PrivBayes by mutual information", PrivBayes, (),
+           "[zhang2014], Algorithms 1 to 4", _apart, APART, degree=2, score="mutual_information"),
+    _entry("diffp-id3", "DiffP-ID3", DiffPID3, (), TREE.format(2), max_depth=1),
+    _entry("diffp-id3-gini", "DiffP-ID3 by Gini impurity", DiffPID3, (), TREE.format(2), max_depth=1, criterion="gini"),
+    _entry("diffgen-struct-nf", "DiffGen-Struct-NF, specialised without noise", DiffGenStructNF, (),
+           "[su2018], section 5.5", tied_tables, TIED, n_steps=1),
+    _entry("privbayes-struct-nf", "PrivBayes-Struct-NF, a network without noise", PrivBayesStructNF, (),
+           "[su2018], section 5.5", tied_tables, TIED, degree=1),
+    *MARGINALS,
+)  # fmt: skip

@@ -1,0 +1,208 @@
+"""A private decision tree, grown from the top by private choices of splits (Friedman and Schuster 2010)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
+from dpml.budget.shares import equal_share
+from dpml.classifiers.grid.counts import Records
+from dpml.counts import FACTOR
+from dpml.mechanisms.source import Source
+
+__all__ = ["CRITERIA", "Node", "release_tree", "split_range", "split_score"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+CRITERIA = ("max", "gini")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the tree; only released values.
+
+    Attributes
+    ----------
+    counts : ndarray of float, shape (C,)
+        Noisy class counts of a leaf. A node that is split has the sum of its children's, negative ones as 0.
+    attribute : int
+        What splits the node, -1 for a leaf.
+    child : ndarray of int
+        The child of each finest group of that attribute.
+    children : tuple of Node
+    """
+
+    counts: FloatArray
+    attribute: int = -1
+    child: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
+    children: tuple[Node, ...] = ()
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        return sum(child.leaves for child in self.children) or 1
+
+
+def split_range(criterion: str, relation: str = "add-remove") -> float:
+    """Return the range of the change of a split's score by one record, for the exponential mechanism.
+
+    A new record is in one child, with a of its class among τ records there. Under add/remove:
+
+    - "max": the records of the child's largest class grow by 0 or 1. Range 1; the published sensitivity of 1 in both
+      directions gives 2.
+    - "gini": with S the sum of the squared class counts, the child's term S/τ - τ changes by
+      (2aτ - S - τ²)/(τ(τ+1)). As S >= a² that is at most -(τ-a)²/(τ(τ+1)) <= 0. As S <= (τ-a)² + a² it is at least
+      -2(τ-a)²/(τ(τ+1)) > -2. Range 2; the published sensitivity of 2 in both directions gives 4.
+
+    A replaced record is one taken away and one added: twice the range.
+
+    Examples
+    --------
+    >>> split_range("max"), split_range("gini", "replace-one")
+    (1.0, 4.0)
+    """
+    one = {"max": 1.0, "gini": 2.0}[check_choice(criterion, "criterion", CRITERIA)]
+    return one * FACTOR[check_relation(relation)]
+
+
+def split_score(counts: NDArray[np.int64], criterion: str) -> FloatArray:
+    """Return the scores of splits from the class counts of their children, shape (..., C, children).
+
+    "max": records in the largest class of their child. "gini": minus the records of each child times its Gini impurity.
+
+    Examples
+    --------
+    >>> split_score(np.array([[3, 0], [1, 2]]), "max").item(), split_score(np.array([[3, 0], [1, 2]]), "gini").item()
+    (5.0, -1.5)
+    """
+    counts = np.asarray(counts, dtype=float)
+    if criterion == "max":
+        return counts.max(axis=-2).sum(axis=-1)
+    sizes = counts.sum(axis=-2)
+    return ((counts**2).sum(axis=-2) / np.maximum(sizes, 1.0) - sizes).sum(axis=-1)
+
+
+def release_tree(
+    records: Records,
+    epsilon: float,
+    *,
+    max_depth: int = 5,
+    binary_cuts: bool = False,
+    criterion: str = "max",
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> Node:
+    """Release a decision tree with noisy class counts in its leaves (Friedman and Schuster 2010, Algorithms 2 and 3).
+
+    A node releases its noisy number of records. It becomes a leaf at the largest depth, without attributes, or if that
+    number is below √2/ε' for each class and value: then it releases its class counts. Else it chooses its split.
+
+    Privacy: ε. Each release has ε' = ε/(2·(max_depth + 1)). The nodes of one depth hold disjoint records, so a record
+    pays for the nodes on one path: for a number and a choice at each of at most `max_depth` splits, and for a number
+    and class counts in the leaf. A replaced record is on two paths; all noise is then twice as large.
+
+    Parameters
+    ----------
+    records : Records
+    epsilon : float
+    max_depth : int
+        The most splits above a leaf.
+    binary_cuts : bool
+        Split a number in two, at one of the public cut points of its taxonomy, any number of times (C4.5). Else, and
+        for categories, a split has a child for each finest group, and an attribute splits a path once (ID3).
+    criterion : {"max", "gini"}
+    relation : {"add-remove", "replace-one"}
+    rng : numpy.random.Generator
+        For study.
+    secure : bool
+        Integer noise and permute-and-flip, which have no `rng`.
+
+    Returns
+    -------
+    Node
+        The root.
+    """
+    depth = check_integer(max_depth, "max_depth", 0)
+    grower = _Grower(
+        records,
+        equal_share(check_epsilon(epsilon), 2 * (depth + 1)),
+        check_choice(criterion, "criterion", CRITERIA),
+        FACTOR[check_relation(relation)],
+        split_range(criterion, relation),
+        Source(rng, secure),
+        binary_cuts,
+    )
+    return grower.grown(np.arange(len(records.codes)), grower.whole(), depth)
+
+
+# what a path has left of each attribute: the first finest group and the one after the last
+Left = dict[int, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class _Grower:
+    records: Records
+    epsilon: float
+    criterion: str
+    factor: int
+    change_range: float
+    source: Source
+    binary_cuts: bool
+
+    def whole(self) -> Left:
+        """Return all attributes that can be split."""
+        sizes = [taxonomy.sizes[-1] for taxonomy in self.records.taxonomies]
+        return {j: (0, size) for j, size in enumerate(sizes) if size > 1}
+
+    def _is_cut(self, attribute: int) -> bool:
+        return self.binary_cuts and self.records.taxonomies[attribute].numeric
+
+    def grown(self, members: IntArray, left: Left, depth: int) -> Node:
+        """Return the tree of some records."""
+        C = self.records.n_classes
+        n = float(self.source.counts(np.array([float(len(members))]), self.epsilon, self.factor)[0])
+        widest = max((2 if self._is_cut(j) else last - first for j, (first, last) in left.items()), default=1)
+        if not left or not depth or n / (widest * C) < math.sqrt(2) / self.epsilon:
+            exact = np.bincount(self.records.codes[members], minlength=C)
+            return Node(self.source.counts(exact, self.epsilon, self.factor))
+        attribute, cut = self._chosen(members, left)
+        size = self.records.taxonomies[attribute].sizes[-1]
+        child = np.arange(size) if cut is None else (np.arange(size) >= cut).astype(np.intp)
+        rest = {j: run for j, run in left.items() if j != attribute}
+        children = []
+        home = child[self.records.places[attribute][members]]
+        for k in range(int(child[-1]) + 1):
+            mine = dict(rest)
+            if cut is not None:
+                first, last = left[attribute]
+                run = (cut, last) if k else (first, cut)
+                if run[1] - run[0] > 1:
+                    mine[attribute] = run
+            children.append(self.grown(members[home == k], dict(sorted(mine.items())), depth - 1))
+        counts = np.sum([np.maximum(node.counts, 0.0) for node in children], axis=0)
+        return Node(counts, attribute, child, tuple(children))
+
+    def _chosen(self, members: IntArray, left: Left) -> tuple[int, int | None]:
+        """Choose a split: an attribute, and a cut of its finest groups or None for all of them."""
+        splits: list[tuple[int, int | None]] = []
+        scores: list[Any] = []
+        codes = self.records.codes[members].astype(np.int64)
+        for j, (first, last) in left.items():
+            size = self.records.taxonomies[j].sizes[-1]
+            found = np.bincount(codes * size + self.records.places[j][members], minlength=self.records.n_classes * size)
+            counts = found.reshape(-1, size)
+            if self._is_cut(j):
+                below = np.cumsum(counts, axis=1)[:, first : last - 1]
+                halves = np.stack([below.T, (counts.sum(axis=1)[:, None] - below).T], axis=-1)
+                splits += [(j, cut) for cut in range(first + 1, last)]
+                scores.append(split_score(halves, self.criterion))
+            else:
+                splits.append((j, None))
+                scores.append(split_score(counts, self.criterion)[None])
+        return splits[self.source.choice(np.concatenate(scores), self.epsilon, self.change_range)]

@@ -1,0 +1,87 @@
+"""Where one release draws from: NumPy for study, OpenDP for publication, or nothing for a choice that hides nothing.
+
+A method of several steps takes a `Source` and asks it for noisy counts and for choices, so each step is written once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_rng
+from dpml.exceptions import InvalidParameter, NotPrivate
+from dpml.mechanisms import door
+from dpml.mechanisms.choice import ExponentialMechanism
+from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.secure import integer_laplace, integer_scale, noisy_max
+
+__all__ = ["STEP", "LargestScore", "Source"]
+
+# secure choice takes scores in multiples of this; the range of the change grows by two of them
+STEP = 2.0**-10
+
+
+@dataclass(frozen=True)
+class LargestScore:
+    """The choice of the largest score without noise. It is not private: it stands for what noise costs a method."""
+
+    def _sample(self, statistic: NDArray[np.float64], rng: Any) -> NDArray[np.intp]:
+        return statistic.argmax(axis=-1)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+        alike = (statistic.argmax(axis=-1) == other_statistic.argmax(axis=-1)).all()
+        return door.NOTHING if alike else door.EVERYTHING
+
+
+@dataclass(frozen=True)
+class Source:
+    """Noisy counts and private choices from one source of randomness.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator, optional
+        NumPy's noise, for study.
+    secure : bool
+        Integer noise and permute-and-flip by OpenDP instead, which have no `rng`.
+    exact_choice : bool
+        Choices take the largest score: for study, and not private.
+
+    Examples
+    --------
+    >>> source = Source(np.random.default_rng(0))
+    >>> source.choice([1.0, 900.0], epsilon=1.0, change_range=1.0)
+    1
+    >>> source.counts(np.array([5.0, 3.0]), epsilon=1e9, sensitivity=1).round().tolist()
+    [5.0, 3.0]
+    """
+
+    rng: np.random.Generator | None = None
+    secure: bool = False
+    exact_choice: bool = False
+
+    def __post_init__(self):
+        if not self.secure:
+            check_rng(self.rng)
+        elif self.rng is not None:
+            raise InvalidParameter("rng", self.rng, "left out where secure=True")
+        elif self.exact_choice:
+            raise NotPrivate("a choice without noise is for study: nothing can be released")
+
+    def counts(self, values: Any, epsilon: float, sensitivity: int) -> NDArray[np.float64]:
+        """Return counts with Laplace noise, or with integer Laplace noise where it is secure. Cost: ε."""
+        if self.secure:
+            exact = np.rint(np.asarray(values, dtype=float)).astype(np.int64)
+            return integer_laplace(exact, integer_scale(epsilon, sensitivity)).astype(float)
+        return Laplace(epsilon, sensitivity).release(values, rng=check_rng(self.rng))
+
+    def choice(self, scores: Any, epsilon: float, change_range: float) -> int:
+        """Return the index of a candidate with a high score. Cost: ε if changes span at most `change_range`."""
+        if self.exact_choice:
+            row = np.asarray(scores, dtype=float)[None]
+            return int(door.release(LargestScore(), row, self.rng)[0])
+        if self.secure:
+            return noisy_max(scores, epsilon, change_range, grid=STEP)
+        return ExponentialMechanism(epsilon, change_range).release(scores, rng=check_rng(self.rng))

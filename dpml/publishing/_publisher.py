@@ -1,0 +1,220 @@
+"""What all publishers do alike: the class column, checks, the charge, and tables that satisfy the schema.
+
+A publisher defines what its fit costs (`_parts`), what it releases (`_learn`) and how it draws records (`_groups`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from dpml._validate import as_generator, check_choice, check_integer
+from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
+from dpml.classifiers.grid.fitting import Checked, charge, check_table
+from dpml.estimators.base import PrivateEstimator
+from dpml.exceptions import InvalidData, shown
+from dpml.mechanisms import door
+from dpml.schema import Schema, Taxonomy
+from dpml.schema.untrusted import read_frame
+
+CONSISTENCIES = ("back-off", "total", "floor")
+LABEL = "label"
+# records of a table whose number is not given
+MOST_RECORDS = 10_000_000
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+# the groups of each record in one feature: the taxonomy, the level, and the group of each
+Groups = tuple[Taxonomy, int, IntArray]
+
+
+class Publisher(PrivateEstimator):
+    """Base of the publishers. A subclass is a dataclass of their common parameters and its own."""
+
+    private: ClassVar[bool] = True
+    random_state: Any
+    budget: Any
+    _schema: Schema
+
+    def _parts(self) -> dict[str, float]:
+        """Check the parameters, and return the ε of each part of a fit by the label of its charge."""
+        raise NotImplementedError
+
+    def _learn(self, table: Checked) -> None:
+        """Release what tables are drawn from. Nothing else sees a record."""
+        raise NotImplementedError
+
+    def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
+        """Draw the classes of n records, and their groups in each feature, from what was released."""
+        raise NotImplementedError
+
+    @property
+    def _n_released(self) -> float:
+        """The released number of records."""
+        raise NotImplementedError
+
+    def fit(self, frame: Any, label: Any) -> Self:
+        """Release what tables are drawn from.
+
+        Parameters
+        ----------
+        frame : DataFrame, array or sparse matrix of shape (n, D)
+            A DataFrame's columns are looked up in the schema by name; others follow its order.
+        label : str, or array of shape (n,)
+            The column of the frame that holds the class, or the classes themselves.
+        """
+        name, frame, label = _labelled(frame, label)
+        frame = self._enter(frame)
+        parts = self._parts()
+        table = check_table(self, frame, label)
+        charge(self.budget, table.relation, parts)
+        self._learn(table)
+        schema = self._schema = table.schema
+        # a feature may have the name already
+        self.label_name_ = name if name not in schema.feature_names else _free(schema.feature_names)
+        self.n_features_in_ = schema.n_features
+        if table.named:
+            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
+        return self
+
+    def sample(self, n: int | None = None, *, random_state: Any = None) -> pd.DataFrame:
+        """Draw a synthetic table. It satisfies the schema, whatever was released.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of records. None: the released number, at most 10,000,000.
+        random_state : int, Generator, RandomState or None
+            Seed of the table, which protects nothing. None: follows the estimator's.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the table that was fitted, and the class as the last one. A value is uniform in its record's
+            group.
+        """
+        check_is_fitted(self, "label_name_")
+        released = round(min(max(self._n_released, 0.0), MOST_RECORDS))
+        n = released if n is None else check_integer(n, "n", 0)
+        rng = self._table_rng() if random_state is None else as_generator(random_state)
+        return door.coins(lambda rng: self._drawn(n, rng), rng)
+
+    def _table_rng(self) -> np.random.Generator:
+        state = self.random_state
+        # not the numbers that the noise was made from
+        return np.random.default_rng([int(state), 1]) if isinstance(state, (int, np.integer)) else as_generator(state)
+
+    def _drawn(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
+        schema = self._schema
+        codes, groups = self._groups(n, rng)
+        columns: dict[str, Any] = {}
+        for feature, (taxonomy, level, group) in zip(schema.features, groups, strict=True):
+            columns[feature.name] = _typed(taxonomy.draw(level, group, rng), feature)
+        labels = np.empty(len(schema.classes), dtype=object)
+        labels[:] = schema.classes
+        drawn = pd.Series(labels[codes], dtype=object)
+        # classes of several types, or None, stay what they are
+        alike = len({type(c) for c in schema.classes}) == 1
+        columns[self.label_name_] = drawn.infer_objects() if alike else drawn
+        return pd.DataFrame(columns)
+
+
+class GridPublisher(Publisher):
+    """Base of the publishers whose release is one grid and its noisy class counts; a subclass has `_release`."""
+
+    consistency: str
+    _grid: NoisyGrid
+
+    def _release(self, table: Checked) -> NoisyGrid:
+        raise NotImplementedError
+
+    def _learn(self, table: Checked) -> None:
+        grid = self._grid = self._release(table)
+        self.levels_ = {table.schema.feature_names[j]: grid.levels[j] for j in grid.attributes}
+        self.cell_counts_ = self._fitting_counts(grid)
+
+    def _fitting_counts(self, grid: NoisyGrid) -> FloatArray:
+        if check_choice(self.consistency, "consistency", CONSISTENCIES) == "floor":
+            return np.maximum(np.floor(grid.counts), 0.0)
+        if self.consistency == "total":
+            return consistent(grid.counts, grid.total)
+        return consistent(grid.counts.sum(axis=0), grid.total) * cell_probabilities(grid)
+
+    @property
+    def _n_released(self) -> float:
+        return float(self.cell_counts_.sum())
+
+    def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
+        grid = self._grid
+        codes, cell = np.divmod(drawn_cells(self.cell_counts_.ravel(), n, rng), grid.counts.shape[1])
+        places: Any = np.unravel_index(cell, grid.shape) if grid.shape else ()
+        groups = dict(zip(grid.attributes, places, strict=True))
+        alone = np.zeros(n, dtype=np.intp)  # an attribute that the grid does not tell apart
+        found = enumerate(zip(grid.taxonomies, grid.levels, strict=True))
+        return codes, [(taxonomy, level, groups.get(j, alone)) for j, (taxonomy, level) in found]
+
+
+def drawn_cells(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+    """Return n cells with probabilities proportional to weights of at least 0; where all are 0, uniform ones."""
+    largest = weights.max()
+    bounds = np.cumsum(weights / largest if largest > 0 else np.ones_like(weights))
+    # the last bound is above every share
+    at = np.searchsorted(bounds, rng.random(n) * bounds[-1], side="right")
+    return np.minimum(at, len(bounds) - 1)
+
+
+def drawn_given(table: FloatArray, row: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw a value for each record from its row of weights of at least 0; a row of zeros is uniform."""
+    largest = table.max(axis=1, keepdims=True)
+    table = np.where(largest > 0, table / np.where(largest > 0, largest, 1.0), 1.0)
+    bounds = np.cumsum(table, axis=1)
+    bounds /= bounds[:, -1:]
+    # rows one above the other, so that one search finds the values of all records
+    at = np.searchsorted((bounds + np.arange(len(bounds))[:, None]).ravel(), row + rng.random(len(row)), side="right")
+    return np.clip(at - row * table.shape[1], 0, table.shape[1] - 1)
+
+
+def drawn_in_order(
+    tables: Iterable[tuple[int, tuple[int, ...], FloatArray]], n: int, rng: np.random.Generator
+) -> dict[int, IntArray]:
+    """Draw n values of each attribute, given those that it depends on, which come before it.
+
+    An entry is the attribute, those that it depends on, and counts with an axis for each of these and the last for it.
+    """
+    drawn: dict[int, IntArray] = {}
+    for x, parents, table in tables:
+        row = np.zeros(n, dtype=np.intp)
+        for j, size in zip(parents, table.shape, strict=False):
+            row = row * size + drawn[j]
+        drawn[x] = drawn_given(table.reshape(-1, table.shape[-1]), row, rng)
+    return drawn
+
+
+def _labelled(frame: Any, label: Any) -> tuple[str, Any, Any]:
+    """Return the name of the class column, the table without it, and the classes."""
+    if isinstance(label, str):
+        table = read_frame(frame)
+        if not isinstance(table, pd.DataFrame) or label not in table.columns:
+            raise InvalidData(f"column {shown(label)} is missing: the table must have it, with the class")
+        return label, table.drop(columns=label), table[label]
+    name = getattr(label, "name", None)
+    return name if isinstance(name, str) else LABEL, frame, label
+
+
+def _typed(values: NDArray, feature: Any) -> Any:
+    if feature.kind == "binary":
+        return values.astype(int)
+    return pd.Categorical(values, categories=feature.categories) if feature.kind == "categorical" else values
+
+
+def _free(names: list[str]) -> str:
+    """Return a name for the label that no feature has."""
+    name = LABEL
+    while name in names:
+        name += "_"
+    return name

@@ -1,0 +1,154 @@
+"""Private trees: the changes of their scores by enumeration, their splits against a naive tree, and pruning."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from pet_table import SCHEMA, people
+
+from dpml.auditing import recorded_releases
+from dpml.classifiers import DiffPC45, DiffPID3
+from dpml.classifiers.tree import Node, pruned, split_range, split_score
+from dpml.classifiers.tree.pruning import pessimistic_errors
+from dpml.schema import Feature, Schema
+
+
+@pytest.mark.parametrize(("criterion", "bounds"), [("max", (0, 1)), ("gini", (-2, 0))])
+@pytest.mark.parametrize(("shape", "most"), [((2, 2), 7), ((3, 1), 7), ((3, 2), 3)])
+def test_one_record_changes_a_score_one_way_and_within_its_range(criterion, bounds, shape, most):
+    found = []
+    for cells in itertools.product(range(most + 1), repeat=math.prod(shape)):
+        table = np.array(cells).reshape(shape)
+        for place in np.ndindex(shape):
+            more = table.copy()
+            more[place] += 1
+            found.append(split_score(more, criterion) - split_score(table, criterion))
+    assert min(found) >= bounds[0] - 1e-12
+    assert max(found) <= bounds[1] + 1e-12
+    assert split_range(criterion) == bounds[1] - bounds[0]
+    assert split_range(criterion, "replace-one") == 2 * (bounds[1] - bounds[0])
+    assert np.ptp(found) >= 0.75 * split_range(criterion)
+
+
+def test_many_records_reach_the_range_of_gini():
+    change = split_score(np.array([[10_000], [1]]), "gini") - split_score(np.array([[10_000], [0]]), "gini")
+    assert change == pytest.approx(-2.0, abs=1e-3)
+
+
+def impurity(labels):
+    return sum(1 - np.mean(labels == c) for c in labels.to_numpy()) if len(labels) else 0.0
+
+
+def naive_split(frame, criterion, cuts):
+    """The best first split by looking at the records, without noise."""
+    parts = {
+        ("pet", None): [frame[frame["pet"] == p] for p in ("cat", "dog", "carp")],
+        ("owner", None): [frame[frame["owner"] == o] for o in (0, 1)],
+    }
+    edges = [20, 40, 60]
+    if cuts:
+        parts |= {("age", c): [frame[frame["age"] < c], frame[frame["age"] >= c]] for c in edges}
+    else:
+        bounds = [0, *edges, 80]
+        parts["age", None] = [frame[(frame["age"] >= a) & (frame["age"] < b)] for a, b in itertools.pairwise(bounds)]
+
+    def value(pieces):
+        if criterion == "gini":
+            return -sum(impurity(piece["wealth"]) for piece in pieces)
+        return sum(piece["wealth"].value_counts().max() for piece in pieces if len(piece))
+
+    return max(parts, key=lambda split: value(parts[split]))
+
+
+@pytest.mark.parametrize("criterion", ["max", "gini"])
+@pytest.mark.parametrize("kind", [DiffPID3, DiffPC45])
+@pytest.mark.parametrize("seed", range(3))
+def test_with_much_epsilon_the_first_split_is_the_best(kind, criterion, seed):
+    frame = people(400, seed)[["age", "pet", "owner", "wealth"]]
+    schema = SCHEMA.subset(["age", "pet", "owner"])
+    model = kind(1e9, max_depth=1, criterion=criterion, schema=schema, random_state=0)
+    model.fit(frame.drop(columns="wealth"), frame["wealth"])
+    attribute, cut = naive_split(frame, criterion, kind is DiffPC45)
+    tree = model.tree_
+    assert schema.feature_names[tree.attribute] == attribute
+    if cut is not None:
+        assert tree.child.tolist() == [int(edge >= cut) for edge in (0, 20, 40, 60)]
+    assert len(tree.children) == (2 if cut is not None else {"age": 4, "pet": 3, "owner": 2}[attribute])
+    if kind is DiffPID3:
+        for k, leaf in enumerate(tree.children):
+            values = np.array(["cat", "dog", "carp"]) if attribute == "pet" else None
+            if values is not None:
+                inside = frame[frame["pet"] == values[k]]["wealth"]
+                np.testing.assert_allclose(leaf.counts, [(inside == c).sum() for c in schema.classes], atol=1e-3)
+
+
+def test_a_number_is_cut_again_and_a_category_is_not():
+    age = np.random.default_rng(0).uniform(0, 80, (4000, 1))
+    schema = Schema([Feature("age", "numeric", lower=0, upper=80, levels=[[20, 40, 60]])])
+    y = ((age[:, 0] >= 20) & (age[:, 0] < 60)).astype(int)
+    tree = DiffPC45(1e6, max_depth=3, schema=schema, random_state=0).fit(age, y)
+    assert tree.score(age, y) == 1.0
+    assert tree.n_leaves_ == 3
+    flat = DiffPID3(1e6, max_depth=3, schema=schema, random_state=0).fit(age, y)
+    assert flat.n_leaves_ == 4  # one split, and no attribute is left
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_a_record_pays_for_one_path(depth):
+    frame = people(2000)
+    X, y = frame.drop(columns="wealth"), frame["wealth"].tolist()
+
+    def call(data):
+        return DiffPC45(1.0, max_depth=depth, schema=SCHEMA, random_state=0).fit(*data)
+
+    found = recorded_releases(call, (X, y), (X.iloc[:-1], y[:-1]))
+    paid = [release.loss.pure for release in found if release.loss.pure > 0]
+    assert len(paid) <= 2 * (depth + 1)  # of the many nodes, those that the record is in
+    assert sum(paid) <= 1.0
+    assert all(cost <= 1 / (2 * (depth + 1)) + 1e-12 for cost in paid)
+    if depth:
+        assert len(found) > 2 * (depth + 1)
+
+
+def test_a_node_with_too_few_records_is_a_leaf():
+    frame = people(40)
+    X, y = frame.drop(columns="wealth"), frame["wealth"]
+    assert DiffPID3(0.5, schema=SCHEMA, random_state=0).fit(X, y).n_leaves_ == 1
+    # 40 records, of a number with 4 values and 2 classes: √2/ε' is 5 at ε' = 0.28, so ε = 12 · 0.28 = 3.4 is the border
+    assert DiffPID3(20.0, schema=SCHEMA, random_state=0).fit(X, y).n_leaves_ > 1
+
+
+def test_pessimistic_errors_are_c45s():
+    # Quinlan's table: no error in 6 cases, and one in 16, at 25 % confidence; exact binomial 0.206 and 0.157
+    assert pessimistic_errors(np.array([6.0, 0.0])) / 6 == pytest.approx(0.07, abs=0.01)
+    n, f, z = 16, 1 / 16, 0.6744897501960817
+    expected = (f + z * z / (2 * n) + z * math.sqrt(f / n - f * f / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    assert pessimistic_errors(np.array([15.0, 1.0])) == pytest.approx(n * expected)
+    assert pessimistic_errors(np.array([15.0, -3.0])) == pessimistic_errors(np.array([15.0, 0.0]))
+
+
+def test_pruning_keeps_what_helps_and_no_more():
+    good, bad = Node(np.array([90.0, 10.0])), Node(np.array([5.0, 95.0]))
+    kept = Node(np.array([95.0, 105.0]), 0, np.array([0, 1]), (good, bad))
+    assert pruned(kept) is not None
+    assert pruned(kept).leaves == 2
+    useless = Node(np.array([180.0, 20.0]), 0, np.array([0, 1]), (good, good))
+    assert pruned(useless).leaves == 1
+    both = Node(np.array([275.0, 125.0]), 1, np.array([0, 1]), (useless, kept))
+    assert [child.leaves for child in pruned(both).children] == [1, 2]
+
+
+@pytest.mark.parametrize("kind", [DiffPID3, DiffPC45])
+def test_a_tree_predicts_what_its_leaves_say(kind):
+    frame = people()
+    X, y = frame.drop(columns="wealth"), frame["wealth"]
+    model = kind(20.0, max_depth=3, schema=SCHEMA, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    # the columns of a table may have another order
+    turned = X[["pet", "noise", "owner", "age"]]
+    np.testing.assert_array_equal(model.predict(turned), model.predict(X))
+    released = kind(20.0, max_depth=3, schema=SCHEMA, release=True).fit(X, y)
+    assert (released.predict(X) == y).mean() > 0.85

@@ -1,0 +1,158 @@
+"""What all publishers do alike: tables that satisfy the schema, charges, the door, and what is for study alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pet_table import SCHEMA, people
+from sklearn.base import clone
+
+from dpml.auditing import recorded_releases
+from dpml.budget import Budget
+from dpml.classifiers import DiffPC45, DiffPID3
+from dpml.evaluation import private_cross_val_score
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, InvalidTaxonomy, NotPrivate
+from dpml.publishing import (
+    PPH,
+    DiffGen,
+    DiffGenStructNF,
+    PrivBayes,
+    PrivBayesStructNF,
+    PrivPfC,
+    PrivPfCSelNF,
+    UniformGrid,
+)
+
+PUBLISHERS = [PrivPfC, DiffGen, PPH, PrivBayes, UniformGrid]
+FOR_STUDY = [PrivPfCSelNF, DiffGenStructNF, PrivBayesStructNF]
+TREES = [DiffPID3, DiffPC45]
+# label of each charge, and its share of ε
+CHARGES = {
+    DiffGen: [("DiffGen, specialisations", 0.5), ("DiffGen, counts", 0.5)],
+    PPH: [("PPH, number of records", 0.03), ("PPH, attributes", 0.37), ("PPH, counts", 0.6)],
+    PrivBayes: [("PrivBayes, number of records", 0.03), ("PrivBayes, network", 0.3), ("PrivBayes, counts", 0.67)],
+    UniformGrid: [("uniform grid, number of records", 0.03), ("uniform grid, counts", 0.97)],
+    DiffPID3: [("DiffP-ID3", 1.0)],
+    DiffPC45: [("DiffP-C4.5", 1.0)],
+}
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 0.01, 1.0, 1e9])
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *FOR_STUDY])
+def test_a_table_satisfies_the_schema_at_every_epsilon(kind, epsilon):
+    table = kind(epsilon, schema=SCHEMA, random_state=0).fit(people(), "wealth").sample(300)
+    X, codes, _ = SCHEMA.check_table(table[SCHEMA.feature_names], table["wealth"])
+    assert X.shape == (300, 4)
+    assert len(codes) == 300
+    assert list(table.columns) == [*SCHEMA.feature_names, "wealth"]
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *FOR_STUDY])
+def test_a_table_has_the_released_number_of_records_and_seeds_repeat_it(kind):
+    model = kind(1.0, schema=SCHEMA, random_state=0).fit(people(), "wealth")
+    assert len(model.sample()) == pytest.approx(3000, abs=150)
+    again = kind(1.0, schema=SCHEMA, random_state=0).fit(people(), "wealth")
+    pd.testing.assert_frame_equal(model.sample(50), again.sample(50))
+    assert not model.sample(50, random_state=1).equals(model.sample(50, random_state=2))
+
+
+@pytest.mark.parametrize("consistency", ["back-off", "total", "floor"])
+@pytest.mark.parametrize("kind", [DiffGen, PPH, UniformGrid])
+def test_counts_of_a_grid_fit_together_as_for_privpfc(kind, consistency):
+    model = kind(0.5, schema=SCHEMA, random_state=0, consistency=consistency).fit(people(), "wealth")
+    assert (model.cell_counts_ >= 0).all()
+    if consistency == "floor":
+        assert (model.cell_counts_ == np.floor(model.cell_counts_)).all()
+    with pytest.raises(InvalidParameter, match=r"^consistency = 'no'"):
+        kind(0.5, schema=SCHEMA, consistency="no").fit(people(), "wealth")
+
+
+@pytest.mark.parametrize("kind", CHARGES)
+def test_charges_come_before_the_first_draw_or_not_at_all(kind):
+    frame = people(100)
+    data = frame.drop(columns="wealth"), frame["wealth"]
+    budget = Budget(1.0)
+    kind(1.0, schema=SCHEMA, budget=budget, random_state=0).fit(*data)
+    assert budget.ledger["label"].tolist() == [label for label, _ in CHARGES[kind]]
+    np.testing.assert_allclose(budget.ledger["epsilon"], [share for _, share in CHARGES[kind]])
+    small = Budget(0.99)
+    with pytest.raises(BudgetExceeded):
+        kind(1.0, schema=SCHEMA, budget=small, random_state=0).fit(*data)
+    assert not len(small.ledger)
+    with pytest.raises(InvalidParameter, match=r"budget = 1\.0"):
+        kind(1.0, schema=SCHEMA, budget=1.0, random_state=0).fit(*data)
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *TREES])
+def test_all_that_a_fit_hands_to_the_door_costs_epsilon_and_what_follows_costs_nothing(kind):
+    frame = people(400)
+    X, y = frame.drop(columns="wealth"), frame["wealth"].tolist()
+
+    def call(data):
+        model = kind(1.0, schema=SCHEMA, random_state=0).fit(*data)
+        return model.predict_proba(X) if kind in TREES else model.sample(10)
+
+    found = recorded_releases(call, (X, y), (X.iloc[:-1], y[:-1]))
+    assert None not in [release.mechanism for release in found]
+    assert 0.01 < sum(release.loss.pure for release in found) <= 1.0
+
+
+@pytest.mark.parametrize("kind", FOR_STUDY)
+def test_a_choice_without_noise_is_for_study(kind):
+    frame = people(50)
+    with pytest.raises(NotPrivate, match=f"{kind.__name__} makes choices without noise"):
+        kind(1.0, schema=SCHEMA, release=True).fit(frame, "wealth")
+    budget = Budget(1.0)
+    with pytest.raises(NotPrivate, match="takes no budget"):
+        kind(1.0, schema=SCHEMA, budget=budget).fit(frame, "wealth")
+    assert not len(budget.ledger)
+    assert clone(kind(1.0)).private is False
+    with pytest.raises(NotPrivate, match="private = False"):
+        private_cross_val_score(kind(1.0, schema=SCHEMA), frame.drop(columns="wealth"), frame["wealth"], 1.0,
+                                classes=SCHEMA.classes, pos_label="rich", rng=np.random.default_rng(0))  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *TREES])
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("release", [False, True])
+def test_few_records_and_one_class_fit(kind, n, release):
+    frame = people(10).iloc[:n].assign(wealth="poor")
+    X, y = frame.drop(columns="wealth"), frame["wealth"]
+    model = kind(1.0, schema=SCHEMA, release=release, random_state=None if release else 0).fit(X, y)
+    if kind in TREES:
+        assert model.predict_proba(people(5).drop(columns="wealth")).shape == (5, 2)
+    else:
+        assert len(model.sample(3)) == 3
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *TREES])
+def test_a_release_clips_what_a_study_names(kind):
+    frame = people(300)
+    frame["age"] = frame["age"].astype(object)
+    frame.loc[7, "age"] = "old"
+    data = frame.drop(columns="wealth"), frame["wealth"]
+    with pytest.raises(InvalidData, match="column 'age' has the value 'old': it must be a number from 0 to 80"):
+        kind(1.0, schema=SCHEMA, random_state=0).fit(*data)
+    kind(1.0, schema=SCHEMA, release=True).fit(*data)
+    with pytest.raises(InvalidParameter, match="random_state = 0"):
+        kind(1.0, schema=SCHEMA, release=True, random_state=0).fit(*data)
+    with pytest.raises(InvalidTaxonomy, match="'horse'"):
+        kind(1.0, schema=SCHEMA, taxonomies={"horse": [[1]]}).fit(*data)
+
+
+OPTIONS = [
+    (DiffGen, {"n_steps": 0}), (DiffGen, {"score": "no"}), (DiffGen, {"shares": (1, 1)}), (PPH, {"n_attributes": 0}),
+    (PPH, {"shares": (0.5, 0.5)}), (UniformGrid, {"rule": "no"}), (UniformGrid, {"shares": (0.5, 0.6)}),
+    (PrivBayes, {"degree": -1}), (PrivBayes, {"usefulness": 0}), (PrivBayes, {"score": "no"}),
+    (DiffPC45, {"max_depth": -1}), (DiffPID3, {"criterion": "no"}),
+    *((kind, option) for kind in CHARGES for option in ({"relation": "both"}, {"on_invalid": "drop"}, {"epsilon": 0})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "options"), OPTIONS)
+def test_parameters_are_named(kind, options):
+    budget, frame = Budget(1.0), people(50)
+    with pytest.raises(InvalidParameter, match=f"^{next(iter(options))} = "):
+        kind(**{"epsilon": 1.0, "schema": SCHEMA, "budget": budget, **options}).fit(
+            frame.drop(columns="wealth"), frame["wealth"]
+        )
+    assert not len(budget.ledger)

@@ -1,0 +1,133 @@
+"""MST and AIM: what they release, without a model; and with the model of the extra, where it is installed."""
+
+import importlib.util
+import itertools
+
+import numpy as np
+import pytest
+from pet_table import SCHEMA, people
+
+from dpml.budget import Budget
+from dpml.classifiers.grid import Records, places_of
+from dpml.exceptions import BudgetExceeded, MissingExtra
+from dpml.mechanisms import door
+from dpml.publishing.graphical import AIM, MST
+from dpml.publishing.marginals import Marginal, independent, release_aim, release_mst
+
+INSTALLED = importlib.util.find_spec("mbi") is not None
+needs_mbi = pytest.mark.skipif(not INSTALLED, reason="mbi is not installed: the extra graphical")
+
+
+def records_of(frame):
+    X, codes, _ = SCHEMA.check_table(frame.drop(columns="wealth"), frame["wealth"])
+    taxonomies = tuple(f.taxonomy for f in SCHEMA.features)
+    return Records(places_of(X, SCHEMA, taxonomies), codes, 2, taxonomies)
+
+
+def exact(records, attributes):
+    values = [*records.places, records.codes]
+    sizes = [*(t.sizes[-1] for t in records.taxonomies), records.n_classes]
+    table = np.zeros([sizes[j] for j in attributes])
+    np.add.at(table, tuple(values[j] for j in attributes), 1)
+    return table
+
+
+@pytest.mark.parametrize("release", [release_mst, release_aim])
+def test_without_noise_the_marginals_are_the_records(release):
+    records = records_of(people(800))
+    found = release(records, 1e9, rng=np.random.default_rng(0))
+    assert [m.attributes for m in found[:5]] == [(0,), (1,), (2,), (3,), (4,)]
+    for marginal in found:
+        np.testing.assert_allclose(marginal.counts, exact(records, marginal.attributes), atol=1e-3)
+
+
+def test_pairs_are_a_tree_of_the_most_dependent_attributes():
+    records = records_of(people(3000))
+    found = [m.attributes for m in release_mst(records, 1e9, rng=np.random.default_rng(0))[5:]]
+    expected = independent([Marginal((j,), exact(records, (j,)), 1.0) for j in range(5)], [4, 3, 2, 16, 2])
+    distance = {
+        pair: np.abs(exact(records, pair) - expected(pair)).sum() for pair in itertools.combinations(range(5), 2)
+    }
+    # Kruskal's tree
+    part, tree = list(range(5)), []
+    for a, b in sorted(distance, key=distance.get, reverse=True):
+        if part[a] != part[b]:
+            tree.append((a, b))
+            part = [part[a] if p == part[b] else p for p in part]
+    assert found == tree
+    assert {(0, 4), (1, 4)} <= set(found)  # the class and what it follows from
+
+
+def test_one_record_changes_a_distance_by_one_at_most():
+    """All tables of counts up to 3 in four cells, against several expected ones that stay."""
+    for wanted in (np.zeros((2, 2)), np.array([[1.5, 0.2], [0.0, 3.0]]), np.full((2, 2), 2.25)):
+        for cells in itertools.product(range(4), repeat=4):
+            table = np.array(cells, dtype=float).reshape(2, 2)
+            for place in np.ndindex(2, 2):
+                more = table.copy()
+                more[place] += 1
+                assert abs(np.abs(more - wanted).sum() - np.abs(table - wanted).sum()) <= 1 + 1e-12
+
+
+class Listener:
+    def __init__(self):
+        self.seen = []
+
+    def release(self, mechanism, statistic, rng):
+        self.seen.append((mechanism, np.shape(statistic)))
+        return mechanism._sample(statistic, rng)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_rounds_of_aim_cost_epsilon_together(relation):
+    listener, records = Listener(), records_of(people(500))
+    with door.listen(listener):
+        found = release_aim(records, 1.0, n_rounds=12, relation=relation, rng=np.random.default_rng(0))
+    factor = 2 if relation == "replace-one" else 1
+    (singles, _), *rounds = listener.seen
+    assert singles.scale == pytest.approx(factor * 5 / (5 / 12))
+    paid = 5 / 12
+    for (choice, _), (noise, _) in itertools.pairwise(rounds[:]):
+        if hasattr(choice, "change_range"):
+            assert choice.change_range == 2 * factor
+            paid += choice.epsilon + factor / noise.scale
+    assert paid == pytest.approx(1.0)
+    assert paid <= 1.0 + 1e-12
+    assert len(rounds) == 2 * (len(found) - 5)
+
+
+@pytest.mark.skipif(INSTALLED, reason="mbi is installed")
+@pytest.mark.parametrize("kind", [MST, AIM])
+def test_without_the_extra_nothing_is_charged(kind):
+    budget = Budget(1.0)
+    with pytest.raises(MissingExtra, match=r"dpml\[graphical\]"):
+        kind(1.0, schema=SCHEMA, budget=budget, random_state=0).fit(people(50), "wealth")
+    assert not len(budget.ledger)
+
+
+@needs_mbi
+@pytest.mark.parametrize("kind", [MST, AIM])
+def test_a_table_follows_the_records_and_satisfies_the_schema(kind):
+    schema, frame = SCHEMA.subset(["age", "pet", "owner"]), people(3000).drop(columns="noise")
+    budget = Budget(50.0)
+    model = kind(50.0, schema=schema, budget=budget, random_state=0).fit(frame, "wealth")
+    assert budget.spent == pytest.approx(50.0)
+    table = model.sample(4000)
+    schema.check_table(table[schema.feature_names], table["wealth"])
+    old = [((t["age"] >= 40) & (t["wealth"] == "rich")).mean() for t in (frame, table)]
+    assert old[0] == pytest.approx(old[1], abs=0.04)
+    assert model.sample(0).shape == (0, 4)
+    assert model.sample(30, random_state=1).equals(model.sample(30, random_state=1))
+    with pytest.raises(BudgetExceeded):
+        kind(1.0, schema=schema, budget=budget, random_state=0).fit(frame, "wealth")
+
+
+@needs_mbi
+@pytest.mark.parametrize("kind", [MST, AIM])
+@pytest.mark.parametrize("epsilon", [1e-50, 1e-3])
+def test_noise_alone_gives_a_table_too(kind, epsilon):
+    schema = SCHEMA.subset(["pet", "owner"])
+    frame = people(3)[["pet", "owner", "wealth"]]
+    table = kind(epsilon, schema=schema, random_state=0).fit(frame, "wealth").sample(20)
+    schema.check_table(table[schema.feature_names], table["wealth"])
+    assert len(table) == 20
