@@ -73,7 +73,7 @@ details > div {
   border-radius: 8px; box-shadow: 0 6px 24px #0004; font-size: 0.92rem; line-height: 1.45;
 }
 """
-HERO_HEIGHT = "var(--hero, clamp(320px, 55vh, 720px))"
+HERO_HEIGHT = "var(--hero, clamp(320px, 58vh, 720px))"
 # on a phone the control stays in reach while the picture is in view
 CONTROL_STYLE = """
 :host { padding: 0 RIGHTpx 0 35px; }

@@ -108,7 +108,7 @@ def risk(epsilon: float, relation: str) -> str:
         "replace-one": "Which of two records is this person's?",
     }[relation]
     return (
-        f'<h2>What it hides</h2><div class="people" aria-hidden="true">{people}</div>'
+        f'<h2>Risk</h2><div class="people" aria-hidden="true">{people}</div>'
         f"<p>{question} An attacker who knows all the rest is right at most <b>{right}</b> times in 100. A coin: 50."
         "</p>"
         f"<details><summary>Odds</summary><p>Whoever sees the result can raise the odds on it by a factor of at most "

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 from panel.models.markup import HTML
 
@@ -25,6 +24,7 @@ from dpml_app.audit.tables import ClaimsTable, RecordEditor, claim_key
 from dpml_app.card import Slot, answer, card, grid
 from dpml_app.page import BasePage
 from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.progress import bar, filled
 from dpml_app.work.run import Run
 from dpml_app.work.threads import ANSWERS, FORMULAS
 from dpml_app.work.turns import Rank
@@ -77,9 +77,7 @@ class AuditPage(BasePage):
     def _build(self) -> None:
         self.verdict = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 16), stylesheets=[VERDICT_STYLE])
         self.status = pn.pane.HTML("", margin=(4, 16), stylesheets=[STATUS_STYLE], sizing_mode="stretch_width")
-        self.progress = pmui.LinearProgress(
-            value=0, max=1, variant="determinate", sizing_mode="stretch_width", margin=(4, 16, 12, 16), label="Draws"
-        )
+        self.progress = bar()
         self.readouts = {
             name: HTML(text="", name=f"audit-{name}-readout", sizing_mode="stretch_width")
             for name in ("attack", "bound", "output", "neighbours", "claims")
@@ -263,7 +261,7 @@ class AuditPage(BasePage):
         self._read_out("neighbours", words.neighbours_words(entry, values, case))
         self.claims.selected = "" if by_hand else claim_key(values["audit_method"], relation)
         self._show_verdict(values, None)
-        self.progress.param.update(value=0, max=total)
+        self.progress.object = filled("Draws", 0, total)
         self._show_button()
         self._tell(running=True)
 
@@ -278,7 +276,7 @@ class AuditPage(BasePage):
         self._read_out("bound", words.bound_readout(self._steps, values, self._exact))
         self._read_out("output", words.output_readout(shown, labels, axis))
         self._show_verdict(values, step)
-        self.progress.value = len(self._steps)
+        self.progress.object = filled("Draws", len(self._steps), total)
         self.status.object = f"{step['draws']:,} of {compute.LADDER[total - 1]:,} draws each"
 
     def _show_verdict(self, values: dict[str, Any], step: dict[str, Any] | None) -> None:

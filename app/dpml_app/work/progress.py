@@ -8,12 +8,23 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "bar", "filled"]
 
+BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
 STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
 # its room stays
 SHOWN, AWAY = {"visibility": "visible"}, {"visibility": "hidden"}
 CANCELLED = "Cancelled: what is faded or missing is not of this setting"
+
+
+def bar() -> pn.pane.HTML:
+    """Return the place of a bar; its room stays."""
+    return pn.pane.HTML("", sizing_mode="stretch_width", height=14, margin=(0, 6), stylesheets=[BAR_STYLE])
+
+
+def filled(label: str, done: int, total: int) -> str:
+    """Return a bar as HTML. Those of panel-material-ui have no name that could be read out (0.16)."""
+    return f'<progress aria-label="{label}" value="{done}" max="{max(total, 1)}"></progress>'
 
 
 class Progress:
@@ -30,9 +41,7 @@ class Progress:
     """
 
     def __init__(self, name: str, cancel: Callable[[], None]):
-        self.bar = pmui.LinearProgress(
-            value=0, max=1, variant="determinate", sizing_mode="stretch_width", margin=(0, 16), label="Progress"
-        )
+        self.bar = bar()
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
         self.button = pmui.Button(label="Cancel", variant="outlined", size="small", margin=(2, 8), disabled=True)
         self.button.on_click(lambda _event: cancel())
@@ -46,7 +55,7 @@ class Progress:
 
     def tell(self, text: str, done: int, total: int, running: bool = False) -> None:
         """Say in words and by the bar how far a run is."""
-        self.bar.param.update(value=done if running else 0, max=max(total, 1))
+        self.bar.object = filled("Progress", done, total) if running else ""
         self.status.object = text
         self.button.param.update(label="Cancel", disabled=not running, styles=SHOWN if running else AWAY)
         self.state.data = {"running": [running], "done": [done], "total": [total]}

@@ -1,0 +1,128 @@
+"""What a person meets on each page: one question, one large picture, few words, few places to stop at."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+pytestmark = pytest.mark.browser
+PAGES = ("explore", "noise", "select", "train", "evaluate", "audit")
+# most words before "More", and most places that the Tab key stops at on the whole page
+WORDS, STOPS = 120, 42
+SEEN = """() => {
+  const words = [], stops = []
+  const shown = (node) => {
+    const {display, visibility, contentVisibility} = getComputedStyle(node)
+    return display !== "none" && visibility !== "hidden" && contentVisibility !== "hidden"
+  }
+  const walk = (node, section) => {
+    if (node.nodeType === Node.TEXT_NODE) { if (section) { words.push(node.data) } return }
+    if (node.nodeType !== Node.ELEMENT_NODE || !shown(node)) { return }
+    if (["SCRIPT", "STYLE", "CANVAS"].includes(node.nodeName) || node.getAttribute("aria-hidden") === "true") { return }
+    if (node.tabIndex >= 0 && !node.disabled && node.getClientRects().length > 0) {
+      stops.push(node.outerHTML.slice(0, 80))
+    }
+    if (node.matches("details.more")) { return }
+    const closed = node.nodeName === "DETAILS" && !node.open
+    const inside = closed ? node.querySelectorAll(":scope > summary") : node.childNodes
+    for (const child of [...(node.shadowRoot?.childNodes ?? []), ...inside]) {
+      walk(child, section || node.matches("section.shown"))
+    }
+  }
+  walk(document.body, false)
+  return {words: words.join(" ").split(/\\s+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word)), stops}
+}"""
+HERO = """() => {
+  const find = (node) => {
+    if (node.nodeName === "CANVAS" && node.width > 50) { return node.getBoundingClientRect() }
+    for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) {
+      const found = find(child)
+      if (found) { return found }
+    }
+    return null
+  }
+  const {width, height, bottom} = find(document.querySelector("section.shown .first"))
+  return [width / innerWidth, height / innerHeight, bottom]
+}"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_app, server, name):
+    app = make_app(server, width=1440, height=900)
+    app.enter(name, "&draws=10&audit_draws=1000", wait=False)
+    page = app.page
+    page.wait_for_function(
+        """() => globalThis.Bokeh?.documents?.[0]?.get_model_by_name("waiting")?.data.names
+            .every((name) => document.querySelector("section.shown .more") !== null)"""
+    )
+    page.wait_for_selector("section.shown .rest canvas", state="attached")
+    app.page.wait_for_timeout(2500)  # tools of plots leave the tab order within a second
+    assert page.get_by_role("heading", level=1).count() == 1
+    assert page.get_by_role("heading", level=1).inner_text().endswith("?")
+    seen = page.evaluate(SEEN)
+    assert len(seen["words"]) <= WORDS, " ".join(seen["words"])
+    assert len(seen["stops"]) <= STOPS, seen["stops"]
+    wide, high, bottom = page.evaluate(HERO)
+    assert wide >= 0.6
+    assert high >= 0.5
+    assert bottom <= 900, "no scrolling for the picture"
+    links = [link.inner_text() for link in page.locator("#top nav a").all()]
+    assert len(links) == len(PAGES)
+    assert page.locator("#top nav a[aria-current=page]").count() == 1
+    grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
+
+
+def test_numbers_of_a_plot_can_be_read_and_kept_and_escape_closes_them(app):
+    app.open("?dataset=toy&draws=10")
+    page = app.page
+    page.get_by_role("button", name="Accuracy: numbers", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Numbers")
+    dialog.wait_for()
+    assert "Who pays?" in dialog.inner_text()
+    table = dialog.get_by_role("table", name="cost-curve", exact=True)
+    assert table.get_by_role("row").count() == 1 + len(app.read("cost-curve")["epsilon"])
+    with page.expect_download() as kept:
+        dialog.get_by_role("button", name="cost-curve.csv", exact=True).click()
+    lines = Path(kept.value.path()).read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "epsilon,mean,low,high,plain"
+    assert float(lines[1].split(",")[1]) == pytest.approx(app.array("cost-curve", "mean")[0], rel=1e-5)
+    with page.expect_download() as kept:
+        dialog.get_by_role("button", name="cost.png", exact=True).click()
+    assert Path(kept.value.path()).read_bytes()[:4] == b"\x89PNG"
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+
+
+def test_the_marker_can_be_dragged_and_the_slider_follows(app):
+    app.open("?dataset=toy&draws=10")
+    before = app.answers
+    app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-marker').location = 0.93")
+    app.settle(before)
+    assert app.query["epsilon"] == "1"
+    assert app.slider("ε").get_attribute("aria-valuetext") == "1"
+    assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-marker').location") == 1
+    gap = app.read("cost-gap")
+    place = app.read("cost-curve")["epsilon"].index(1)
+    assert gap["mean"] == [app.array("cost-curve", "mean")[place]]
+    assert len(app.read("cost-dots")["accuracy"]) == 20
+
+
+def test_presenting_shows_one_card_at_a_time_and_a_code_of_the_link(make_app, server):
+    app = make_app(server, width=1280, height=800)
+    app.open("?dataset=toy&draws=10", wait=False)
+    page = app.page
+    page.wait_for_selector("section.shown .rest canvas", state="attached")
+    aside = page.locator("section.shown aside")
+    page.keyboard.press("p")
+    aside.wait_for(state="hidden")
+    page.locator("#qr svg").wait_for()
+    assert page.get_by_role("heading", level=1).is_visible()
+    page.keyboard.press("n")
+    page.get_by_role("heading", level=1).wait_for(state="hidden")
+    page.keyboard.press("n")
+    page.get_by_role("heading", name="Features chosen", exact=True).wait_for(state="visible")
+    page.keyboard.press("b")
+    page.get_by_role("heading", name="Features chosen", exact=True).wait_for(state="hidden")
+    page.keyboard.press("Escape")
+    aside.wait_for(state="visible")
