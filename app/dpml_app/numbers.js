@@ -98,6 +98,19 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") { for (const open of [...opened]) { open.open = false } }
 })
 
+// A page's picture is as high as a part of the window.
+const host_of = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
+function fit() {
+  const part = document.body.classList.contains("presenting") ? 0.68 : 0.58
+  const height = Math.round(Math.min(Math.max(part * innerHeight, 320), 720))
+  for (const view of Bokeh.index.all_views?.() ?? []) {
+    if (view.model?.type !== "Figure" || !host_of(view.el).closest(".first")) { continue }
+    if (Math.abs(view.model.height - height) > 10) { view.model.setv({height}, {sync: false}) }
+  }
+}
+fit()
+addEventListener("resize", fit)
+
 // The plots' own tools are for a pointer: the same can be had by keyboard here, and a page has few places to stop at.
 function untab() {
   for (const view of Bokeh.index.all_views?.() ?? []) {
@@ -111,4 +124,4 @@ function untab() {
     walk(view.el.shadowRoot)
   }
 }
-setInterval(untab, 1000)
+setInterval(() => { untab(); fit() }, 1000)

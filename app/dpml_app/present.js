@@ -8,14 +8,12 @@ function stages() {
   const section = document.querySelector("section.shown")
   const found = [section.querySelector(".first")]
   for (const view of Bokeh.index.all_views()) {
-    if (view.model.name?.startsWith("place-") && view.el && section.querySelector(".rest")?.contains(host(view.el))) {
+    if (view.model.name?.startsWith("place-") && view.el && section.querySelector(".rest")?.contains(host_of(view.el))) {
       found.push(view.el)
     }
   }
   return found
 }
-const host = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
-
 function stage(next) {
   const all = stages()
   at = Math.max(0, Math.min(all.length - 1, next))
@@ -38,6 +36,7 @@ function stage(next) {
 function presenting(on) {
   document.body.classList.toggle("presenting", on)
   present.setAttribute("aria-pressed", String(on))
+  fit()
   if (on) {
     document.querySelector("section.shown .more").open = false
     code.data = {href: [location.href], svg: [""]}

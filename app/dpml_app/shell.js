@@ -85,7 +85,7 @@ function disconnected() {
 address.document.on_event("connection_lost", disconnected)
 addEventListener("offline", disconnected)
 
-// A place is filled once it is less than a screen away.
+// A place is filled once it is less than a screen away, and not behind what is closed.
 const AHEAD = 1.0
 let asked = new Set()
 function look() {
@@ -93,7 +93,7 @@ function look() {
   for (const name of waiting.data.names) {
     const place = waiting.document?.get_model_by_name(name)
     const el = place && Bokeh.index.find_one_by_id(place.id)?.el
-    if (!el || asked.has(name) || el.getClientRects().length === 0) { continue }
+    if (!el || asked.has(name) || !el.checkVisibility()) { continue }
     if (el.getBoundingClientRect().top < innerHeight * (1 + AHEAD)) {
       asked.add(name)
       wanted.push(name)

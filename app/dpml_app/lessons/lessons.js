@@ -118,7 +118,7 @@ function look() {
   looking = setInterval(() => {
     const place = address.document?.get_model_by_name(`place-${page}-${card}`)
     const el = place && Bokeh.index.find_one_by_id(place.id)?.el
-    if (el?.getClientRects().length === 0) {
+    if (el && !el.checkVisibility()) {
       // it stands behind "More"
       document.querySelector(`section[data-of=${page}] details.more`).open = true
     } else if (el) {

@@ -101,7 +101,7 @@ class WeightFigures:
         percent_axis(p.yaxis)
         for span in (self.blind, self.cut):
             p.add_layout(span)
-        legend, style = PlotLegend(p, 1, hides=True), SCORE_STYLES[kind]
+        legend, style = PlotLegend(p, 2, hides=True), SCORE_STYLES[kind]
         lines = {}
         for calibration in CALIBRATIONS:
             look: dict[str, Any] = {"color": style.color, "line_width": 2.5, "line_dash": DASHES[calibration]}
