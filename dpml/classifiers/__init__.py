@@ -1,5 +1,6 @@
 """Private classifiers with scikit-learn's interface."""
 
+from dpml.classifiers.automatic import AutoClassifier
 from dpml.classifiers.grid import PrivPfCClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression
 from dpml.classifiers.linear_classifier import LinearClassifier
@@ -9,6 +10,7 @@ from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.naive_bayes.private_prediction import PrivatePredictionNB
 
 __all__ = [
+    "AutoClassifier",
     "BernoulliNB",
     "LinearClassifier",
     "LinearSVC",
