@@ -72,7 +72,7 @@ def _more(name: str) -> JudgedSet:
     y_train, y_test = (part["label"].to_numpy() for part in parts)
     if facts["text"]:
         schema = Schema.binary(N_WORDS, classes=classes, row_bound=facts["row_bound"], n_lower=facts["n_lower"])
-        return JudgedSet(name, *_interleaved([_words(part["words"]) for part in parts], [y_train, y_test]), schema, None)
+        return JudgedSet(name, *_split_words(parts, y_train, y_test), schema, None)
     cuts = {f["name"]: f["cuts"] for f in facts["features"] if f["kind"] == "numeric"}
     features = [
         Feature(f["name"], "numeric", lower=f["lower"], upper=f["upper"])
@@ -82,7 +82,7 @@ def _more(name: str) -> JudgedSet:
     ]
     schema = Schema(tuple(features), classes, n_lower=facts["n_lower"])
     tables = [part[schema.feature_names] for part in parts]
-    return JudgedSet(name, *_interleaved(tables, [y_train, y_test]), schema, BinaryEncoding(schema, cuts))
+    return JudgedSet(name, tables[0], y_train, tables[1], y_test, schema, BinaryEncoding(schema, cuts))
 
 
 def _words(column: pd.Series) -> sparse.csr_array:
@@ -92,5 +92,5 @@ def _words(column: pd.Series) -> sparse.csr_array:
     return sparse.csr_array((np.ones(indptr[-1]), np.concatenate(numbers), indptr), (len(numbers), N_WORDS))
 
 
-def _interleaved(tables: list, labels: list) -> tuple:
-    return tables[0], labels[0], tables[1], labels[1]
+def _split_words(parts: list, y_train: np.ndarray, y_test: np.ndarray) -> tuple:
+    return _words(parts[0]["words"]), y_train, _words(parts[1]["words"]), y_test

@@ -42,6 +42,8 @@ class Feature:
         The levels of the feature's taxonomy below "all values together", coarsest first. A number: the cut points of
         each level. Else the groups of each level, or "each" for every category alone. None: 2, 4, 8 and 16 bins of
         equal width, or every category alone.
+    peeked : bool
+        Whether the domain was read off the data and not yet confirmed by a person. A release refuses it.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Feature:
     missing: Any = None
     exhaustive: bool = False
     levels: tuple | None = None
+    peeked: bool = False
 
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass

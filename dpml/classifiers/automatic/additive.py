@@ -35,13 +35,12 @@ from dpml.mechanisms import Laplace
 __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_started", "scores_of_counts"]
 
 FloatArray = NDArray[np.float64]
-# what all attributes outside the grid count for together, in attributes: w = 0.3·min(1, 8/A)
-WEIGHT, MOST_ATTRIBUTES = 0.3, 8.0
+# what all attributes outside the grid count for together, in attributes: w = 0.25·min(1, 8/A)
+WEIGHT, MOST_ATTRIBUTES = 0.25, 8.0
 # ones at the pooled rate for each group, in scales of the noise
 SHRINKAGE = 0.5
 # log odds of the grid are cut to -4 and 4: a cell of few records cannot claim more
 MOST_LOGIT = 4.0
-REG=1.0
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ def release_started(
     classes = [1] if C == 2 else list(range(C))
     own = equal_share(epsilon, len(classes))
     facts: dict[str, Any] = {"method": "objective", "norm": "l1", "n_nonzero": S, "relation": relation}
-    reg_lambda = REG*default_reg_lambda(own, width + 2, **facts)
+    reg_lambda = default_reg_lambda(own, width + 2, **facts)
     centre = np.zeros(width + 2)
     centre[width] = MOST_LOGIT * S
     cells, weights = [], []

@@ -136,7 +136,8 @@ class AutoClassifier(PrivateClassifier):
         noise: dict[str, Any] = {"rng": rng, "secure": self.release}
         n, left = _number(schema, count, len(codes), epsilon, relation, noise)
         self.plan_ = default_plan(schema, left, n, relation=relation, release=self.release)
-        schema = replace(schema, n_lower=min(int(n), schema.n_rows or int(n)))
+        # some records may have been dropped, but the public number is that of the given ones
+        schema = replace(schema, n_rows=count, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
             self._model = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
             self.method_ = f"grid and {self.plan_.addition}"
@@ -159,7 +160,8 @@ class AutoClassifier(PrivateClassifier):
 
     def _fit_held(self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, rng: Any) -> None:
         """Fit another classifier of the library; the charge of this fit pays for it."""
-        facts = {"schema": schema, "relation": self.relation, "release": self.release, "random_state": rng}
+        facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
+        facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         purse = Budget(epsilon, relation=self.relation)
         kind: Any = LinearClassifier if schema.is_binary else MixedNB
         held = kind(epsilon, **facts, budget=purse).fit(X, np.asarray(schema.classes)[codes])

@@ -25,9 +25,9 @@ COUNT_SHARE = 0.02
 # share of ε for the histograms of numbers
 BINS_SHARE = 0.1
 # share of the rest for the grid, by what is added to it
-GRID_SHARE = {"counts": 0.75, "weights": 0.4}
+GRID_SHARE = {"counts": 0.8, "weights": 0.4}
 # weights are learned from this many records times ε per column, for two classes
-ENOUGH = 60
+ENOUGH = 50
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def default_plan(
     """Return the public rule.
 
     A table of a few attributes gets a grid (PrivPfC's choice), which finds what attributes say together, and an
-    additive part for the other attributes. With fewer than ε·n = `ENOUGH`·K·(C/2)² records for the K groups of all
+    additive part for the other attributes. With fewer than ε·n = `ENOUGH`·K·C(C - 1)/2 records for the K groups of all
     attributes the additive part is noisy counts, else weights: each of C > 2 classifiers gets ε/C, and has a C-th of
     the records in its class. A release takes counts, whose noise has a secure sampler. Under replace-one ε counts half.
     Numbers are cut at noisy quantiles where the noise leaves something of them (`default_n_cells`).
@@ -103,6 +103,6 @@ def default_plan(
         return Plan("words" if many else "linear")
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
-    needed = ENOUGH * sum(layout.sizes) * (schema.n_classes / 2) ** 2
+    needed = ENOUGH * sum(layout.sizes) * schema.n_classes * (schema.n_classes - 1) / 2
     addition = "weights" if not release and effective * (1 - bins_share) * n >= needed else "counts"
     return Plan("table", n_cells, bins_share, check_choice(addition, "addition", ADDITIONS), GRID_SHARE[addition])

@@ -29,11 +29,9 @@ from dpml.classifiers.automatic.plan import Plan
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
 from dpml.classifiers.grid.cells import consistent
 
-__all__ = ["GRID_SHARES", "TableModel", "release_bins", "release_table"]
+__all__ = ["TableModel", "release_bins", "release_table"]
 
 FloatArray = NDArray[np.float64]
-# shares of the grid's ε for its number of records, its choice and its counts
-GRID_SHARES = (0.03, 0.3, 0.67)
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def release_table(
         left = rest_of(epsilon, for_bins)
     for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
     records = layout.records(X, codes)
-    grid = release_grid(records, for_grid, shares=GRID_SHARES, **noise)
+    grid = release_grid(records, for_grid, **noise)
     return TableModel(layout, grid, _added(layout, grid, records, plan, for_rest, noise))
 
 
