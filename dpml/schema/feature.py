@@ -103,6 +103,14 @@ class Feature:
             return (values == 0) | (values == 1)
         return (values >= self.lower) & (values <= self.upper)  # type: ignore[operator]
 
+    def count_outside(self, values: Any) -> int:
+        """Return how many cells of a column lie outside the domain; missing ones do if there is no `missing`."""
+        column = _cells(values)
+        outside = ~self._knows(column)
+        if self.missing is not None:
+            outside &= ~pd.isna(pd.Series(column, dtype=object)).to_numpy()
+        return int(outside.sum())
+
     @property
     def domain(self) -> str:
         """The allowed values in words."""

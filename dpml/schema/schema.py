@@ -322,6 +322,31 @@ class Schema:
         distinct, where = np.unique(labels, return_inverse=True)
         return plain_labels(distinct.tolist(), self.classes)[where.ravel()]
 
+    def misfits(self, X: Any, y: Any) -> dict[str, int]:
+        """Count the values outside each feature's domain, and the labels that are no class. Exact: private.
+
+        For study: it says what clipping changes. Only what does not fit is named; a sparse table is not looked at.
+
+        Examples
+        --------
+        >>> schema = Schema((Feature("job", "categorical", ("cook", "clerk")),), ("no", "yes"))
+        >>> schema.misfits(pd.DataFrame({"job": ["cook", "cok", "clerk"]}), ["no", "yes", "Yes"])
+        {'job': 1, 'label': 1}
+        """
+        X = read_frame(X)
+        found: dict[str, int] = {}
+        if not sparse.issparse(X):
+            if isinstance(X, pd.DataFrame):
+                columns = {str(c): X.iloc[:, i] for i, c in enumerate(X.columns)}
+            else:
+                cells = plain_rows(X, self.n_features) if isinstance(X, (list, tuple)) else np.asarray(X)
+                columns = {f.name: cells[:, i] for i, f in enumerate(self.features)}
+            for f in self.features:
+                if f.name in columns:
+                    found[f.name] = f.count_outside(columns[f.name])
+        found["label"] = int((self.check_labels(y, "clip") < 0).sum())
+        return {name: count for name, count in found.items() if count}
+
     def public_count(self, X: Any, relation: str) -> int | None:
         """Return the number of records if it is public: `n_rows`, or under replace-one the number in X. Else None.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from dpml.classifiers.naive_bayes.bernoulli import default_row_bound
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.counts import contingency, perturbed, release_row_bounded
 from dpml.encoding import SHARE_GRID, share_rows
+from dpml.exceptions import FactWarning, InvalidData, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -63,7 +65,8 @@ class AutoClassifier(PrivateClassifier):
     budget : Budget, optional
         Charged ε before anything is computed from the records.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips.
+        What to do with a value outside its domain, a label that is not a class, or fewer records than `n_lower`. A
+        release always clips. For study, clipping warns of what it changes.
     release : bool
         Draw the noise securely (the extra ``release``); forbids `random_state`. Only methods with a secure sampler are
         then chosen.
@@ -131,7 +134,11 @@ class AutoClassifier(PrivateClassifier):
         schema = resolve_schema(self.schema, X)
         named = isinstance(X, pd.DataFrame)
         count = schema.public_count(X, relation)
+        if not self.release and self.on_invalid == "clip":
+            _tell_misfits(schema, X, y)
         X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        if not self.release and self.on_invalid == "raise" and len(codes) < (schema.n_lower or 1):
+            raise InvalidData(f"X has {len(codes)} records: the schema's n_lower is {schema.n_lower}")
         charge(self.budget, relation, epsilon, label="AutoClassifier")
         noise: dict[str, Any] = {"rng": rng, "secure": self.release}
         n, left = _number(schema, count, len(codes), epsilon, relation, noise)
@@ -197,6 +204,19 @@ class AutoClassifier(PrivateClassifier):
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
         return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+
+
+def _tell_misfits(schema: Schema, X: Any, y: Any) -> None:
+    """Warn, for study, of what clipping changes."""
+    found = schema.misfits(X, y)
+    if found:
+        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(found.items())[:8])
+        warnings.warn(
+            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({told}): "
+            "check how they are spelt in the schema",
+            FactWarning,
+            stacklevel=3,
+        )
 
 
 def _number(

@@ -27,7 +27,7 @@ BINS_SHARE = 0.1
 # share of the rest for the grid, by what is added to it
 GRID_SHARE = {"counts": 0.8, "weights": 0.4}
 # weights are learned from this many records times ε per column, for two classes
-ENOUGH = 50
+ENOUGH = 64
 
 
 @dataclass(frozen=True)
