@@ -4,12 +4,13 @@ python benchmarks/accuracy_auto.py [--draws 20] [--rule-draws 6] [--sets telco .
 
 The real files are needed (DPML_DATA, with its folder `more`). Three tables are printed, in %:
 
-1. accuracy and AUC of `AutoClassifier` and of each single method, which gets the public cut points that a set comes with;
+1. accuracy and AUC of `AutoClassifier` and of each single method, which gets the public cut points of a set;
 2. regret: how far each is below the best single method in hindsight, per set and ε;
-3. leave one set out: the constants of the public rules are chosen on all sets but one, by the mean regret against the best of them, and
-   judged on the set that is left out. The families of a choice are `RULES`.
+3. leave one set out: the constants of the public rules are chosen on all sets but one, by the mean regret against the
+   best of them, and judged on the set that is left out. They are chosen among `RULES`.
 
-With `--peers` also logistic regression by DP-SGD, and interpret's and diffprivlib's models where they are installed (`auto_peers.py`).
+With `--peers` also logistic regression by DP-SGD, and interpret's and diffprivlib's models where they are installed
+(`auto_peers.py`).
 """
 
 from __future__ import annotations
@@ -169,7 +170,9 @@ def leave_one_out(table: pd.DataFrame) -> pd.DataFrame:
         others = regret.drop(index=name, level="set")
         chosen = others.mean().idxmin()
         own = regret.loc[name]
-        rows.append({"left out": name, "chosen": chosen, "regret": own[chosen].mean(), "as it is": own["as it is"].mean()})
+        rows.append(
+            {"left out": name, "chosen": chosen, "regret": own[chosen].mean(), "as it is": own["as it is"].mean()}
+        )
     return pd.DataFrame(rows)
 
 

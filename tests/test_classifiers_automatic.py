@@ -1,6 +1,7 @@
 """The classifier to begin with: its parts against naive references, its rule, and what its fit costs and says."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -131,7 +132,7 @@ def test_cut_points_share_the_mass_and_refine():
     counts, _ = np.histogram(values, bins=256, range=(0, 256))
     levels = quantile_levels(counts.astype(float), 1e-9, 0.0, 256.0)
     assert [len(level) for level in levels] == [1, 3, 7, 15]
-    for above, level in zip(levels, levels[1:], strict=False):
+    for above, level in pairwise(levels):
         assert set(above) <= set(level)
     shares = np.histogram(values, bins=[0, *levels[2], 256])[0] / 100_000
     assert shares.max() < 0.16  # eight bins, and cells of width 1
@@ -222,8 +223,7 @@ def test_scores_of_counts_are_naive_bayes_beside_the_grid():
 
 
 def test_noise_alone_adds_nothing():
-    X, codes, layout = checked(n=100)
-    _, grid = released(layout, X, codes, (0, 0, 0, 0))
+    _, _, layout = checked(n=100)
     noisy = np.random.default_rng(0).laplace(scale=10, size=(2, 15))
     model = scores_of_counts(noisy, 1e7, layout, (0, 1, 2, 3), np.array([0.9, 0.1]), np.zeros((2, 1)))
     assert np.ptp(model.groups, axis=0).max() < 1e-4
@@ -482,7 +482,7 @@ def test_columns_that_a_schema_leaves_out_by_name():
     table, y = people()
     with_id = table.assign(number=np.arange(len(table)))
     facts = {"random_state": 0}
-    with pytest.raises(InvalidData, match="'number' is not in the schema.*ignored"):
+    with pytest.raises(InvalidData, match=r"'number' is not in the schema.*ignored"):
         AutoClassifier(1.0, schema=SCHEMA, **facts).fit(with_id, y)
     schema = Schema(FEATURES, ("no", "yes"), n_lower=3000, ignored=("number",))
     model = AutoClassifier(1.0, schema=schema, **facts).fit(with_id, y)

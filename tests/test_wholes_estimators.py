@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import (
+    AutoClassifier,
     BernoulliNB,
     LinearClassifier,
     LinearSVC,
@@ -82,7 +83,11 @@ BINARY = {
     # most of ε for the number of records, so that grids of several cells are candidates
     "PrivPfCClassifier[many grids]": lambda e, k: PrivPfCClassifier(100 * e, shares=(0.98, 0.01, 0.01), **k),
     "PrivPfC": lambda e, k: PrivPfC(e, **k),
+    "AutoClassifier": lambda e, k: AutoClassifier(e, **k),
+    # so much ε that the rule takes histograms and weights
+    "AutoClassifier[much]": lambda e, k: AutoClassifier(2000 * e, **k),
     # wrappers
+    "BestSelector(AutoClassifier)": lambda e, k: BestSelector(e, AutoClassifier(1.0), **k),
     "BestSelector": lambda e, k: BestSelector(e, **k),
     "BestSelector(LinearSVC)": lambda e, k: BestSelector(e, LinearSVC(1.0), **k),
     "BestSelector(MixedNB)": lambda e, k: BestSelector(e, MixedNB(1.0), **k),
@@ -124,6 +129,8 @@ MIXED = {
         )
     },
     "PrivPfCClassifier(mixed)": lambda e, k: PrivPfCClassifier(20 * e, **k),
+    "AutoClassifier(mixed)": lambda e, k: AutoClassifier(e, **k),
+    "AutoClassifier[much](mixed)": lambda e, k: AutoClassifier(2000 * e, **k),
     "PrivPfC(mixed)": lambda e, k: PrivPfC(20 * e, **k),
     "PrivatePredictionNB(mixed)": lambda e, k: PrivatePredictionNB(e, n_bins=2, **k),
 }

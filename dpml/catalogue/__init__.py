@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpml._validate import check_choice
 from dpml.catalogue import (
+    _automatic,
     _classifiers,
     _evaluation,
     _functional,
@@ -43,6 +44,7 @@ ROOMS = (
     _local_search,
     _mixed,
     _grid,
+    _automatic,
     _evaluation,
     _tuning,
     _ranges,

@@ -174,9 +174,9 @@ class LinearClassifier(PrivateClassifier):
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log probabilities of the classes, shape (n, C).
 
-        Naive Bayes states its own, which are too sure of themselves where attributes repeat each other. A support vector machine has
-        none: its score s, which is 1 at the margin, is read as log odds of 2s. They rank records, and are not
-        calibrated.
+        Naive Bayes states its own, which are too sure of themselves where attributes repeat each other. A support
+        vector machine has none: its score s, which is 1 at the margin, is read as log odds of 2s. They rank records,
+        and are not calibrated.
         """
         X = self._checked(X)
         if self.method_ == "naive-bayes":

@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import logit
 
 from dpml._validate import check_relation
 from dpml.budget.shares import equal_share
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
-from scipy.special import logit
-
 from dpml.classifiers.linear import default_reg_lambda, release_objective
 from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
@@ -172,8 +171,8 @@ def release_started(
     """Release the weights of logistic regression that starts at a released grid.
 
     Privacy: ε for `relation`, by `dpml.classifiers.linear.release_objective` with Laplace noise: a record has L1 norm
-    at most 1. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a released function of
-    each record by itself.
+    at most 1. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a released
+    function of each record by itself.
 
     Parameters
     ----------

@@ -96,7 +96,8 @@ class AutoClassifier(PrivateClassifier):
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame({"age": rng.integers(18, 90, 5000), "job": rng.choice(["none", "part", "full"], 5000)})
     >>> y = np.where((table["age"] > 60) & (table["job"] == "none"), "yes", "no")
-    >>> age, job = Feature("age", "numeric", lower=18, upper=90), Feature("job", "categorical", ("none", "part", "full"))
+    >>> age = Feature("age", "numeric", lower=18, upper=90)
+    >>> job = Feature("job", "categorical", ("none", "part", "full"))
     >>> schema = Schema((age, job), ("no", "yes"), n_lower=4000)
     >>> model = AutoClassifier(1.0, schema=schema, random_state=0).fit(table, y)
     >>> model.predict(pd.DataFrame({"age": [80, 80], "job": ["none", "full"]})).tolist()
@@ -144,7 +145,7 @@ class AutoClassifier(PrivateClassifier):
         n, left = _number(schema, count, len(codes), epsilon, relation, noise)
         self.plan_ = default_plan(schema, left, n, relation=relation, release=self.release)
         # some records may have been dropped, but the public number is that of the given ones
-        schema = replace(schema, n_rows=count, n_lower=min(int(n), count or int(n)))
+        schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
             self._model = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
             self.method_ = f"grid and {self.plan_.addition}"
@@ -208,7 +209,10 @@ class AutoClassifier(PrivateClassifier):
 
 def _tell_misfits(schema: Schema, X: Any, y: Any) -> None:
     """Warn, for study, of what clipping changes."""
-    found = schema.misfits(X, y)
+    try:
+        found = schema.misfits(X, y)
+    except Exception:  # no table, or labels of another number: the checks that follow say so
+        return
     if found:
         told = ", ".join(f"{shown(name)}: {count}" for name, count in list(found.items())[:8])
         warnings.warn(
@@ -235,5 +239,3 @@ def _number(
     noisy = float(perturbed(np.array([float(n)]), mechanism, noise["rng"], noise["secure"])[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
     return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)
-
-

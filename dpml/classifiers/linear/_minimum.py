@@ -49,13 +49,13 @@ class PerturbedMinimum:
     reg_lambda: float
     tolerance: float
     loss: Loss
-    centre: FloatArray | None = None
+    centre: tuple[float, ...] | None = None  # a tuple, because mechanisms are compared
 
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         X, signs = statistic
         b = self.noise._sample(np.zeros((self.draws, X.shape[1])), rng)
         if self.centre is not None:
-            b = b - self.reg_lambda * self.centre
+            b = b - self.reg_lambda * np.array(self.centre)
         return minimise(X, signs, self.reg_lambda, self.tolerance, b, self.loss)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:

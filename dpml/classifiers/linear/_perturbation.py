@@ -322,5 +322,6 @@ def release_objective(
     tolerance = reachable(tolerance, (D + 40) / rate + pulled, reg_lambda, loss)
     noise: NormGamma | Laplace = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
     cover = NormGamma(spare, 2 * tolerance / reg_lambda, D)
-    solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "centre": start, "rng": rng}
+    solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}
+    solver["centre"] = None if start is None else tuple(start.tolist())
     return release_minimum(noise, cover, draws, X, signs, **solver)
