@@ -26,7 +26,7 @@ from dpml.classifiers.automatic.additive import (
     scores_of_counts,
     started_table,
 )
-from dpml.classifiers.automatic.bins import CLEAR, release_histograms
+from dpml.classifiers.automatic.bins import CELLS, CLEAR, WORTH, pruned, release_histograms
 from dpml.classifiers.automatic.plan import ENOUGH, MOST_BINARY
 from dpml.classifiers.automatic.tables import cells_of
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
@@ -145,21 +145,29 @@ def test_a_common_value_gets_a_bin_of_its_own_and_noise_is_cut_in_the_middle():
     assert quantile_levels(counts, 1e-9, 0.0, 64.0)[0] == [1.0]
     # nothing stands out of this noise, so the bins are of equal width
     assert quantile_levels(counts, 1e6, 0.0, 64.0)[2] == [8.0 * k for k in range(1, 8)]
-    width = np.sqrt(2 * 64)
-    for scale, first in ((999.0 / CLEAR / width, 1.0), (1001.0 / CLEAR / width, 32.0)):
+    # one cell is left when the noise has hidden the other
+    for scale, first in ((999.0 / CLEAR / np.sqrt(2), 1.0), (1001.0 / CLEAR / np.sqrt(2), 32.0)):
         assert quantile_levels(counts, scale, 0.0, 64.0)[0] == [first]
+
+
+def test_empty_parts_are_empty_and_the_rest_adds_up():
+    rng = np.random.default_rng(0)
+    counts = np.zeros(256)
+    counts[8:24] = 500.0
+    noisy = counts + rng.laplace(scale=20, size=256)
+    found = pruned(noisy, 20.0)
+    assert found.sum() == pytest.approx(noisy.sum())
+    assert found[128:].sum() == 0
+    assert np.abs(np.cumsum(found) - np.cumsum(counts)).max() < np.abs(np.cumsum(noisy) - np.cumsum(counts)).max()
+    np.testing.assert_allclose(pruned(counts, 1e-12), counts, atol=1e-8)
 
 
 def test_a_histogram_is_bought_where_it_is_worth_its_epsilon():
     assert default_n_cells(10_000, 0, 1.0) == 0
-    sizes = [default_n_cells(10_000, 5, epsilon) for epsilon in np.geomspace(1e-3, 1, 30)]
-    assert sizes == sorted(sizes)
-    assert {0, 32, 64, 128, 256} == set(sizes)
+    edge = WORTH * 5 / 10_000
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        m = default_n_cells(10_000, 5, 0.05 * factor, relation)
-        b = 5 / 0.05
-        assert 5 * b * np.sqrt(2 * m) <= 10_000
-        assert m == 256 or 5 * b * np.sqrt(4 * m) > 10_000
+        assert default_n_cells(10_000, 5, 0.99 * factor * edge, relation) == 0
+        assert default_n_cells(10_000, 5, 1.01 * factor * edge, relation) == CELLS
 
 
 def test_noise_of_histograms_and_counts_follows_the_sensitivity():

@@ -18,38 +18,36 @@ from dpml.classifiers.automatic.layout import Layout
 from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
 
-__all__ = ["default_n_cells", "histograms", "quantile_levels", "release_histograms"]
+__all__ = ["default_n_cells", "histograms", "pruned", "quantile_levels", "release_histograms"]
 
 FloatArray = NDArray[np.float64]
-MOST_CELLS, FEWEST_CELLS = 256, 32
-# an interval is split where its noisy number of records is at least this many standard deviations of its noise
-CLEAR = 5.0
-# the histogram is worth its ε where the records are at least this many
-WORTH = 5.0
+# cells of each histogram
+CELLS = 512
+# a histogram is bought where there are this many records for one scale of the noise on a cell
+WORTH = 40.0
+# an interval is cut at its half where its noisy number of records is at least this many standard deviations
+CLEAR = 3.0
+# half a part is empty if its noisy number of records is below this many standard deviations
+EMPTY = 2.0
 DEPTH = 4  # levels of 2, 4, 8 and 16 bins
 
 
 def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: str = "add-remove") -> int:
     """Return the public rule for the cells of each histogram, or 0 where noise would hide the whole histogram.
 
-    The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). The sum of m cells has a standard
-    deviation of b·√(2m), and a histogram is worth its ε where the number of records is at least `CLEAR` times that. The
-    rule takes the largest such m among 256, 128, 64 and 32.
+    The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). A histogram is worth its ε where there
+    are at least `WORTH`·b records. It has many cells, because stated bounds are often wide, and empty cells cost little
+    (`pruned`).
 
     Examples
     --------
-    >>> [default_n_cells(10_000, 10, epsilon) for epsilon in (0.01, 0.05, 0.1, 1.0)]
-    [0, 32, 128, 256]
+    >>> [default_n_cells(10_000, 10, epsilon) for epsilon in (0.01, 0.1)]
+    [0, 512]
     """
     if not n_numbers or epsilon <= 0:
         return 0
     b = n_numbers * FACTOR[check_relation(relation)] / epsilon
-    m = MOST_CELLS
-    while m >= FEWEST_CELLS:
-        if n_records >= WORTH * b * math.sqrt(2 * m):
-            return m
-        m //= 2
-    return 0
+    return CELLS if n_records >= WORTH * b else 0
 
 
 def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
@@ -83,17 +81,18 @@ def release_histograms(
 
 
 def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float) -> list[list[float]]:
-    """Return nested levels of cut points that share the noisy mass evenly; empty where noise hides all of it.
+    """Return nested levels of cut points that share the noisy mass evenly.
 
-    An interval is cut next to the cell in which its noisy mass reaches a half, on the side that comes closer. It is not
-    cut further where its mass does not stand out of the noise, or it has a single cell. A cell that holds most of the
-    mass, as a value that many records share, ends up in a bin of its own.
+    An interval is cut next to the cell in which its noisy mass reaches a half, on the side that comes closer, or in the
+    middle where its mass does not stand out of the noise. A cell that holds most of the mass, as a value that many
+    records share, ends up in a bin of its own.
 
     Examples
     --------
     >>> quantile_levels(np.array([90.0, 2, 3, 5, 5, 2, 2, 1]), 0.01, 0.0, 80.0)[:3]
     [[10.0], [10.0, 40.0], [10.0, 30.0, 40.0, 50.0]]
     """
+    noisy = pruned(noisy, scale)
     mass = np.concatenate([[0.0], np.cumsum(noisy)])
     intervals: list[tuple[int, int]] = [(0, len(noisy))]
     cuts: set[int] = set()
@@ -102,7 +101,7 @@ def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float)
     for _ in range(DEPTH):
         finer: list[tuple[int, int]] = []
         for first, last in intervals:
-            cut = _half(mass, first, last, scale)
+            cut = _half(mass, first, last, scale, int(np.count_nonzero(noisy[first:last])))
             finer += [(first, last)] if cut is None else [(first, cut), (cut, last)]
             if cut is not None:
                 cuts.add(cut)
@@ -112,16 +111,52 @@ def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float)
     return levels
 
 
+def pruned(noisy: FloatArray, scale: float) -> FloatArray:
+    """Return a histogram in which the cells of every empty part are 0, as far as the noise lets it be seen.
+
+    From all cells down, a part's records are divided between its halves: by least squares, so that the halves add up to
+    the part; and if one of them does not stand out of its noise, the other gets all. The noise of empty cells would
+    else add up.
+
+    Examples
+    --------
+    >>> pruned(np.array([1.0, -1.0, 0.5, 90.0, 1.0, -2.0, 0.5, 0.5]), 1.0).tolist()
+    [0.0, 0.0, 0.0, 90.5, 0.0, 0.0, 0.0, 0.0]
+    """
+    found = np.zeros(len(noisy))
+    mass = np.concatenate([[0.0], np.cumsum(noisy)])
+    parts = [(0, len(noisy), max(float(mass[-1]), 0.0))]
+    while parts:
+        first, last, total = parts.pop()
+        if last - first == 1:
+            found[first] = total
+            continue
+        middle = (first + last) // 2
+        left, right = float(mass[middle] - mass[first]), float(mass[last] - mass[middle])
+        gap = (total - left - right) / 2
+        left, right = left + gap, right + gap
+        least = EMPTY * scale * math.sqrt(last - first)  # deviations of the noise on a half
+        if left < least and left <= right:
+            left, right = 0.0, total
+        elif right < least:
+            left, right = total, 0.0
+        if left > 0:
+            parts.append((first, middle, left))
+        if right > 0:
+            parts.append((middle, last, right))
+    return found
+
+
 def _edges(lower: float, upper: float, cells: int) -> Sequence[float]:
     return [lower * (1 - k / cells) + upper * (k / cells) for k in range(cells + 1)]
 
 
-def _half(mass: FloatArray, first: int, last: int, scale: float) -> int | None:
+def _half(mass: FloatArray, first: int, last: int, scale: float, cells: int) -> int | None:
     """Return the cell at which an interval is cut, or None."""
     total = float(mass[last] - mass[first])
     if last - first < 2:
         return None
-    if total < CLEAR * scale * math.sqrt(2 * (last - first)):
+    if total < CLEAR * scale * math.sqrt(2 * max(cells, 1)):
         return (first + last) // 2
     inside = mass[first + 1 : last] - mass[first]
     return first + 1 + int(np.abs(inside - total / 2).argmin())

@@ -204,7 +204,8 @@ class AutoClassifier(PrivateClassifier):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
 
 def _tell_misfits(schema: Schema, X: Any, y: Any) -> None:
