@@ -134,7 +134,7 @@ def run(names: list[str], draws: int, rule_draws: int) -> tuple[pd.DataFrame, pd
         for epsilon in EPSILONS:
             for method, fit in METHODS.items():
                 if takes(method, data):
-                    n = draws if method in (LEADER, "LinearClassifier") else min(draws, 10)
+                    n = draws if method in (LEADER, "LinearClassifier") else max(draws // 2, 2)
                     facts = {"set": name, "epsilon": epsilon, "method": method, "majority": 100 * data.majority}
                     rows.append(facts | measured(data, fit, epsilon, n))
             for rule, constants in RULES.items():

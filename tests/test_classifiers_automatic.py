@@ -252,7 +252,7 @@ def test_without_noise_the_weights_are_those_of_logistic_regression():
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
     cell, groups = cells_of(grid, records.places), layout.groups(records.places)
-    model = release_started(records, groups, cell, p, 15, 1e8, rng=np.random.default_rng(0))
+    [model] = release_started(records, groups, cell, p, 15, 1e8, rng=np.random.default_rng(0))
     found = model.scores(cell, groups)[:, 0]
     table = started_table(groups, grid_logit(p[1])[cell], 15).toarray()
     reference = NonPrivate(C=100, fit_intercept=False, tol=1e-8, max_iter=20_000).fit(table, codes)
@@ -267,7 +267,8 @@ def test_much_noise_leaves_the_answer_of_the_grid():
     p = cell_probabilities(grid)
     cell, groups = cells_of(grid, records.places), layout.groups(records.places)
     options = {"width": 15, "epsilon": 1e-4, "rng": np.random.default_rng(0)}
-    found = release_started(records, groups, cell, p, **options).scores(cell, groups)[:, 0]
+    [model] = release_started(records, groups, cell, p, **options)
+    found = model.scores(cell, groups)[:, 0]
     near = np.abs(found - np.log(p[1] / p[0])[cell])
     started = np.corrcoef(found, np.log(p[1] / p[0])[cell])[0, 1]
     assert np.isfinite(near).all()

@@ -166,11 +166,12 @@ def release_started(
     epsilon: float,
     *,
     relation: str = "add-remove",
+    draws: int = 1,
     rng: np.random.Generator,
-) -> Additive:
-    """Release the weights of logistic regression that starts at a released grid.
+) -> list[Additive]:
+    """Release the weights of logistic regression that starts at a released grid, one model for each draw.
 
-    Privacy: ε for `relation`, by `dpml.classifiers.linear.release_objective` with Laplace noise: a record has L1 norm
+    Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective` with Laplace noise: a record has L1 norm
     at most 1. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a released
     function of each record by itself.
 
@@ -193,16 +194,17 @@ def release_started(
     reg_lambda = default_reg_lambda(own, width + 2, **facts)
     centre = np.zeros(width + 2)
     centre[width] = MOST_LOGIT * S
-    cells, weights = [], []
-    for c in classes:
+    cells = np.empty((draws, len(classes), probabilities.shape[1]))
+    weights = np.empty((draws, len(classes), width))
+    for k, c in enumerate(classes):
         offset = grid_logit(probabilities[c])
         table = started_table(groups, offset[cell], width)
         signs = np.where(records.codes == c, 1.0, -1.0)
         options: dict[str, Any] = {"relation": relation, "norm": "l1", "squared_norm": 1 / S, "centre": centre}
-        theta = release_objective(table, signs, own, reg_lambda, **options, rng=rng)[0] / S
-        cells.append(theta[width] * offset + theta[width + 1])
-        weights.append(theta[:width])
-    return Additive(np.array(cells), np.array(weights), True)
+        theta = release_objective(table, signs, own, reg_lambda, **options, draws=draws, rng=rng) / S
+        cells[:, k] = theta[:, [width]] * offset + theta[:, [width + 1]]
+        weights[:, k] = theta[:, :width]
+    return [Additive(*part, True) for part in zip(cells, weights, strict=True)]
 
 
 def grid_logit(probability: FloatArray) -> FloatArray:

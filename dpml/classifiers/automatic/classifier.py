@@ -147,7 +147,7 @@ class AutoClassifier(PrivateClassifier):
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
-            self._model = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
+            [self._model] = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
             self.method_ = f"grid and {self.plan_.addition}"
         elif self.plan_.kind == "words":
             self._fit_words(X, codes, schema, left, noise)

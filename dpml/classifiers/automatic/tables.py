@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit, log_softmax
 
+from dpml._validate import check_integer
 from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.additive import (
     Additive,
@@ -90,14 +91,16 @@ def release_table(
     epsilon: float,
     *,
     relation: str = "add-remove",
+    draws: int = 1,
     rng: np.random.Generator | None = None,
     secure: bool = False,
-) -> TableModel:
-    """Release the model of a table.
+) -> list[TableModel]:
+    """Release the model of a table, one for each draw.
 
     Released: noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of what is added.
 
-    Privacy: ε for `relation` by composition of these releases. Each depends on the records and on released values only.
+    Privacy: ε for `relation` by composition of these releases, if there is one draw. Each depends on the records and on
+    released values only. Several draws, for study, share the bins and the grid and differ in what is added.
 
     Parameters
     ----------
@@ -110,6 +113,7 @@ def release_table(
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator
         For study.
+    draws : int
     secure : bool
         Secure noise, without an `rng`; the plan must add counts.
     """
@@ -122,22 +126,24 @@ def release_table(
     for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
     records = layout.records(X, codes)
     grid = release_grid(records, for_grid, **noise)
-    return TableModel(layout, grid, _added(layout, grid, records, plan, for_rest, noise))
+    added = _added(layout, grid, records, plan, for_rest, check_integer(draws, "draws", 1), noise)
+    return [TableModel(layout, grid, additive) for additive in added]
 
 
 def _added(
-    layout: Layout, grid: NoisyGrid, records: Records, plan: Plan, epsilon: float, noise: dict[str, Any]
-) -> Additive:
+    layout: Layout, grid: NoisyGrid, records: Records, plan: Plan, epsilon: float, draws: int, noise: dict[str, Any]
+) -> list[Additive]:
     probabilities = cell_probabilities(grid)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
-        options = {"relation": noise["relation"], "rng": noise["rng"]}
+        options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws}
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, int(sum(layout.sizes)), epsilon, **options)
     others = others_of(layout, grid)
     if not others:
-        return Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)
+        return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
     exact = group_counts(groups, records.codes, layout, records.n_classes)[:, columns_of_attributes(layout, others)]
-    noisy, scale = release_others(exact, len(others), epsilon, **noise)
+    noisy, scale = release_others(np.broadcast_to(exact, (draws, *exact.shape)), len(others), epsilon, **noise)
     sizes = consistent(grid.counts, grid.total).sum(axis=1) + 1.0
-    return scores_of_counts(noisy, scale, layout, others, sizes / sizes.sum(), np.log(probabilities))
+    shares, log_cells = sizes / sizes.sum(), np.log(probabilities)
+    return [scores_of_counts(counts, scale, layout, others, shares, log_cells) for counts in noisy]
