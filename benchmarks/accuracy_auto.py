@@ -200,6 +200,7 @@ def main() -> None:
 
         table = pd.concat([table, compare(args.sets, EPSILONS)], ignore_index=True)
     if args.results:
+        table["delta"] = table["delta"].fillna(0.0) if "delta" in table else 0.0
         rounded = table.round({"accuracy": 2, "standard_error": 2, "auc": 4, "balanced_accuracy": 2, "log_loss": 4})
         write_results("accuracy_auto", rounded.drop(columns=["seconds", "majority"]))
 

@@ -30,7 +30,7 @@ WORDS = ("xwindows", "newsgroup1", "newsgroup2", "newsgroup3", "sms")
 N_WORDS = 2000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JudgedSet:
     """One data set: raw tables and labels, their schema, and the encoding with public cut points, if there is one."""
 

@@ -171,9 +171,9 @@ def release_started(
 ) -> list[Additive]:
     """Release the weights of logistic regression that starts at a released grid, one model for each draw.
 
-    Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective` with Laplace noise: a record has L1 norm
-    at most 1. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a released
-    function of each record by itself.
+    Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective` with Laplace noise: a record has
+    L1 norm at most 1. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a
+    released function of each record by itself.
 
     Parameters
     ----------
