@@ -42,7 +42,7 @@ def noise_multiplier(epsilon: float, sampling: float, steps: int) -> float:
 
 
 def dp_sgd(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
-    """Return probabilities of softmax regression by DP-SGD (Abadi et al. 2016): records of length at most 1."""
+    """Return probabilities of softmax regression by DP-SGD: records of length at most 1."""
     rng = np.random.default_rng(seed)
     X, test = unit_records(data)
     y, C = data.schema.check_labels(data.y_train), data.schema.n_classes
