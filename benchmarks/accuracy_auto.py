@@ -26,7 +26,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 from auto_sets import SETS, JudgedSet, judged_set
-from result_files import write_results
+from result_files import FOLDER, write_results
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB, PrivPfCClassifier
@@ -176,12 +176,22 @@ def leave_one_out(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def with_others(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of this run, and of the sets that it left out those that were written before."""
+    path = FOLDER / "accuracy_auto.csv"
+    if not path.exists():
+        return table
+    before = pd.read_csv(path, comment="#")
+    both = pd.concat([before[~before["set"].isin(table["set"])], table], ignore_index=True)
+    return both.sort_values("set", key=lambda names: names.map(SETS.index), kind="stable")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--rule-draws", type=int, default=6, help="0: without the rules")
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
-    parser.add_argument("--results", action="store_true", help="write benchmarks/results/accuracy_auto.csv")
+    parser.add_argument("--results", action="store_true", help="write the rows of these sets to results/")
     parser.add_argument("--peers", action="store_true")
     args = parser.parse_args()
     warnings.simplefilter("ignore", FactWarning)
@@ -202,7 +212,7 @@ def main() -> None:
     if args.results:
         table["delta"] = table["delta"].fillna(0.0) if "delta" in table else 0.0
         rounded = table.round({"accuracy": 2, "standard_error": 2, "auc": 4, "balanced_accuracy": 2, "log_loss": 4})
-        write_results("accuracy_auto", rounded.drop(columns=["seconds", "majority"]))
+        write_results("accuracy_auto", with_others(rounded.drop(columns=["seconds", "majority"])))
 
 
 if __name__ == "__main__":
