@@ -11,6 +11,7 @@ NOISE = f"{TESTS}::test_noise_of_histograms_and_counts_follows_the_sensitivity"
 DROPPED = f"{TESTS}::test_a_dropped_record_shows_in_nothing_public"
 CLIPPED = f"{TESTS}::test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release"
 TWIN = f"{TESTS}::test_a_twin_has_the_bins_of_equal_width_and_no_column"
+ADDED = f"{TESTS}::test_the_parts_add_up_to_epsilon"
 COUNTED = f"{TESTS}::test_a_missing_number_of_records_is_counted_privately"
 
 MUTANTS = [
@@ -27,7 +28,7 @@ MUTANTS = [
         "bins not paid for",
         "left = rest_of(epsilon, for_bins)",
         "left = epsilon",
-        (audit("auto-bins", "add-remove"),),
+        (ADDED,),
     ),
     Mutant(
         f"{ROOM}.tables._added",
