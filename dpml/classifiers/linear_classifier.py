@@ -28,7 +28,7 @@ __all__ = ["LinearClassifier", "default_linear_method"]
 METHODS = ("auto", "naive-bayes", "objective")
 # The support vector machine is better from this many records times ε per column. Columns of one-hot attributes, which
 # are correlated, need fewer.
-ENOUGH = {"attributes": 20, "features": 200}
+ENOUGH = {"attributes": 12, "features": 200}
 # Half-width of the hinge's parabola. It is wide: a flat loss spends less of ε on the determinant (docs/decisions/0019).
 HUBER = 1.0
 # log odds of one unit of the support vector machine's score
@@ -38,7 +38,7 @@ SLOPE = 2.0
 def default_linear_method(schema: Schema, epsilon: float) -> str:
     """Return the project's public rule: "objective" where there are enough records for each column, else "naive-bayes".
 
-    The support vector machine is chosen if ε·n_lower is at least 20 per column where all columns are those of one-hot
+    The support vector machine is chosen if ε·n_lower is at least 12 per column where all columns are those of one-hot
     attributes, else 200 per column. With C > 2 classes it is C times as much, because each of C classifiers gets ε/C.
     A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
 
