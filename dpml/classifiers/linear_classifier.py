@@ -39,7 +39,8 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
     """Return the project's public rule: "objective" where there are enough records for each column, else "naive-bayes".
 
     The support vector machine is chosen if ε·n_lower is at least 12 per column where all columns are those of one-hot
-    attributes, else 200 per column. With C > 2 classes it is C times as much, because each of C classifiers gets ε/C.
+    attributes, else 200 per column. With C > 2 classes it is C(C - 1)/2 times as much: each of C classifiers gets
+    ε/C, and a class has fewer of the records.
     A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
 
     Parameters
@@ -59,8 +60,8 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
         return "objective"
     whole = sum(map(len, schema.attributes.values())) == schema.n_features
     needed = ENOUGH["attributes" if whole else "features"] * schema.n_features
-    classifiers = 1 if schema.n_classes == 2 else schema.n_classes
-    return "objective" if epsilon * schema.n_lower >= needed * classifiers else "naive-bayes"
+    pairs = schema.n_classes * (schema.n_classes - 1) // 2
+    return "objective" if epsilon * schema.n_lower >= needed * pairs else "naive-bayes"
 
 
 def default_norm(schema: Schema) -> str:

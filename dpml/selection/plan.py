@@ -164,8 +164,7 @@ def choose_features(
     Privacy: `epsilon` minus `Choice.epsilon_left`, for `relation`, by composition. The look is permute-and-flip between
     `best_single_feature` and a public bound, whose difference changes by at most 1 (2 under replace-one), or, with
     one-hot attributes, between `few_statistic` and 0, whose difference changes by at most `OF` (twice that). The choice
-    is
-    `TopSelector` on the count heuristic, which needs no bound on a record's ones.
+    is `TopSelector` on the count heuristic, which needs no bound on a record's ones.
 
     Parameters
     ----------
