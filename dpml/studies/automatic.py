@@ -21,7 +21,8 @@ class AutoStudy:
     """`dpml.classifiers.AutoClassifier` on one data set, ready to be drawn at any ε; for `dpml.sweep.sweep`.
 
     A table's bins and grid are costly to draw, what is added to them is not. So the draws are divided among a stated
-    number of grids, and the spread of the results includes that of both. A table of words is fitted for each draw.
+    number of grids, and the spread of the results includes that of both. Draws of one grid are not independent: for a
+    standard error take as many grids as draws. A table of words is fitted for each draw.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class AutoStudy:
         self.y_train, self.y_test = dataset.y_train, dataset.y_test
 
     def __call__(
-        self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, grids: int = 4
+        self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, grids: int = 2
     ) -> dict[str, FloatArray]:
         """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well."""
         epsilon, rng = check_epsilon(epsilon), check_rng(rng)
@@ -65,7 +66,8 @@ class AutoStudy:
                 options: dict[str, Any] = {"relation": self.relation, "draws": len(part), "rng": rng}
                 table = self._train, self.y_train, plan, epsilon
                 models: list[Any] = release_table(Layout.of(self.schema), *table, **options)
-                rows += [self._measure(model.log_probabilities(self._test), auc) for model in models]
+                where = models[0].located(self._test)
+                rows += [self._measure(model.log_probabilities_at(*where), auc) for model in models]
             else:
                 rows += [self._fitted(epsilon, auc, rng) for _ in part]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}

@@ -53,8 +53,16 @@ class TableModel:
 
     def log_probabilities(self, X: Any) -> FloatArray:
         """Return log probabilities of the classes for a checked table, shape (n, C)."""
+        return self.log_probabilities_at(*self.located(X))
+
+    def located(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the cell of each record of a checked table, and its columns of the additive part."""
         places = self.layout.places(X)
-        scores = self.additive.scores(cells_of(self.grid, places), self.layout.groups(places))
+        return cells_of(self.grid, places), self.layout.groups(places)
+
+    def log_probabilities_at(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
+        """Return log probabilities of the classes for located records; models of one grid have these in common."""
+        scores = self.additive.scores(cell, groups)
         if not self.additive.log_odds:
             return log_softmax(scores, axis=1)
         if scores.shape[1] == 1:
