@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -91,7 +92,9 @@ def private_ebm(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
         epsilon=epsilon, delta=DELTA, random_state=seed, privacy_bounds=bounds, **facts
     )
     train, test = (as_text(data, part) for part in (data.train, data.test))
-    return model.fit(train, data.schema.check_labels(data.y_train)).predict_proba(test)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the seed, which makes this a study
+        return model.fit(train, data.schema.check_labels(data.y_train)).predict_proba(test)
 
 
 def as_text(data: JudgedSet, part: pd.DataFrame) -> pd.DataFrame:
