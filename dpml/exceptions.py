@@ -7,6 +7,7 @@ __all__ = [
     "DataDamaged",
     "DataNotFound",
     "DpmlError",
+    "FactWarning",
     "InvalidData",
     "InvalidParameter",
     "InvalidSchema",
@@ -77,6 +78,10 @@ class InvalidSchema(InvalidParameter):
 
 class InvalidTaxonomy(InvalidSchema):
     """A level of a taxonomy does not cover the feature's domain, or does not refine the level above."""
+
+
+class FactWarning(UserWarning):
+    """A public fact is missing, and that costs accuracy; or, for study, records do not fit the stated facts."""
 
 
 class BudgetExceeded(DpmlError):

@@ -32,6 +32,7 @@ NEEDED = {
 }
 # what makes a release of it one that has a secure sampler; what is not here has none
 RELEASED = {
+    "AutoClassifier": {},
     "BernoulliNB": {},
     "DiffGen": {},
     "DiffPC45": {},

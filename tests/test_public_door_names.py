@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from dpml.classifiers import BernoulliNB
 from dpml.encoding import BinaryEncoding
-from dpml.exceptions import DpmlError, InvalidData
+from dpml.exceptions import DpmlError, FactWarning, InvalidData
 from dpml.schema import Feature, Schema
 from dpml.tuning import BestSelector
 
@@ -57,6 +57,7 @@ def test_names_that_were_stated_or_fitted_are_looked_up(name):
         expected = clone(model).fit(data, y).predict(frame)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", FactWarning)
             np.testing.assert_array_equal(clone(model).fit(data, y).predict(frame[["a", "b", "c", "d"]]), expected)
         with pytest.raises(InvalidData, match="column 'a' is missing"):
             model.fit(data, y).predict(frame.rename(columns={"a": "e"}))

@@ -72,7 +72,7 @@ def as_table(flat, kind):
     return X
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::dpml.exceptions.FactWarning")
 @given(
     st.integers(0, 5).flatmap(lambda n: st.tuples(*(st.lists(cells, min_size=k * n, max_size=k * n) for k in (3, 1)))),
     st.sampled_from(["objects", "rows", "frame", "inferred frame", "text"]),
@@ -94,7 +94,7 @@ def test_no_cell_and_no_label_makes_a_release_raise(data, kind, kind_of_labels, 
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::dpml.exceptions.FactWarning")
 @given(
     st.integers(0, 6).flatmap(
         lambda n: st.tuples(

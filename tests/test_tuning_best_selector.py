@@ -64,6 +64,44 @@ def test_the_best_single_feature_changes_by_one_record(n_classes, most):
     assert max(map(abs, replaced)) <= 2
 
 
+@pytest.mark.parametrize(("n_classes", "most"), [(2, 3), (3, 2)])
+def test_the_statistic_of_one_hot_attributes_changes_by_one_record(n_classes, most):
+    records = [(x, c) for x in itertools.product((0, 1), repeat=2) for c in range(n_classes)]
+
+    def value(rows):
+        X = np.array([x for x, _ in rows], dtype=float).reshape(len(rows), 2)
+        counts = contingency(X, np.array([c for _, c in rows], dtype=int), n_classes)
+        return planning.few_statistic(counts, 1)
+
+    added, replaced = set(), set()
+    for rows in itertools.combinations_with_replacement(records, most):
+        whole = value(rows)
+        for new in records:
+            added.add(value([*rows, new]) - whole)
+            replaced.add(value([*rows[1:], new]) - whole)
+    assert max(map(abs, added)) <= planning.OF
+    assert max(map(abs, replaced)) <= 2 * planning.OF
+
+
+@pytest.mark.parametrize("release", [False, True])
+@pytest.mark.parametrize(("others", "few"), [(0.5, True), (0.95, False)])
+def test_one_attribute_is_enough_only_where_little_is_left(others, few, release):
+    """The first attribute tells half of the classes apart in both tables; the second the rest, in one of them."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(4 if not few else 2, size=6000)
+    first, second = y // 2 if not few else y, y % 2
+    noisy = np.where(rng.random(6000) < others, second, 1 - second)
+    cells = [np.where(rng.random(6000) < 0.97, first, 1 - first), noisy, rng.integers(2, size=6000)]
+    X = np.column_stack([column == value for column in cells for value in (0, 1)]).astype(float)
+    features = tuple(Feature(f"{a}={v}", block=str(a), exhaustive=True) for a in range(3) for v in (0, 1))
+    schema = Schema(features, tuple(range(y.max() + 1)), n_lower=6000)
+    seed = {} if release else {"random_state": 0}
+    model = BestSelector(1.0, schema=schema, release=release, **seed).fit(X, y)
+    assert model.few_ == few
+    if not few:
+        assert np.mean(model.predict(X) == y) > 0.85  # one attribute alone has 0.49
+
+
 def test_the_best_single_feature_is_what_a_stump_gets_right():
     X, y = table(n=500)
     right = max(max(((X[:, j] == v) == y).sum() for v in (0, 1)) for j in range(8))
@@ -83,6 +121,21 @@ def test_the_look_costs_the_epsilon_of_the_plan(relation):
     ]
     assert np.abs(ratios).max() <= steps.epsilon_look + 1e-12
     assert np.abs(ratios).max() == pytest.approx(steps.epsilon_look, rel=1e-9)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("D", "row_bound", "unit"), [(6, 5, planning.OF), (60, None, 1)])
+def test_the_look_has_the_noise_of_its_statistic(D, row_bound, unit, relation):
+    """One-hot attributes have a statistic in units of `OF`, words one of records."""
+    X, y = table(n=500, D=D)
+    schema = Schema.binary(D, row_bound=row_bound, n_lower=400)
+    epsilon = 6.0
+    steps = plan(schema, epsilon, relation)
+    assert steps.epsilon_look > 0
+    with listening() as passed:
+        BestSelector(epsilon, schema=schema, relation=relation, random_state=0).fit(X, y)
+    look = passed.of(PermuteAndFlip)[0]
+    assert look == PermuteAndFlip(steps.epsilon_look, unit * (1 if relation == "add-remove" else 2))
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -110,7 +163,7 @@ def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
     with listening() as passed:
         model.fit(X, y)
     [look] = passed.of(PermuteAndFlip)
-    assert look.change_range == (1 if relation == "add-remove" else 2)
+    assert look.change_range == planning.OF * (1 if relation == "add-remove" else 2)
     spent["look"] = look.epsilon
     assert model.few_ == (told == 0.95)
     assert set(spent) == ({"look", "selection", "training"} if model.few_ else {"look", "training"})

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import (
+    AutoClassifier,
     BernoulliNB,
     DiffPC45,
     DiffPID3,
@@ -94,7 +95,11 @@ BINARY = {
     "PrivBayes[useful]": lambda e, k: PrivBayes(50 * e, usefulness=0.1, **k),
     "UniformGrid": lambda e, k: UniformGrid(50 * e, **k),
     **{f"DiffPID3[{c}]": lambda e, k, c=c: DiffPID3(20 * e, max_depth=2, criterion=c, **k) for c in ("max", "gini")},
+    "AutoClassifier": lambda e, k: AutoClassifier(e, **k),
+    # so much ε that the rule takes histograms and weights
+    "AutoClassifier[much]": lambda e, k: AutoClassifier(2000 * e, **k),
     # wrappers
+    "BestSelector(AutoClassifier)": lambda e, k: BestSelector(e, AutoClassifier(1.0), **k),
     "BestSelector": lambda e, k: BestSelector(e, **k),
     "BestSelector(LinearSVC)": lambda e, k: BestSelector(e, LinearSVC(1.0), **k),
     "BestSelector(MixedNB)": lambda e, k: BestSelector(e, MixedNB(1.0), **k),
@@ -136,6 +141,8 @@ MIXED = {
         )
     },
     "PrivPfCClassifier(mixed)": lambda e, k: PrivPfCClassifier(20 * e, **k),
+    "AutoClassifier(mixed)": lambda e, k: AutoClassifier(e, **k),
+    "AutoClassifier[much](mixed)": lambda e, k: AutoClassifier(2000 * e, **k),
     "PrivPfC(mixed)": lambda e, k: PrivPfC(20 * e, **k),
     "DiffGen(mixed)": lambda e, k: DiffGen(e, n_steps=3, **k),
     "PPH(mixed)": lambda e, k: PPH(e, n_attributes=2, **k),

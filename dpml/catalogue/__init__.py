@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpml._validate import check_choice
 from dpml.catalogue import (
+    _automatic,
     _classifiers,
     _evaluation,
     _functional,
@@ -45,6 +46,7 @@ ROOMS = (
     _mixed,
     _grid,
     _publishing,
+    _automatic,
     _evaluation,
     _tuning,
     _ranges,

@@ -1,5 +1,6 @@
 """Private classifiers with scikit-learn's interface."""
 
+from dpml.classifiers.automatic import AutoClassifier
 from dpml.classifiers.grid import PrivPfCClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression
 from dpml.classifiers.linear_classifier import LinearClassifier
@@ -10,6 +11,7 @@ from dpml.classifiers.naive_bayes.private_prediction import PrivatePredictionNB
 from dpml.classifiers.tree import DiffPC45, DiffPID3
 
 __all__ = [
+    "AutoClassifier",
     "BernoulliNB",
     "DiffPC45",
     "DiffPID3",

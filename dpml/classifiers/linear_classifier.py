@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import log_expit, log_softmax
 
 from dpml._validate import check_choice, check_epsilon
 from dpml.budget import Budget
@@ -27,16 +28,19 @@ __all__ = ["LinearClassifier", "default_linear_method"]
 METHODS = ("auto", "naive-bayes", "objective")
 # The support vector machine is better from this many records times ε per column. Columns of one-hot attributes, which
 # are correlated, need fewer.
-ENOUGH = {"attributes": 20, "features": 200}
+ENOUGH = {"attributes": 12, "features": 200}
 # Half-width of the hinge's parabola. It is wide: a flat loss spends less of ε on the determinant (docs/decisions/0019).
 HUBER = 1.0
+# log odds of one unit of the support vector machine's score
+SLOPE = 2.0
 
 
 def default_linear_method(schema: Schema, epsilon: float) -> str:
     """Return the project's public rule: "objective" where there are enough records for each column, else "naive-bayes".
 
-    The support vector machine is chosen if ε·n_lower is at least 20 per column where all columns are those of one-hot
-    attributes, else 200 per column. With C > 2 classes it is C times as much, because each of C classifiers gets ε/C.
+    The support vector machine is chosen if ε·n_lower is at least 12 per column where all columns are those of one-hot
+    attributes, else 200 per column. With C > 2 classes it is C(C - 1)/2 times as much: each of C classifiers gets
+    ε/C, and a class has fewer of the records.
     A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
 
     Parameters
@@ -56,8 +60,8 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
         return "objective"
     whole = sum(map(len, schema.attributes.values())) == schema.n_features
     needed = ENOUGH["attributes" if whole else "features"] * schema.n_features
-    classifiers = 1 if schema.n_classes == 2 else schema.n_classes
-    return "objective" if epsilon * schema.n_lower >= needed * classifiers else "naive-bayes"
+    pairs = schema.n_classes * (schema.n_classes - 1) // 2
+    return "objective" if epsilon * schema.n_lower >= needed * pairs else "naive-bayes"
 
 
 def default_norm(schema: Schema) -> str:
@@ -159,10 +163,30 @@ class LinearClassifier(PrivateClassifier):
         X = self._checked(X)
         if self.method_ == "objective":
             return self.estimator_.decision_function(X)
-        scores = self.estimator_._joint_log_likelihood(X)
+        # normalised, so that the scores of two records can be compared
+        scores = self.estimator_.predict_log_proba(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""
         X = self._checked(X)
         return self.estimator_.predict(X)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return log probabilities of the classes, shape (n, C).
+
+        Naive Bayes states its own, which are too sure of themselves where attributes repeat each other. A support
+        vector machine has none: its score s, which is 1 at the margin, is read as log odds of 2s. They rank records,
+        and are not calibrated.
+        """
+        X = self._checked(X)
+        if self.method_ == "naive-bayes":
+            return self.estimator_.predict_log_proba(X)
+        scores = SLOPE * self.estimator_.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return log_softmax(log_expit(scores), axis=1)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return probabilities of the classes, shape (n, C); rows add up to 1. See `predict_log_proba`."""
+        return np.exp(self.predict_log_proba(X))

@@ -119,7 +119,8 @@ def encoding_of(facts: dict[str, Any], classes: tuple, n_rows: int) -> BinaryEnc
         features.append(Feature(**known))
         if "cuts" in item:
             cuts[item["name"]] = item["cuts"]
-    return BinaryEncoding(Schema(tuple(features), classes, **row_facts(n_rows)), cuts)
+    rows: dict[str, Any] = row_facts(n_rows)
+    return BinaryEncoding(Schema(tuple(features), classes, **rows), cuts)
 
 
 def row_facts(n_rows: int) -> dict[str, int]:

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from dpml._validate import check_flag
-from dpml.exceptions import InvalidData, InvalidParameter, NoExactScore, shown
+from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoExactScore, shown
 from dpml.schema import Schema
 from dpml.schema.untrusted import read_frame
 
@@ -90,6 +90,9 @@ class PrivateEstimator(BaseEstimator):
         if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:  # type: ignore[operator]
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
         self._refuse(SEARCHES)
+        schema = getattr(self, "schema", None)
+        if getattr(self, "release", False) and isinstance(schema, Schema) and schema.peeked:
+            raise InvalidSchema("peeked", schema.peeked[0], "confirmed by a person before a release")
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 
@@ -111,6 +114,7 @@ class PrivateEstimator(BaseEstimator):
         X = read_frame(X)
         if not isinstance(X, pd.DataFrame):
             return X
+        X = schema.without_ignored(X)
         names = [str(c) for c in X.columns]
         position = {name: i for i, name in enumerate(names)}
         missing = [name for name in schema.feature_names if name not in position]

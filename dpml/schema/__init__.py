@@ -1,10 +1,12 @@
 """Public facts about a table, and safe reading of unchecked records."""
 
+from dpml.schema.describe import Proposal
 from dpml.schema.schema import Feature, Schema, resolve_schema
 from dpml.schema.taxonomy import Taxonomy
 
 __all__ = [
     "Feature",
+    "Proposal",
     "Schema",
     "Taxonomy",
     "resolve_schema",

@@ -42,6 +42,8 @@ class Feature:
         The levels of the feature's taxonomy below "all values together", coarsest first. A number: the cut points of
         each level. Else the groups of each level, or "each" for every category alone. None: 2, 4, 8 and 16 bins of
         equal width, or every category alone.
+    peeked : bool
+        Whether the domain was read off the data and not yet confirmed by a person. A release refuses it.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Feature:
     missing: Any = None
     exhaustive: bool = False
     levels: tuple | None = None
+    peeked: bool = False
 
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
@@ -99,6 +102,14 @@ class Feature:
         if self.kind == "binary":
             return (values == 0) | (values == 1)
         return (values >= self.lower) & (values <= self.upper)  # type: ignore[operator]
+
+    def count_outside(self, values: Any) -> int:
+        """Return how many cells of a column lie outside the domain; missing ones do if there is no `missing`."""
+        column = _cells(values)
+        outside = ~self._knows(column)
+        if self.missing is not None:
+            outside &= ~pd.isna(pd.Series(column, dtype=object)).to_numpy()
+        return int(outside.sum())
 
     @property
     def domain(self) -> str:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,13 @@ from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature, plain_value, show_value
 from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_numbers, plain_rows, read_frame
 
+if TYPE_CHECKING:
+    from dpml.schema.describe import Proposal
+
 __all__ = ["Feature", "Schema", "resolve_schema"]
+
+# what an error adds where no schema was given
+ASSUMED = "No schema was given, so every column must be 0 or 1 and the classes are 0 and 1: state a dpml.schema.Schema"
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,9 @@ class Schema:
     n_lower : int, optional
         A public lower bound on the number of records. Default: `n_rows`, else 1. The sensitivity of mutual
         information under add/remove is taken at this number.
+    ignored : sequence of str
+        Columns that a table may have and that are left out, an identifier for example. Any other column that is no
+        feature is refused.
 
     Examples
     --------
@@ -56,7 +65,9 @@ class Schema:
     row_bound: int = None  # type: ignore[assignment]  # an int once made
     n_rows: int | None = None
     n_lower: int = None  # type: ignore[assignment]
+    ignored: tuple[str, ...] = ()
     _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+    _assumed: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __deepcopy__(self, memo: dict) -> Schema:
         """Return the schema itself. It is immutable, and a copy for each cloned estimator would be slow."""
@@ -75,6 +86,7 @@ class Schema:
             seen = [f.name for f in self.features]
             twice = next(name for name in seen if seen.count(name) > 1)
             raise InvalidSchema("feature name", twice, "given to one feature only")
+        set_("ignored", _ignored(self.ignored, self._position))
         most = self._most_ones()
         if self.row_bound is None:
             set_("row_bound", most)
@@ -164,6 +176,13 @@ class Schema:
 
     # ---- checks of data against the schema --------------------------------------------------------------------
 
+    def without_ignored(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return a table without the columns that the schema leaves out by name."""
+        if not self.ignored:
+            return X
+        kept = [str(c) not in self.ignored for c in X.columns]
+        return X if all(kept) else X.loc[:, kept]
+
     def check_features(self, X: Any, on_invalid: str = "raise") -> tuple[Any, Schema]:
         """Check a table against the schema.
 
@@ -188,6 +207,14 @@ class Schema:
             the domain. Always if the shape or a column name is wrong, since these are public.
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
+        try:
+            return self._check_features(X, on_invalid)
+        except InvalidData as error:
+            if not self._assumed:
+                raise
+            raise InvalidData(f"{error}. {ASSUMED}") from None
+
+    def _check_features(self, X: Any, on_invalid: str) -> tuple[Any, Schema]:
         schema: Schema = self
         X = read_frame(X)
         if on_invalid == "clip" and self.is_binary:
@@ -195,9 +222,13 @@ class Schema:
         elif isinstance(X, (list, tuple)) and not self.is_binary:
             X = plain_rows(X, self.n_features)  # np.asarray would turn all cells into text if one is text
         if isinstance(X, pd.DataFrame):
+            X = self.without_ignored(X)
             unknown = [c for c in X.columns if str(c) not in self._position]
             if unknown:
-                raise InvalidData(f"column {shown(unknown[0])} is not in the schema; it has {_few(self.feature_names)}")
+                raise InvalidData(
+                    f"column {shown(unknown[0])} is not in the schema; it has {_few(self.feature_names)}. "
+                    f"Schema(..., ignored=[...]) leaves out columns that it names"
+                )
             names = [str(c) for c in X.columns]
             if names != self.feature_names:
                 schema = self.subset(names)
@@ -274,7 +305,8 @@ class Schema:
             codes = self._codes(labels)
         if on_invalid == "raise" and (codes < 0).any():
             value = show_value(labels[int((codes < 0).argmax())])
-            raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}")
+            told = f". {ASSUMED}" if self._assumed else ""
+            raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}{told}")
         return codes
 
     def _codes(self, labels: np.ndarray) -> np.ndarray:
@@ -289,6 +321,31 @@ class Schema:
             return plain_labels(labels, self.classes)
         distinct, where = np.unique(labels, return_inverse=True)
         return plain_labels(distinct.tolist(), self.classes)[where.ravel()]
+
+    def misfits(self, X: Any, y: Any) -> dict[str, int]:
+        """Count the values outside each feature's domain, and the labels that are no class. Exact: private.
+
+        For study: it says what clipping changes. Only what does not fit is named; a sparse table is not looked at.
+
+        Examples
+        --------
+        >>> schema = Schema((Feature("job", "categorical", ("cook", "clerk")),), ("no", "yes"))
+        >>> schema.misfits(pd.DataFrame({"job": ["cook", "cok", "clerk"]}), ["no", "yes", "Yes"])
+        {'job': 1, 'label': 1}
+        """
+        X = read_frame(X)
+        found: dict[str, int] = {}
+        if not sparse.issparse(X):
+            if isinstance(X, pd.DataFrame):
+                columns = {str(c): X.iloc[:, i] for i, c in enumerate(X.columns)}
+            else:
+                cells = plain_rows(X, self.n_features) if isinstance(X, (list, tuple)) else np.asarray(X)
+                columns = {f.name: cells[:, i] for i, f in enumerate(self.features)}
+            for f in self.features:
+                if f.name in columns:
+                    found[f.name] = f.count_outside(columns[f.name])
+        found["label"] = int((self.check_labels(y, "clip") < 0).sum())
+        return {name: count for name, count in found.items() if count}
 
     def public_count(self, X: Any, relation: str) -> int | None:
         """Return the number of records if it is public: `n_rows`, or under replace-one the number in X. Else None.
@@ -321,7 +378,8 @@ class Schema:
         """Return the schema as JSON text that `from_json` reads back."""
         features = [{k: v for k, v in asdict(f).items() if v is not None and v is not False} for f in self.features]
         facts = {"classes": self.classes, "row_bound": self.row_bound, "n_rows": self.n_rows, "n_lower": self.n_lower}
-        return json.dumps({"features": features, **facts}, ensure_ascii=False)
+        left_out = {"ignored": self.ignored} if self.ignored else {}
+        return json.dumps({"features": features, **facts, **left_out}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Schema:
@@ -333,7 +391,31 @@ class Schema:
                 item = {**item, "categories": tuple(item["categories"])}
             features.append(Feature(**item))
         rest = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
+        rest["ignored"] = tuple(facts.get("ignored", ()))
         return cls(tuple(features), tuple(facts["classes"]), **rest)  # type: ignore[arg-type]
+
+    # ---- a proposal -------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Proposal:
+        """Propose a schema for a table from the names and types of its columns; see `dpml.schema.describe`."""
+        from dpml.schema.describe import describe
+
+        return describe(frame, label=label, peek=peek)
+
+    @property
+    def peeked(self) -> tuple[str, ...]:
+        """The features whose domain was read off the data. A release refuses them."""
+        return tuple(f.name for f in self.features if f.peeked)
+
+
+def _ignored(names: Any, position: Mapping[str, int]) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InvalidSchema("ignored", names, "a sequence of column names")
+    both = [name for name in names if name in position]
+    if both:
+        raise InvalidSchema("ignored", both[0], "no feature of the schema")
+    return tuple(names)
 
 
 def _few(values: list) -> str:
@@ -347,6 +429,12 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
         if not isinstance(schema, Schema):
             raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
         return schema
+    assumed = _canonical(X)
+    object.__setattr__(assumed, "_assumed", True)
+    return assumed
+
+
+def _canonical(X: Any) -> Schema:
     X = read_frame(X)
     if isinstance(X, pd.DataFrame):
         names = [str(c) for c in X.columns]

@@ -16,13 +16,16 @@ from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection.top import TopSelector
 
-__all__ = ["Choice", "Plan", "best_single_feature", "choose_features", "plan"]
+__all__ = ["Choice", "Plan", "best_single_feature", "choose_features", "few_statistic", "plan"]
 
 # The look tests whether the best single feature predicts this share of records more than the largest class does
 LIFT = 0.2
+# and with one-hot attributes, whether it also removes 13 of 20 of the largest class' errors: what one attribute lifts
+# says nothing of what the others add
+REMOVED, OF = 13, 20
 # (nats, most): a lift of 0 passes with probability e^-nats / 2, and the look costs at most the share `most` of ε. A
 # wrong answer costs more with words, whose signal is spread, than with one-hot attributes, which are often correlated.
-LOOK = {"open": (10.0, 0.06), "one-hot": (5.0, 0.1)}
+LOOK = {"open": (10.0, 0.06), "one-hot": (10.0, 0.1)}
 # With this many records per feature there is no look for words, because their signal is spread
 ENOUGH = 10
 # From this many records times ε per unit of the range, the joint mechanism chooses better than one-shot noise
@@ -52,6 +55,11 @@ class Plan:
     n_features: int
     method: str
     selection_share: float = 0.5
+
+
+def _is_one_hot(schema: Schema) -> bool:
+    assert schema.row_bound is not None
+    return schema.row_bound < schema.n_features
 
 
 def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
@@ -84,7 +92,7 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
     if n == 1:
         # the number of records is unknown, so no rule applies
         return Plan(0.0, False, 1, "one-shot")
-    kind = "one-hot" if R < D else "open"
+    kind = "one-hot" if _is_one_hot(schema) else "open"
     nats, most = LOOK[kind]
     look, few = nats * factor / (LIFT * n), None
     if kind == "one-hot":
@@ -105,6 +113,19 @@ def best_single_feature(counts: Contingency) -> int:
     """
     right = counts.on.max(axis=-2) + counts.off.max(axis=-2)
     return int(right.max(initial=0) - counts.n.max())
+
+
+def few_statistic(counts: Contingency, n_lower: int) -> int:
+    """Return how clearly one attribute is enough, for one-hot attributes; few are kept above 0. A private statistic.
+
+    With the lift l of `best_single_feature` and the errors e of the largest class it is the smaller one of
+    `OF`·(l - `LIFT`·n_lower) and `OF`·l - `REMOVED`·e. Adding a record of the largest class changes l by -1 or 0 and
+    leaves e; adding another changes l by 0 or 1 and raises e by 1. So each of the two changes by at most `OF`, and so
+    does the smaller one; by at most twice that when a record is replaced.
+    """
+    lift = best_single_feature(counts)
+    errors = int(counts.n.sum() - counts.n.max())
+    return min(OF * (lift - round(LIFT * n_lower)), OF * lift - REMOVED * errors)
 
 
 @dataclass(frozen=True)
@@ -141,8 +162,9 @@ def choose_features(
     Released: the decision whether few features are enough, and if so, which ones.
 
     Privacy: `epsilon` minus `Choice.epsilon_left`, for `relation`, by composition. The look is permute-and-flip between
-    `best_single_feature` and a public bound, whose difference changes by at most 1 (2 under replace-one). The choice is
-    `TopSelector` on the count heuristic, which needs no bound on a record's ones.
+    `best_single_feature` and a public bound, whose difference changes by at most 1 (2 under replace-one), or, with
+    one-hot attributes, between `few_statistic` and 0, whose difference changes by at most `OF` (twice that). The choice
+    is `TopSelector` on the count heuristic, which needs no bound on a record's ones.
 
     Parameters
     ----------
@@ -169,12 +191,14 @@ def choose_features(
     few = True
     if steps.few is None:
         assert schema.n_lower is not None
-        # the second candidate is chosen if the best feature's lift exceeds the bound
-        statistics = [round(LIFT * schema.n_lower), best_single_feature(counts)]
+        # the second candidate is chosen if it exceeds the bound, which is public
+        statistics, change = [round(LIFT * schema.n_lower), best_single_feature(counts)], FACTOR[relation]
+        if _is_one_hot(schema):
+            statistics, change = [0, few_statistic(counts, schema.n_lower)], OF * FACTOR[relation]
         if rng is None:
-            few = bool(noisy_max(statistics, steps.epsilon_look, FACTOR[relation]))
+            few = bool(noisy_max(statistics, steps.epsilon_look, change))
         else:
-            few = bool(PermuteAndFlip(steps.epsilon_look, FACTOR[relation]).release(statistics, rng=rng))
+            few = bool(PermuteAndFlip(steps.epsilon_look, change).release(statistics, rng=rng))
     left = rest_of(epsilon, steps.epsilon_look)
     if not few or steps.n_features == schema.n_features:
         return Choice(everything, few, left, steps)

@@ -13,6 +13,7 @@ from dpml.studies.accuracy import (
     non_private_logistic,
     non_private_nb,
 )
+from dpml.studies.automatic import AutoStudy
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
 from dpml.studies.tuning import SCHEMES, TuningStudy
@@ -20,6 +21,7 @@ from dpml.studies.tuning import SCHEMES, TuningStudy
 __all__ = [
     "SCHEMES",
     "AccuracyStudy",
+    "AutoStudy",
     "BinnedNBStudy",
     "LogisticStudy",
     "MomentsNBStudy",

@@ -146,6 +146,18 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         X = SelectsColumns.transform(self, X)
         return self.classifier_.predict_proba(X)
 
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class.
+
+        They are the classifier's own, or else its log odds (two classes) or log probabilities, which are comparable
+        between records.
+        """
+        X = SelectsColumns.transform(self, X)
+        if hasattr(self.classifier_, "decision_function"):
+            return self.classifier_.decision_function(X)
+        found = self.classifier_.predict_log_proba(X)
+        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
+
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on records. It is exact, so a released model (``release=True``) does not have it."""

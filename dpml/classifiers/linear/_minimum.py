@@ -26,7 +26,10 @@ Noise = NormGamma | Laplace | NormalNoise
 
 
 def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X: Any, signs: Any, **solver: Any) -> Any:
-    """Release minimisers of J(θ) + b·θ plus `cover`, (draws, D); `solver` is reg_lambda, tolerance, loss and rng."""
+    """Release minimisers of J(θ) + b·θ plus `cover`, (draws, D).
+
+    `solver` is reg_lambda, tolerance, loss and rng, and may have a public `centre` of the regulariser.
+    """
     rng = solver.pop("rng")
     perturbed = PerturbedMinimum(noise, draws, **solver)
     theta = door.release(perturbed, (X, signs), rng)
@@ -36,17 +39,23 @@ def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X:
 
 @dataclass(frozen=True)
 class PerturbedMinimum:
-    """The minimiser of J(θ) + b·θ, where b is a noise vector centred at 0."""
+    """The minimiser of J(θ) + b·θ, where b is a noise vector centred at 0.
+
+    With a `centre` c the regulariser is (λ/2)‖θ - c‖², which differs from (λ/2)‖θ‖² by -λc·θ and a constant.
+    """
 
     noise: Noise
     draws: int
     reg_lambda: float
     tolerance: float
     loss: Loss
+    centre: tuple[float, ...] | None = None  # a tuple, because mechanisms are compared
 
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         X, signs = statistic
         b = self.noise._sample(np.zeros((self.draws, X.shape[1])), rng)
+        if self.centre is not None:
+            b = b - self.reg_lambda * np.array(self.centre)
         return minimise(X, signs, self.reg_lambda, self.tolerance, b, self.loss)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:

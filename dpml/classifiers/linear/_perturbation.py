@@ -257,6 +257,7 @@ def release_objective(
     loss: Loss = LOGISTIC,
     norm: str = "l2",
     squared_norm: float = 1.0,
+    centre: Any = None,
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
@@ -292,6 +293,10 @@ def release_objective(
         The norm in which records are bounded by 1.
     squared_norm : float
         q in (0, 1], a public bound on ‖x‖₂².
+    centre : array of shape (D,), optional
+        The point to which the weights are regularised, public or released before: λ/2 is the weight of ‖θ - centre‖².
+        The derivation holds for it, because it changes the gradient by a constant that is the same for neighbours.
+        Default: 0.
     draws : int
         Number of draws, solved together.
     rng : numpy.random.Generator
@@ -310,8 +315,13 @@ def release_objective(
     options: dict[str, Any] = {"relation": relation, "calibration": calibration, "loss": loss}
     rate, reg_lambda = objective_noise(main, check_lambda(reg_lambda) / squared_norm, **options)
     reg_lambda *= squared_norm
-    tolerance = reachable(tolerance, (D + 40) / rate, reg_lambda, loss)
+    start = None if centre is None else np.asarray(centre, dtype=float)
+    if start is not None and (start.shape != (D,) or not np.isfinite(start).all()):
+        raise InvalidParameter("centre", start.shape, f"finite, of shape ({D},)")
+    pulled = 0.0 if start is None else reg_lambda * float(np.linalg.norm(start))
+    tolerance = reachable(tolerance, (D + 40) / rate + pulled, reg_lambda, loss)
     noise: NormGamma | Laplace = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
     cover = NormGamma(spare, 2 * tolerance / reg_lambda, D)
     solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}
+    solver["centre"] = None if start is None else tuple(start.tolist())
     return release_minimum(noise, cover, draws, X, signs, **solver)

@@ -6,6 +6,7 @@ Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `m
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -40,7 +41,7 @@ from dpml.counts import (
     row_bounded_scales,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -56,6 +57,10 @@ __all__ = [
 ]
 
 SELECTIONS = ("auto", "none")
+MISSING_NUMBER = (
+    "the schema states no n_lower, so row_bound falls to 1, which costs accuracy: state a public lower bound on the "
+    "number of records, as in Schema(..., n_lower=1000) or Schema.binary(D, n_lower=1000)"
+)
 METHODS = ("row-bounded", "published", "partitioned")
 FloatArray = NDArray[np.float64]
 
@@ -185,7 +190,8 @@ class BernoulliNB(NaiveBayes):
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=1000)
     >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
-    >>> model = BernoulliNB(epsilon=1.0, random_state=0).fit(X, y)
+    >>> schema = Schema.binary(5, n_lower=1000)
+    >>> model = BernoulliNB(epsilon=1.0, schema=schema, random_state=0).fit(X, y)
     >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
     [1, 0]
     """
@@ -255,6 +261,8 @@ class BernoulliNB(NaiveBayes):
         else:
             if self.row_bound is not None:
                 check_integer(self.row_bound, "row_bound", 1)
+            elif schema.n_lower == 1:
+                warnings.warn(MISSING_NUMBER, FactWarning, stacklevel=2)
             charge(self.budget, relation, epsilon, label="BernoulliNB, row-bounded")
             mask = np.ones(D, dtype=bool)
             if self.selection == "auto":

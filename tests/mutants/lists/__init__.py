@@ -2,6 +2,7 @@
 
 from mutants.lists import (
     _auditing,
+    _automatic,
     _classifiers,
     _evaluation,
     _grid,
@@ -13,5 +14,17 @@ from mutants.lists import (
     _smooth,
 )
 
-ROOMS = (_ground, _mechanisms, _smooth, _selection, _classifiers, _linear, _grid, _publishing, _evaluation, _auditing)
+ROOMS = (
+    _ground,
+    _mechanisms,
+    _smooth,
+    _selection,
+    _classifiers,
+    _linear,
+    _grid,
+    _publishing,
+    _automatic,
+    _evaluation,
+    _auditing,
+)
 MUTANTS = [mutant for room in ROOMS for mutant in room.MUTANTS]

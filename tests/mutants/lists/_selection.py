@@ -195,9 +195,23 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.plan.choose_features",
         "relation left out of the look",
-        "FACTOR[relation]).release",
-        "1).release",
-        ("test_tuning_best_selector.py::test_the_parts_of_epsilon_add_up",),
+        "best_single_feature(counts)], FACTOR[relation]",
+        "best_single_feature(counts)], 1",
+        ("test_tuning_best_selector.py::test_the_look_has_the_noise_of_its_statistic",),
+    ),
+    Mutant(
+        f"{ROOM}.plan.few_statistic",
+        "what is left forgotten",
+        "OF * lift - REMOVED * errors",
+        "OF * lift",
+        ("test_tuning_best_selector.py::test_one_attribute_is_enough_only_where_little_is_left",),
+    ),
+    Mutant(
+        f"{ROOM}.plan.choose_features",
+        "the look of attributes as if it changed by 1",
+        "OF * FACTOR[relation]",
+        "FACTOR[relation]",
+        ("test_tuning_best_selector.py::test_the_look_has_the_noise_of_its_statistic",),
     ),
     Mutant(
         f"{ROOM}.plan.best_single_feature",

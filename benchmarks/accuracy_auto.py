@@ -1,0 +1,219 @@
+"""The classifier to begin with against every single method, and its public rules on sets that had no part in them.
+
+python benchmarks/accuracy_auto.py [--draws 20] [--rule-draws 6] [--sets telco ...] [--results] [--peers]
+
+The real files are needed (DPML_DATA, with its folder `more`). Three tables are printed, in %:
+
+1. accuracy and AUC of `AutoClassifier` and of each single method, which gets the public cut points of a set;
+2. regret: how far each is below the best single method in hindsight, per set and ε;
+3. leave one set out: the constants of the public rules are chosen on all sets but one, by the mean regret against the
+   best of them, and judged on the set that is left out. They are chosen among `RULES`.
+
+With `--peers` also logistic regression by DP-SGD, and interpret's and diffprivlib's models where they are installed
+(`auto_peers.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+from auto_sets import SETS, JudgedSet, judged_set
+from result_files import FOLDER, write_results
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB, PrivPfCClassifier
+from dpml.classifiers.automatic import additive, plan
+from dpml.exceptions import FactWarning
+
+EPSILONS = (0.1, 0.5, 1.0, 3.0)
+LEADER = "AutoClassifier"
+# (rows of) constants that a public rule could have; the first is the one that is used
+RULES: dict[str, dict[tuple[Any, str], Any]] = {
+    "as it is": {},
+    "weights earlier": {(plan, "ENOUGH"): 25},
+    "weights later": {(plan, "ENOUGH"): 100},
+    "larger grid": {(plan, "GRID_SHARE"): {"counts": 0.95, "weights": 0.6}},
+    "smaller grid": {(plan, "GRID_SHARE"): {"counts": 0.6, "weights": 0.25}},
+    "heavier counts": {(additive, "WEIGHT"): 0.5},
+    "equal bins": {(plan, "BINS_SHARE"): 0.0},
+}
+
+Fit = Callable[[JudgedSet, float, int], tuple[Any, Any]]
+
+
+def encoded(data: JudgedSet) -> tuple[Any, Any, Any]:
+    """Return binary records of training and test, and their schema."""
+    if data.encoding is None:
+        return data.train, data.test, data.schema
+    X = [data.encoding.transform(part, "clip") for part in (data.train, data.test)]
+    binary = data.encoding.binary_schema
+    facts = {"classes": data.schema.classes, "n_lower": data.schema.n_lower, "row_bound": binary.row_bound}
+    return X[0], X[1], type(binary)(binary.features, **facts)
+
+
+def on_table(kind: Any, **options: Any) -> Fit:
+    def fit(data, epsilon, seed):
+        model = kind(epsilon, schema=data.schema, on_invalid="clip", random_state=seed, **options)
+        return model.fit(data.train, data.y_train), data.test
+
+    return fit
+
+
+def on_columns(kind: Any, **options: Any) -> Fit:
+    def fit(data, epsilon, seed):
+        if data.name not in CACHE:
+            CACHE.clear()
+            CACHE[data.name] = encoded(data)
+        train, test, schema = CACHE[data.name]
+        return kind(epsilon, schema=schema, random_state=seed, **options).fit(train, data.y_train), test
+
+    return fit
+
+
+CACHE: dict[str, tuple[Any, Any, Any]] = {}
+METHODS: dict[str, Fit] = {
+    LEADER: on_table(AutoClassifier),
+    "LinearClassifier": on_columns(LinearClassifier),
+    "BernoulliNB": on_columns(BernoulliNB),
+    "BernoulliNB, all columns": on_columns(BernoulliNB, selection="none"),
+    "MixedNB": on_table(MixedNB),
+    "PrivPfCClassifier": on_table(PrivPfCClassifier),
+}
+
+
+def measured(data: JudgedSet, fit: Fit, epsilon: float, draws: int) -> dict[str, float]:
+    """Return means over draws and the standard error of the accuracy, in %."""
+    y = data.schema.check_labels(data.y_test)
+    found, seconds = [], []
+    for seed in range(draws):
+        begun = time.perf_counter()
+        model, test = fit(data, epsilon, seed)
+        seconds.append(time.perf_counter() - begun)
+        p = model.predict_proba(test)
+        auc = roc_auc_score(y, p[:, 1]) if p.shape[1] == 2 else np.nan
+        guess = p.argmax(axis=1)
+        loss = -np.log(np.maximum(p[np.arange(len(y)), y], 1e-6)).mean()
+        found.append(((guess == y).mean(), auc, balanced_accuracy_score(y, guess), loss))
+    table = np.array(found)
+    return {
+        "accuracy": 100 * table[:, 0].mean(),
+        "standard_error": 100 * table[:, 0].std(ddof=1) / np.sqrt(draws) if draws > 1 else np.nan,
+        "auc": table[:, 1].mean(),
+        "balanced_accuracy": 100 * table[:, 2].mean(),
+        "log_loss": table[:, 3].mean(),
+        "seconds": float(np.median(seconds)),
+    }
+
+
+def takes(name: str, data: JudgedSet) -> bool:
+    """Whether a method is run on a set: those for tables only where there is one."""
+    return data.encoding is not None or name not in ("MixedNB", "PrivPfCClassifier")
+
+
+@contextmanager
+def ruled(constants: dict[tuple[Any, str], Any]) -> Iterator[None]:
+    """Other constants of the public rules."""
+    with ExitStack() as stack:
+        for (module, name), value in constants.items():
+            stack.enter_context(mock.patch.object(module, name, value))
+        yield
+
+
+def run(names: list[str], draws: int, rule_draws: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rows, ruled_rows = [], []
+    for name in names:
+        data = judged_set(name)
+        for epsilon in EPSILONS:
+            for method, fit in METHODS.items():
+                if takes(method, data):
+                    n = draws if method in (LEADER, "LinearClassifier") else max(draws // 2, 2)
+                    facts = {"set": name, "epsilon": epsilon, "method": method, "majority": 100 * data.majority}
+                    rows.append(facts | measured(data, fit, epsilon, n))
+            for rule, constants in RULES.items():
+                if rule_draws and (data.encoding is not None):
+                    with ruled(constants):
+                        found = measured(data, METHODS[LEADER], epsilon, rule_draws)
+                    ruled_rows.append({"set": name, "epsilon": epsilon, "rule": rule, **found})
+        show(pd.DataFrame(rows), name)
+    return pd.DataFrame(rows), pd.DataFrame(ruled_rows)
+
+
+def show(table: pd.DataFrame, name: str) -> None:
+    mine = table[table["set"] == name]
+    print(f"\n{name}: majority {mine['majority'].iloc[0]:.1f}; accuracy (standard error), AUC at ε = {EPSILONS}")
+    for method, rows in mine.groupby("method", sort=False):
+        cells = [f"{r.accuracy:5.1f} ({r.standard_error:.1f}) {r.auc:.3f}" for r in rows.itertuples()]
+        print(f"  {method:26s}" + "  ".join(cells) + f"   {rows['seconds'].max():.2f} s", flush=True)
+
+
+def regrets(table: pd.DataFrame) -> pd.DataFrame:
+    """Return how far each method is below the best single method, per set and ε."""
+    wide = table.pivot_table(index=["set", "epsilon"], columns="method", values="accuracy", sort=False)
+    best = wide.drop(columns=LEADER).max(axis=1)
+    return wide.rsub(best, axis=0)
+
+
+def leave_one_out(table: pd.DataFrame) -> pd.DataFrame:
+    """Return, for each set, the rule that the other sets choose, and its regret there against the best rule."""
+    wide = table.pivot_table(index=["set", "epsilon"], columns="rule", values="accuracy", sort=False)
+    regret = wide.rsub(wide.max(axis=1), axis=0)
+    rows = []
+    for name in regret.index.unique("set"):
+        others = regret.drop(index=name, level="set")
+        chosen = others.mean().idxmin()
+        own = regret.loc[name]
+        rows.append(
+            {"left out": name, "chosen": chosen, "regret": own[chosen].mean(), "as it is": own["as it is"].mean()}
+        )
+    return pd.DataFrame(rows)
+
+
+def with_others(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of this run, and of the sets that it left out those that were written before."""
+    path = FOLDER / "accuracy_auto.csv"
+    if not path.exists():
+        return table
+    before = pd.read_csv(path, comment="#")
+    both = pd.concat([before[~before["set"].isin(table["set"])], table], ignore_index=True)
+    return both.sort_values("set", key=lambda names: names.map(SETS.index), kind="stable")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--rule-draws", type=int, default=6, help="0: without the rules")
+    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--results", action="store_true", help="write the rows of these sets to results/")
+    parser.add_argument("--peers", action="store_true")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore", FactWarning)
+    table, rules = run(args.sets, args.draws, args.rule_draws)
+    print("\nregret against the best single method in hindsight, in points")
+    print(regrets(table).round(1).to_string(na_rep=""))
+    if len(rules):
+        print("\nregret of each rule against the best of them, mean over ε, in points")
+        wide = rules.pivot_table(index=["set", "epsilon"], columns="rule", values="accuracy", sort=False)
+        print(wide.rsub(wide.max(axis=1), axis=0).groupby("set", sort=False).mean().round(2).to_string())
+        if rules["set"].nunique() > 1:
+            print("\nleave one set out")
+            print(leave_one_out(rules).round(2).to_string(index=False))
+    if args.peers:
+        from auto_peers import compare
+
+        table = pd.concat([table, compare(args.sets, EPSILONS)], ignore_index=True)
+    if args.results:
+        table["delta"] = table["delta"].fillna(0.0) if "delta" in table else 0.0
+        rounded = table.round({"accuracy": 2, "standard_error": 2, "auc": 4, "balanced_accuracy": 2, "log_loss": 4})
+        write_results("accuracy_auto", with_others(rounded.drop(columns=["seconds", "majority"])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Claims of the classifier to begin with: one for each way that its public rule takes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import recorded
+from dpml.classifiers import AutoClassifier
+from dpml.schema import Feature, Schema
+
+NUMBER = Feature("x", "numeric", lower=0, upper=8)
+TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("c"))
+WIDE = Schema.binary(70)
+WORDS = 1000
+# the public number of records decides the way; it is a statement, which the small tables of an audit contradict
+SCHEMAS: dict[str, Schema] = {
+    "counts": Schema(TABLE, n_lower=2),
+    "number": Schema(TABLE),
+    "bins": Schema(TABLE, n_rows=1_000),
+    "weights": Schema(TABLE, n_rows=100_000),
+    "words": Schema.binary(WORDS, n_rows=2 * WORDS),
+    "linear": Schema(WIDE.features, n_rows=100),
+}
+IN_WORDS = {
+    "counts": "a grid, and counts of the other attributes",
+    "number": "the same after a noisy number of records",
+    "bins": "noisy histograms, a grid, and counts",
+    "weights": "noisy histograms, a grid, and weights",
+    "words": "shrunken counts of words",
+    "linear": "a linear classifier of a wide table",
+}
+
+
+def _tables(schema: Schema, relation: str) -> tuple[Any, Any]:
+    """Return two tables: a record that is in the minority of every group is added, or replaces one of the majority."""
+    D = schema.n_features
+    low, high = np.zeros(D), np.ones(D)
+    if len(TABLE) == D:
+        high = np.array([8.0, 2.0, 1.0, 1.0])
+    elif D == WORDS:
+        high[2:] = 0.0  # a record of many words adds less than one to each count
+    majority, minority = [(low, 0)] * 6, [(high, 1)] * 6
+    rows = majority + minority
+    before = [*rows, (low, 0)] if relation == "replace-one" else rows
+    after = [*rows, (high, 0)]
+
+    def table(rows: list) -> Any:
+        return np.array([values for values, _ in rows]), np.array([label for _, label in rows])
+
+    return table(before), table(after)
+
+
+def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Case:
+    schema = SCHEMAS[way]
+    options: dict[str, Any] = {"schema": schema, "relation": relation, "on_invalid": "clip", "release": release}
+
+    def call(data):
+        return AutoClassifier(epsilon, random_state=None if release else 0, **options).fit(*data)
+
+    def sample(data, draws, rng):
+        seeds = [None if release else rng] * draws
+        fits = [AutoClassifier(epsilon, random_state=seed, **options).fit(*data) for seed in seeds]
+        return np.array([fit.decision_function(data[0][[0, -1]]) for fit in fits])
+
+    words = "a record of the minority of its groups is added, or replaces one of the majority"
+    return Case(*_tables(schema, relation), call, sample, recorded(call), draws=100, words=words)
+
+
+def _entry(way: str, release: bool = False) -> Method:
+    parts = "dpml.classifiers.automatic"
+    covers = [f"{parts}.AutoClassifier"]
+    if way not in ("words", "linear"):
+        covers += [f"{parts}.release_table", f"{parts}.additive.release_others"]
+    if way in ("bins", "weights"):
+        covers += [f"{parts}.release_histograms", f"{parts}.tables.release_bins"]
+    if way == "weights":
+        covers.append(f"{parts}.additive.release_started")
+    return Method(
+        f"auto-{way}" + ("-release" if release else ""),
+        f"The classifier to begin with: {IN_WORDS[way]}" + (", release" if release else ""),
+        "classifier",
+        tuple(covers),
+        "this project: composition of its parts",
+        "ε",
+        True,
+        partial(_case, way, release=release),
+        cost="as claimed at most",
+    )
+
+
+METHODS = (*map(_entry, SCHEMAS), _entry("bins", release=True), _entry("words", release=True))

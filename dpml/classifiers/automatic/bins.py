@@ -1,0 +1,162 @@
+"""Private bins of numbers: one noisy histogram of each number, and cut points that share its mass evenly.
+
+Statistics: `histograms`, exact counts of cells of equal width over the public domain. Release: `release_histograms`.
+The cut points, `quantile_levels`, are post-processing: nested levels of up to 2, 4, 8 and 16 bins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_relation
+from dpml.classifiers.automatic.layout import Layout
+from dpml.counts import FACTOR, perturbed
+from dpml.mechanisms import Laplace
+
+__all__ = ["default_n_cells", "histograms", "pruned", "quantile_levels", "release_histograms"]
+
+FloatArray = NDArray[np.float64]
+# cells of each histogram
+CELLS = 512
+# a histogram is bought where there are this many records for one scale of the noise on a cell
+WORTH = 40.0
+# an interval is cut at its half where its noisy number of records is at least this many standard deviations
+CLEAR = 3.0
+# half a part is empty if its noisy number of records is below this many standard deviations
+EMPTY = 2.0
+DEPTH = 4  # levels of 2, 4, 8 and 16 bins
+
+
+def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: str = "add-remove") -> int:
+    """Return the public rule for the cells of each histogram, or 0 where noise would hide the whole histogram.
+
+    The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). A histogram is worth its ε where there
+    are at least `WORTH`·b records. It has many cells, because stated bounds are often wide, and empty cells cost little
+    (`pruned`).
+
+    Examples
+    --------
+    >>> [default_n_cells(10_000, 10, epsilon) for epsilon in (0.01, 0.1)]
+    [0, 512]
+    """
+    if not n_numbers or epsilon <= 0:
+        return 0
+    b = n_numbers * FACTOR[check_relation(relation)] / epsilon
+    return CELLS if n_records >= WORTH * b else 0
+
+
+def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
+    """Count the records in cells of equal width of each number's domain, shape (numbers, cells). Exact: private."""
+    found = np.zeros((len(layout.numbers), n_cells))
+    for row, a in zip(found, layout.numbers, strict=True):
+        feature = layout.attributes[a].feature
+        lower, upper = float(feature.lower or 0), float(feature.upper or 0)
+        # halved, because the width of a domain may exceed the largest float
+        share = (np.asarray(layout.column(X, a), dtype=float) / 2 - lower / 2) / (upper / 2 - lower / 2)
+        cell = np.clip((share * n_cells).astype(np.intp), 0, n_cells - 1)
+        row += np.bincount(cell, minlength=n_cells)[:n_cells]
+    return found
+
+
+def release_histograms(
+    exact: FloatArray,
+    epsilon: float,
+    *,
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> tuple[FloatArray, float]:
+    """Release the histograms of K numbers, and the scale of the noise.
+
+    Privacy: ε for `relation`. A record lies in one cell of each of K histograms: L1 sensitivity K, or 2K under
+    replace-one.
+    """
+    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * len(exact))
+    return perturbed(exact, noise, rng, secure), noise.scale
+
+
+def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float) -> list[list[float]]:
+    """Return nested levels of cut points that share the noisy mass evenly.
+
+    An interval is cut next to the cell in which its noisy mass reaches a half, on the side that comes closer, or in the
+    middle where its mass does not stand out of the noise. A cell that holds most of the mass, as a value that many
+    records share, ends up in a bin of its own.
+
+    Examples
+    --------
+    >>> quantile_levels(np.array([90.0, 2, 3, 5, 5, 2, 2, 1]), 0.01, 0.0, 80.0)[:3]
+    [[10.0], [10.0, 40.0], [10.0, 30.0, 40.0, 50.0]]
+    """
+    noisy = pruned(noisy, scale)
+    mass = np.concatenate([[0.0], np.cumsum(noisy)])
+    intervals: list[tuple[int, int]] = [(0, len(noisy))]
+    cuts: set[int] = set()
+    levels: list[list[float]] = []
+    edges = _edges(lower, upper, len(noisy))
+    for _ in range(DEPTH):
+        finer: list[tuple[int, int]] = []
+        for first, last in intervals:
+            cut = _half(mass, first, last, scale, int(np.count_nonzero(noisy[first:last])))
+            finer += [(first, last)] if cut is None else [(first, cut), (cut, last)]
+            if cut is not None:
+                cuts.add(cut)
+        if len(finer) > len(intervals):
+            levels.append([edges[cut] for cut in sorted(cuts)])
+        intervals = finer
+    return levels
+
+
+def pruned(noisy: FloatArray, scale: float) -> FloatArray:
+    """Return a histogram in which the cells of every empty part are 0, as far as the noise lets it be seen.
+
+    From all cells down, a part's records are divided between its halves: by least squares, so that the halves add up to
+    the part; and if one of them does not stand out of its noise, the other gets all. The noise of empty cells would
+    else add up.
+
+    Examples
+    --------
+    >>> pruned(np.array([1.0, -1.0, 0.5, 90.0, 1.0, -2.0, 0.5, 0.5]), 1.0).tolist()
+    [0.0, 0.0, 0.0, 90.5, 0.0, 0.0, 0.0, 0.0]
+    """
+    found = np.zeros(len(noisy))
+    mass = np.concatenate([[0.0], np.cumsum(noisy)])
+    parts = [(0, len(noisy), max(float(mass[-1]), 0.0))]
+    while parts:
+        first, last, total = parts.pop()
+        if last - first == 1:
+            found[first] = total
+            continue
+        middle = (first + last) // 2
+        left, right = float(mass[middle] - mass[first]), float(mass[last] - mass[middle])
+        gap = (total - left - right) / 2
+        left, right = left + gap, right + gap
+        least = EMPTY * scale * math.sqrt(last - first)  # deviations of the noise on a half
+        if left < least and left <= right:
+            left, right = 0.0, total
+        elif right < least:
+            left, right = total, 0.0
+        if left > 0:
+            parts.append((first, middle, left))
+        if right > 0:
+            parts.append((middle, last, right))
+    return found
+
+
+def _edges(lower: float, upper: float, cells: int) -> Sequence[float]:
+    return [lower * (1 - k / cells) + upper * (k / cells) for k in range(cells + 1)]
+
+
+def _half(mass: FloatArray, first: int, last: int, scale: float, cells: int) -> int | None:
+    """Return the cell at which an interval is cut, or None."""
+    total = float(mass[last] - mass[first])
+    if last - first < 2:
+        return None
+    if total < CLEAR * scale * math.sqrt(2 * max(cells, 1)):
+        return (first + last) // 2
+    inside = mass[first + 1 : last] - mass[first]
+    return first + 1 + int(np.abs(inside - total / 2).argmin())

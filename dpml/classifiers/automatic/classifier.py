@@ -1,0 +1,242 @@
+"""AutoClassifier: the classifier to begin with, for any schema."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import log_expit, log_softmax
+
+from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
+from dpml.budget import Budget, charge
+from dpml.budget.shares import rest_of
+from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.automatic.layout import Layout
+from dpml.classifiers.automatic.plan import COUNT_SHARE, default_plan
+from dpml.classifiers.automatic.tables import release_table
+from dpml.classifiers.automatic.words import shrunken_models
+from dpml.classifiers.linear_classifier import LinearClassifier
+from dpml.classifiers.naive_bayes.bernoulli import default_row_bound
+from dpml.classifiers.naive_bayes.mixed import MixedNB
+from dpml.counts import contingency, perturbed, release_row_bounded
+from dpml.encoding import SHARE_GRID, share_rows
+from dpml.exceptions import FactWarning, InvalidData, shown
+from dpml.mechanisms import Laplace
+from dpml.mechanisms.secure import check_release
+from dpml.schema import Schema, resolve_schema
+
+__all__ = ["AutoClassifier"]
+
+FloatArray = NDArray[np.float64]
+CLASS_SHARE = 0.1
+# a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
+LOWERED = 3.0
+
+
+@dataclass(eq=False, repr=False)
+class AutoClassifier(PrivateClassifier):
+    """The classifier to begin with: any schema, nothing to choose but ε.
+
+    It takes numbers, categories, binary columns and sparse words, with two classes or more, and bins and encodes them
+    itself. A public rule chooses the method (`default_plan`):
+
+    - *A table of attributes.* Numbers are cut at noisy quantiles, or in equal widths where the noise would hide them. A
+      grid over a few attributes is chosen privately (`dpml.classifiers.PrivPfCClassifier`). The other attributes are
+      added, by noisy counts or, with enough records, by logistic regression that starts at the grid's answer.
+    - *Words.* Naive Bayes with noisy counts that are shrunk one by one, or `dpml.classifiers.LinearClassifier`.
+
+    Released: what these methods release. Without a stated number of records, a noisy one.
+
+    Privacy: ε per fit, for `relation`, by composition. The rules read the schema, ε and released values.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation for which ε holds; it must be the budget's.
+    schema : Schema, optional
+        Public facts. State `n_lower`: without it a part of ε counts the records. None: the canonical binary schema.
+    budget : Budget, optional
+        Charged ε before anything is computed from the records.
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain, a label that is not a class, or fewer records than `n_lower`. A
+        release always clips. For study, clipping warns of what it changes.
+    release : bool
+        Draw the noise securely (the extra ``release``); forbids `random_state`. Only methods with a secure sampler are
+        then chosen.
+    random_state : int, Generator, RandomState or None
+        Seed of the noise, for study.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The schema's classes, present in the data or not.
+    plan_ : Plan
+        What the public rule chose.
+    method_ : str
+        The same in words: "grid and counts", "grid and weights", "words", "naive-bayes" or "objective".
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
+
+    Notes
+    -----
+    The grid is that of Su et al. 2018; the parts around it are this project's (docs/errata.md).
+
+    Examples
+    --------
+    >>> from dpml.schema import Feature
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"age": rng.integers(18, 90, 5000), "job": rng.choice(["none", "part", "full"], 5000)})
+    >>> y = np.where((table["age"] > 60) & (table["job"] == "none"), "yes", "no")
+    >>> age = Feature("age", "numeric", lower=18, upper=90)
+    >>> job = Feature("job", "categorical", ("none", "part", "full"))
+    >>> schema = Schema((age, job), ("no", "yes"), n_lower=4000)
+    >>> model = AutoClassifier(1.0, schema=schema, random_state=0).fit(table, y)
+    >>> model.predict(pd.DataFrame({"age": [80, 80], "job": ["none", "full"]})).tolist()
+    ['yes', 'no']
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any) -> AutoClassifier:
+        """Fit to private records.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            A DataFrame's columns are looked up in the schema by name; others follow its order.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+        """
+        X = self._enter(X)
+        epsilon = check_epsilon(self.epsilon)
+        relation = check_relation(self.relation)
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        if self.release:
+            check_release(self.random_state)
+        rng = None if self.release else as_generator(self.random_state)
+        for name in ("estimator_", "_model", "_linear"):
+            self.__dict__.pop(name, None)  # an earlier fit may have chosen another method
+        schema = resolve_schema(self.schema, X)
+        named = isinstance(X, pd.DataFrame)
+        count = schema.public_count(X, relation)
+        if not self.release and self.on_invalid == "clip":
+            _tell_misfits(schema, X, y)
+        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        if not self.release and self.on_invalid == "raise" and len(codes) < (schema.n_lower or 1):
+            raise InvalidData(f"X has {len(codes)} records: the schema's n_lower is {schema.n_lower}")
+        charge(self.budget, relation, epsilon, label="AutoClassifier")
+        noise: dict[str, Any] = {"rng": rng, "secure": self.release}
+        n, left = _number(schema, count, len(codes), epsilon, relation, noise)
+        self.plan_ = default_plan(schema, left, n, relation=relation, release=self.release)
+        # some records may have been dropped, but the public number is that of the given ones
+        schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
+        if self.plan_.kind == "table":
+            [self._model] = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
+            self.method_ = f"grid and {self.plan_.addition}"
+        elif self.plan_.kind == "words":
+            self._fit_words(X, codes, schema, left, noise)
+            self.method_ = "words"
+        else:
+            self._fit_held(X, codes, schema, left, rng)
+        self._learned_facts(schema, named)
+        return self
+
+    def _fit_words(
+        self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, noise: dict[str, Any]
+    ) -> None:
+        r = default_row_bound(schema, epsilon)
+        exact = contingency(share_rows(X, r), codes, schema.n_classes)
+        shared: dict[str, Any] = {"relation": self.relation, "class_share": CLASS_SHARE}
+        noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **shared, **noise)
+        self._linear = shrunken_models(noisy, epsilon, r, **shared)
+
+    def _fit_held(self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, rng: Any) -> None:
+        """Fit another classifier of the library; the charge of this fit pays for it."""
+        facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
+        facts |= {"random_state": rng, "on_invalid": self.on_invalid}
+        purse = Budget(epsilon, relation=self.relation)
+        kind: Any = LinearClassifier if schema.is_binary else MixedNB
+        held = kind(epsilon, **facts, budget=purse).fit(X, np.asarray(schema.classes)[codes])
+        self.estimator_ = held.set_params(random_state=None)
+        self.method_ = held.method_ if schema.is_binary else "naive-bayes"
+
+    # ---- post-processing ----------------------------------------------------------------------------------------
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log probabilities of the classes, shape (n, C)."""
+        X = self._checked(X)
+        if self.plan_.kind == "table":
+            return self._model.log_probabilities(X)
+        if self.plan_.kind == "words":
+            scores = self._linear.decision(X)[0]
+            if scores.shape[1] == 1:
+                return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
+            return log_softmax(scores, axis=1)
+        return self.estimator_.predict_log_proba(X)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
+        return np.exp(self.predict_log_proba(X))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return scores: for two classes the log odds of class 1, shape (n,); else log probabilities, (n, C).
+
+        A score means the same for every record, so that records can be ranked by it.
+        """
+        found = self.predict_log_proba(X)
+        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most probable class of each record."""
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+def _tell_misfits(schema: Schema, X: Any, y: Any) -> None:
+    """Warn, for study, of what clipping changes."""
+    try:
+        found = schema.misfits(X, y)
+    except Exception:  # no table, or labels of another number: the checks that follow say so
+        return
+    if found:
+        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(found.items())[:8])
+        warnings.warn(
+            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({told}): "
+            "check how they are spelt in the schema",
+            FactWarning,
+            stacklevel=3,
+        )
+
+
+def _number(
+    schema: Schema, count: int | None, n: int, epsilon: float, relation: str, noise: dict[str, Any]
+) -> tuple[float, float]:
+    """Return a number of records that is public or released, and the ε that is left.
+
+    One more record, or one that a replaced record drops, changes the number by 1 under both relations.
+    """
+    if count is not None:
+        return float(max(count, 1)), epsilon
+    assert schema.n_lower is not None
+    if schema.n_lower > 1:
+        return float(schema.n_lower), epsilon
+    mechanism = Laplace(epsilon * COUNT_SHARE, 1)
+    noisy = float(perturbed(np.array([float(n)]), mechanism, noise["rng"], noise["secure"])[0])
+    least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
+    return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)

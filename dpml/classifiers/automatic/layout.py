@@ -1,0 +1,153 @@
+"""The attributes of a table: categories, numbers, one-hot blocks that cover all values, and binary columns.
+
+Each record lies in one group of every attribute, at every level of its taxonomy. Records are transformed by themselves,
+by public facts and by bins that are public or released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpml.classifiers.grid import Records
+from dpml.schema import Feature, Schema, Taxonomy
+
+__all__ = ["Attribute", "Layout"]
+
+# groups of an attribute of numbers in the additive part of a model
+MOST_GROUPS = 8
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute: the columns of the table that it is read from, and its domain."""
+
+    columns: tuple[int, ...]
+    feature: Feature
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The levels at which its values are told apart."""
+        return self.feature.taxonomy
+
+    @property
+    def level(self) -> int:
+        """The level of the additive part: the finest one, but at most `MOST_GROUPS` groups of numbers."""
+        sizes = self.taxonomy.sizes
+        most = MOST_GROUPS if self.feature.kind == "numeric" else sizes[-1]
+        return max(level for level, size in enumerate(sizes) if size <= most)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The attributes of a schema's columns. A one-hot block whose columns cover all values is one attribute.
+
+    A number with private bins has a *twin* with its bins of equal width. Bins of equal mass tell common values apart,
+    and bins of equal width rare ones; a grid may choose either.
+
+    Examples
+    --------
+    >>> blocks = [Feature(f"sex={v}", block="sex", exhaustive=True) for v in "fm"]
+    >>> layout = Layout.of(Schema((Feature("age", "numeric", lower=0, upper=80), *blocks, Feature("owner"))))
+    >>> [attribute.feature.name for attribute in layout.attributes]
+    ['age', 'sex', 'owner']
+    """
+
+    schema: Schema
+    attributes: tuple[Attribute, ...]
+    twins: tuple[Attribute, ...] = ()
+
+    @classmethod
+    def of(cls, schema: Schema) -> Layout:
+        """Return the layout of a schema."""
+        whole = schema.attributes
+        found: list[Attribute] = []
+        for i, feature in enumerate(schema.features):
+            columns = whole.get(feature.block or "")
+            if columns is None:
+                found.append(Attribute((i,), feature))
+            elif columns[0] == i:
+                values = tuple(schema.features[j].name for j in columns)
+                found.append(Attribute(tuple(columns), Feature(feature.block or "", "categorical", values)))
+        return cls(schema, tuple(found))
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Positions of the attributes that are numbers."""
+        return tuple(a for a, attribute in enumerate(self.attributes) if attribute.feature.kind == "numeric")
+
+    @cached_property
+    def everything(self) -> tuple[Attribute, ...]:
+        """The attributes that a grid can choose among: all of them, then the twins."""
+        return self.attributes + self.twins
+
+    @cached_property
+    def taxonomies(self) -> tuple[Taxonomy, ...]:
+        """The taxonomies that a grid can choose among."""
+        return tuple(attribute.taxonomy for attribute in self.everything)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of groups of each attribute in the additive part."""
+        return tuple(attribute.taxonomy.sizes[attribute.level] for attribute in self.attributes)
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """First column of each attribute in the additive part."""
+        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
+
+    def with_levels(self, levels: Mapping[int, Sequence]) -> Layout:
+        """Return the layout in which some attributes have other levels, and a twin with the levels they had."""
+        changed = [
+            replace(attribute, feature=replace(attribute.feature, levels=tuple(map(tuple, levels[a]))))
+            if a in levels
+            else attribute
+            for a, attribute in enumerate(self.attributes)
+        ]
+        return Layout(self.schema, tuple(changed), tuple(self.attributes[a] for a in levels))
+
+    # ---- parts of a table that `Schema.check_features` returned ------------------------------------------------------
+
+    def column(self, X: Any, a: int) -> Any:
+        """Return the values of an attribute of one column."""
+        (i,) = self.everything[a].columns
+        if hasattr(X, "iloc"):
+            return X.iloc[:, i]
+        return X[:, [i]].toarray().ravel() if sparse.issparse(X) else X[:, i]
+
+    def places(self, X: Any) -> list[NDArray]:
+        """Return the finest group of each record for each attribute and twin."""
+        X = X.tocsc() if sparse.issparse(X) else X
+        return [self._place(X, a) for a in range(len(self.everything))]
+
+    def _place(self, X: Any, a: int) -> NDArray:
+        attribute = self.everything[a]
+        if len(attribute.columns) > 1:
+            some = list(attribute.columns)
+            ones = X.iloc[:, some].to_numpy(dtype=float) if hasattr(X, "iloc") else X[:, some]
+            ones = ones.toarray() if sparse.issparse(ones) else ones
+            # by position: the taxonomy of a block keeps the order of its columns
+            group = ones.argmax(axis=1)
+        elif attribute.feature.kind == "binary":
+            group = attribute.taxonomy.places((0, 1))[(np.asarray(self.column(X, a), dtype=float) > 0.5).astype(int)]
+        else:
+            group = attribute.taxonomy.places(self.column(X, a))
+        return group.astype(np.min_scalar_type(attribute.taxonomy.sizes[-1]))
+
+    def records(self, X: Any, codes: NDArray[np.intp]) -> Records:
+        """Return the records for the counts of a grid; private."""
+        return Records(self.places(X), codes, self.schema.n_classes, self.taxonomies)
+
+    def groups(self, places: Sequence[NDArray]) -> NDArray[np.intp]:
+        """Return the column of the additive part in which each record has its one, shape (n, A); twins have none."""
+        found = [
+            start + attribute.taxonomy.above(attribute.level)[place]
+            for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)
+        ]
+        return np.column_stack(found).astype(np.intp)

@@ -1,0 +1,157 @@
+"""The classifier of a table of few attributes: private bins, a privately chosen grid, and what the rest adds.
+
+Statistics: counts of histograms, grids and groups. Release: `release_table`, in three steps whose shares of ε the plan
+states. Model: `TableModel`, which reads released values only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit, log_softmax
+
+from dpml._validate import check_integer
+from dpml.budget.shares import divide_epsilon, rest_of
+from dpml.classifiers.automatic.additive import (
+    Additive,
+    columns_of_attributes,
+    group_counts,
+    others_of,
+    release_others,
+    release_started,
+    scores_of_counts,
+)
+from dpml.classifiers.automatic.bins import histograms, quantile_levels, release_histograms
+from dpml.classifiers.automatic.layout import Layout
+from dpml.classifiers.automatic.plan import Plan
+from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
+from dpml.classifiers.grid.cells import consistent
+
+__all__ = ["TableModel", "release_bins", "release_table"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TableModel:
+    """A released model of a table.
+
+    Attributes
+    ----------
+    layout : Layout
+        With the bins that were used.
+    grid : NoisyGrid
+    additive : Additive
+    """
+
+    layout: Layout
+    grid: NoisyGrid
+    additive: Additive
+
+    def log_probabilities(self, X: Any) -> FloatArray:
+        """Return log probabilities of the classes for a checked table, shape (n, C)."""
+        return self.log_probabilities_at(*self.located(X))
+
+    def located(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the cell of each record of a checked table, and its columns of the additive part."""
+        places = self.layout.places(X)
+        return cells_of(self.grid, places), self.layout.groups(places)
+
+    def log_probabilities_at(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
+        """Return log probabilities of the classes for located records; models of one grid have these in common."""
+        scores = self.additive.scores(cell, groups)
+        if not self.additive.log_odds:
+            return log_softmax(scores, axis=1)
+        if scores.shape[1] == 1:
+            return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
+        return log_softmax(log_expit(scores), axis=1)
+
+
+def cells_of(grid: NoisyGrid, places: list[NDArray]) -> NDArray[np.intp]:
+    """Return the cell of each record."""
+    cell = np.zeros(len(places[0]), dtype=np.intp)
+    for a in grid.attributes:
+        taxonomy, level = grid.taxonomies[a], grid.levels[a]
+        cell = cell * taxonomy.sizes[level] + taxonomy.above(level)[places[a]]
+    return cell
+
+
+def release_bins(layout: Layout, X: Any, plan: Plan, epsilon: float, **noise: Any) -> Layout:
+    """Return the layout with private bins of numbers. Privacy: ε, by `release_histograms`."""
+    noisy, scale = release_histograms(histograms(layout, X, plan.n_cells), epsilon, **noise)
+    levels = {}
+    for row, a in zip(noisy, layout.numbers, strict=True):
+        feature = layout.attributes[a].feature
+        cuts = quantile_levels(row, scale, float(feature.lower or 0), float(feature.upper or 0))
+        if cuts:
+            levels[a] = cuts
+    return layout.with_levels(levels)
+
+
+def release_table(
+    layout: Layout,
+    X: Any,
+    codes: NDArray[np.intp],
+    plan: Plan,
+    epsilon: float,
+    *,
+    relation: str = "add-remove",
+    draws: int = 1,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> list[TableModel]:
+    """Release the model of a table, one for each draw.
+
+    Released: noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of what is added.
+
+    Privacy: ε for `relation` by composition of these releases, if there is one draw. Each depends on the records and on
+    released values only. Several draws, for study, share the bins and the grid and differ in what is added.
+
+    Parameters
+    ----------
+    layout : Layout
+    X, codes
+        A checked table and its classes 0..C-1.
+    plan : Plan
+        The kind "table".
+    epsilon : float
+    relation : {"add-remove", "replace-one"}
+    rng : numpy.random.Generator
+        For study.
+    draws : int
+    secure : bool
+        Secure noise, without an `rng`; the plan must add counts.
+    """
+    noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
+    left = epsilon
+    if plan.n_cells:
+        for_bins = epsilon * plan.bins_share
+        layout = release_bins(layout, X, plan, for_bins, **noise)
+        left = rest_of(epsilon, for_bins)
+    for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
+    records = layout.records(X, codes)
+    grid = release_grid(records, for_grid, **noise)
+    added = _added(layout, grid, records, plan, for_rest, check_integer(draws, "draws", 1), noise)
+    return [TableModel(layout, grid, additive) for additive in added]
+
+
+def _added(
+    layout: Layout, grid: NoisyGrid, records: Records, plan: Plan, epsilon: float, draws: int, noise: dict[str, Any]
+) -> list[Additive]:
+    probabilities = cell_probabilities(grid)
+    groups = layout.groups(records.places)
+    if plan.addition == "weights":
+        options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws}
+        cell = cells_of(grid, records.places)
+        return release_started(records, groups, cell, probabilities, int(sum(layout.sizes)), epsilon, **options)
+    others = others_of(layout, grid)
+    if not others:
+        return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
+    exact = group_counts(groups, records.codes, layout, records.n_classes)[:, columns_of_attributes(layout, others)]
+    noisy, scale = release_others(np.broadcast_to(exact, (draws, *exact.shape)), len(others), epsilon, **noise)
+    sizes = consistent(grid.counts, grid.total).sum(axis=1) + 1.0
+    shares, log_cells = sizes / sizes.sum(), np.log(probabilities)
+    return [scores_of_counts(counts, scale, layout, others, shares, log_cells) for counts in noisy]

@@ -1,0 +1,92 @@
+"""A study of the classifier to begin with: many draws at one ε, without as many fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
+from dpml.classifiers.automatic import AutoClassifier, Layout, default_plan, release_table
+from dpml.datasets import Dataset
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["AutoStudy"]
+
+FloatArray = NDArray[np.float64]
+
+
+class AutoStudy:
+    """`dpml.classifiers.AutoClassifier` on one data set, ready to be drawn at any ε; for `dpml.sweep.sweep`.
+
+    A table's bins and grid are costly to draw, what is added to them is not. So the draws are divided among a stated
+    number of grids, and the spread of the results includes that of both. Draws of one grid are not independent: for a
+    standard error take as many grids as draws. A table of words is fitted for each draw.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its raw table, or its binary records if that is text. `n_lower` must be stated.
+    relation : {"add-remove", "replace-one"}
+        The relation under which each ε holds.
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> found = AutoStudy(load("census", n=4000))(1.0, draws=6, grids=2, rng=np.random.default_rng(0))
+    >>> found["accuracy"].shape, bool(found["accuracy"].mean() > 0.8)
+    ((6,), True)
+    """
+
+    def __init__(self, dataset: Dataset, *, relation: str = "add-remove"):
+        self.relation = check_relation(relation)
+        schema = dataset.schema if dataset.frame_schema is None else dataset.frame_schema
+        if schema.n_lower == 1:
+            raise InvalidParameter("n_lower", 1, "stated by the data set's schema")
+        if dataset.frame_schema is None:
+            train, test = dataset.X_train, dataset.X_test
+        else:
+            frame = dataset.frame[schema.feature_names]
+            train, test = frame.loc["train"], frame.loc["test"]
+        self._train, self.schema = schema.check_features(train)
+        self._test = schema.check_features(test)[0]
+        self.y_train, self.y_test = dataset.y_train, dataset.y_test
+
+    def __call__(
+        self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, grids: int = 2
+    ) -> dict[str, FloatArray]:
+        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well."""
+        epsilon, rng = check_epsilon(epsilon), check_rng(rng)
+        plan = default_plan(self.schema, epsilon, self._public_number(), relation=self.relation)
+        parts = np.array_split(np.arange(check_integer(draws, "draws", 1)), check_integer(grids, "grids", 1))
+        rows: list[dict[str, float]] = []
+        for part in parts:
+            if plan.kind == "table" and len(part):
+                options: dict[str, Any] = {"relation": self.relation, "draws": len(part), "rng": rng}
+                table = self._train, self.y_train, plan, epsilon
+                models: list[Any] = release_table(Layout.of(self.schema), *table, **options)
+                where = models[0].located(self._test)
+                rows += [self._measure(model.log_probabilities_at(*where), auc) for model in models]
+            else:
+                rows += [self._fitted(epsilon, auc, rng) for _ in part]
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def _public_number(self) -> float:
+        count = self.schema.public_count(self._train, self.relation)
+        return float(count or self.schema.n_lower or 1)
+
+    def _fitted(self, epsilon: float, auc: bool, rng: np.random.Generator) -> dict[str, float]:
+        model = AutoClassifier(epsilon, schema=self.schema, relation=self.relation, random_state=rng)
+        labels = np.asarray(self.schema.classes)[self.y_train]
+        return self._measure(model.fit(self._train, labels).predict_log_proba(self._test), auc)
+
+    def _measure(self, log_probabilities: FloatArray, auc: bool) -> dict[str, float]:
+        from sklearn.metrics import roc_auc_score
+
+        row = {"accuracy": float((log_probabilities.argmax(axis=1) == self.y_test).mean())}
+        if auc:
+            both = log_probabilities.shape[1] == 2 and np.ptp(self.y_test) > 0
+            scores = log_probabilities[:, 1] - log_probabilities[:, 0]
+            row["auc"] = float(roc_auc_score(self.y_test, scores)) if both else np.nan
+        return row

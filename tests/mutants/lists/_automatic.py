@@ -1,0 +1,204 @@
+"""Mutants of the classifier to begin with, of its words and bins, and of a proposed schema."""
+
+from mutants.lists._tests import audit
+from mutants.mutant import Mutant
+
+ROOM, TESTS = "dpml.classifiers.automatic", "test_classifiers_automatic.py"
+DESCRIBED = "test_schema_describe.py"
+RULE = f"{TESTS}::test_the_rule_counts_records_for_each_group"
+FORMULA = f"{TESTS}::test_shrunken_models_follow_the_formula"
+NOISE = f"{TESTS}::test_noise_of_histograms_and_counts_follows_the_sensitivity"
+DROPPED = f"{TESTS}::test_a_dropped_record_shows_in_nothing_public"
+CLIPPED = f"{TESTS}::test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release"
+TWIN = f"{TESTS}::test_a_twin_has_the_bins_of_equal_width_and_no_column"
+ADDED = f"{TESTS}::test_the_parts_add_up_to_epsilon"
+COUNTED = f"{TESTS}::test_a_missing_number_of_records_is_counted_privately"
+
+MUTANTS = [
+    Mutant(
+        f"{ROOM}.tables.release_table",
+        "grid with all that the bins leave",
+        "release_grid(records, for_grid,",
+        "release_grid(records, left,",
+        (audit("auto-counts", "add-remove"),),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}.tables.release_table",
+        "bins not paid for",
+        "left = rest_of(epsilon, for_bins)",
+        "left = epsilon",
+        (ADDED,),
+    ),
+    Mutant(
+        f"{ROOM}.tables._added",
+        "relation left out of the weights",
+        'noise["relation"], "rng"',
+        '"add-remove", "rng"',
+        (audit("auto-weights", "replace-one"),),
+    ),
+    Mutant(
+        f"{ROOM}.tables.cells_of",
+        "cells of another level",
+        "taxonomy.above(level)[places[a]]",
+        "places[a]",
+        (f"{TESTS}::test_cells_are_those_of_the_grid",),
+    ),
+    Mutant(
+        f"{ROOM}.additive.release_others",
+        "sensitivity of one attribute",
+        "FACTOR[check_relation(relation)] * n_attributes",
+        "FACTOR[check_relation(relation)]",
+        (NOISE, audit("auto-counts", "add-remove")),
+    ),
+    Mutant(
+        f"{ROOM}.additive.release_others",
+        "relation left out",
+        "FACTOR[check_relation(relation)] * n_attributes",
+        "n_attributes",
+        (NOISE, audit("auto-counts", "replace-one")),
+    ),
+    Mutant(
+        f"{ROOM}.additive.started_table",
+        "records not in the unit ball",
+        "values.ravel() / (A + 2)",
+        "values.ravel() / A",
+        (f"{TESTS}::test_records_of_the_started_regression_are_in_the_unit_ball",),
+    ),
+    Mutant(
+        f"{ROOM}.additive.release_started",
+        "no start",
+        "centre[width] = MOST_LOGIT * S",
+        "centre[width] = 0.0",
+        (f"{TESTS}::test_much_noise_leaves_the_answer_of_the_grid",),
+    ),
+    Mutant(
+        f"{ROOM}.additive.others_of",
+        "a twin's number counted twice",
+        "attribute.columns not in told",
+        "a not in grid.attributes",
+        (TWIN,),
+    ),
+    Mutant(
+        f"{ROOM}.additive.scores_of_counts",
+        "noise not shrunk",
+        "SHRINKAGE * scale",
+        "0.0 * scale",
+        (f"{TESTS}::test_noise_alone_adds_nothing",),
+    ),
+    Mutant(
+        f"{ROOM}.bins.release_histograms",
+        "sensitivity of one number",
+        "FACTOR[check_relation(relation)] * len(exact)",
+        "FACTOR[check_relation(relation)]",
+        (NOISE,),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}.bins.default_n_cells",
+        "relation left out",
+        "n_numbers * FACTOR[check_relation(relation)] / epsilon",
+        "n_numbers / epsilon",
+        (f"{TESTS}::test_a_histogram_is_bought_where_it_is_worth_its_epsilon",),
+    ),
+    Mutant(
+        f"{ROOM}.bins._half",
+        "noise taken for records",
+        "total < CLEAR * scale",
+        "total < 0 * scale",
+        (f"{TESTS}::test_a_common_value_gets_a_bin_of_its_own_and_noise_is_cut_in_the_middle",),
+    ),
+    Mutant(
+        f"{ROOM}.layout.Layout._place",
+        "a block by its last column",
+        "ones.argmax(axis=1)",
+        "ones.argmin(axis=1)",
+        (f"{TESTS}::test_binary_tables_dense_sparse_and_framed_have_the_same_places",),
+    ),
+    Mutant(
+        f"{ROOM}.plan.default_plan",
+        "relation left out",
+        "check_epsilon(epsilon) / FACTOR[check_relation(relation)]",
+        "check_epsilon(epsilon)",
+        (RULE,),
+    ),
+    Mutant(
+        f"{ROOM}.plan.default_plan",
+        "weights in a release",
+        "if not release and effective",
+        "if effective",
+        (RULE,),
+    ),
+    Mutant(
+        f"{ROOM}.words.shrunken_models",
+        "a rare class shrunk as the others",
+        "(1 - share) ** 2 + (C - 1) * share**2",
+        "C",
+        (FORMULA,),
+    ),
+    Mutant(f"{ROOM}.words._pooled", "pooled counts not shrunk", "(1 - kept) * mean", "(1 - kept) * raw", (FORMULA,)),
+    Mutant(
+        f"{ROOM}.classifier.AutoClassifier.fit",
+        "no charge",
+        'charge(self.budget, relation, epsilon, label="AutoClassifier")',
+        "pass",
+        (f"{TESTS}::test_it_finds_what_two_attributes_say_together",),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}.classifier.AutoClassifier.fit",
+        "records left after clipping are public",
+        "replace(schema, n_rows=count or None, n_lower",
+        "replace(schema, n_rows=len(codes) if count else None, n_lower",
+        (DROPPED,),
+    ),
+    Mutant(
+        f"{ROOM}.classifier.AutoClassifier.fit",
+        "a release says what it clips",
+        'if not self.release and self.on_invalid == "clip"',
+        'if self.release or self.on_invalid == "clip"',
+        (CLIPPED,),
+    ),
+    Mutant(
+        f"{ROOM}.classifier._number",
+        "the exact number of records",
+        'float(perturbed(np.array([float(n)]), mechanism, noise["rng"], noise["secure"])[0])',
+        "float(n)",
+        (COUNTED,),
+    ),
+    Mutant(
+        "dpml.classifiers.linear._minimum.PerturbedMinimum._sample",
+        "centre with another sign",
+        "b - self.reg_lambda",
+        "b + self.reg_lambda",
+        (f"{TESTS}::test_a_centre_moves_the_regulariser",),
+    ),
+    Mutant(
+        "dpml.schema.describe._peeked",
+        "bounds read and not marked",
+        "upper=float(values.max()), peeked=True",
+        "upper=float(values.max())",
+        (f"{DESCRIBED}::test_what_is_read_off_the_data_is_marked_and_asked_for",),
+    ),
+    Mutant(
+        "dpml.schema.describe.describe",
+        "values read unasked",
+        "if peek else None)",
+        "if True else None)",
+        (f"{DESCRIBED}::test_names_and_types_alone_decide_without_a_peek",),
+    ),
+    Mutant(
+        "dpml.estimators.base.PrivateEstimator._enter",
+        "peeked facts released",
+        "and schema.peeked:",
+        "and False:",
+        (f"{DESCRIBED}::test_a_release_refuses_peeked_facts",),
+    ),
+    Mutant(
+        "dpml.schema.schema.Schema.without_ignored",
+        "nothing left out",
+        "str(c) not in self.ignored",
+        "True",
+        (f"{DESCRIBED}::test_columns_left_out_are_named_once_and_are_no_features",),
+    ),
+]

@@ -1,0 +1,570 @@
+"""The classifier to begin with: its parts against naive references, its rule, and what its fit costs and says."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression as NonPrivate
+
+from dpml.auditing import recorded_cost
+from dpml.budget import Budget
+from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier
+from dpml.classifiers.automatic import Layout, default_n_cells, default_plan, histograms, quantile_levels
+from dpml.classifiers.automatic.additive import (
+    Additive,
+    columns_of_attributes,
+    grid_logit,
+    group_counts,
+    others_of,
+    release_others,
+    release_started,
+    scores_of_counts,
+    started_table,
+)
+from dpml.classifiers.automatic.bins import CELLS, CLEAR, WORTH, pruned, release_histograms
+from dpml.classifiers.automatic.plan import ENOUGH, MOST_BINARY
+from dpml.classifiers.automatic.tables import cells_of
+from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
+from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, grid_counts
+from dpml.classifiers.linear import release_objective
+from dpml.classifiers.naive_bayes import models_from_row_bounded
+from dpml.counts import NoisyCounts, row_bounded_scales
+from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, RelationMismatch
+from dpml.mechanisms import Laplace, door
+from dpml.schema import Feature, Schema
+from dpml.tuning import BestSelector
+
+FEATURES = (
+    Feature("age", "numeric", lower=0, upper=80),
+    Feature("job", "categorical", ("none", "part", "full")),
+    Feature("owner"),
+    *(Feature(f"sex={v}", block="sex", exhaustive=True) for v in "fm"),
+)
+SCHEMA = Schema(FEATURES, ("no", "yes"), n_lower=3000)
+THREE = Schema(FEATURES, ("no", "perhaps", "yes"), n_lower=3000)
+
+
+def people(n=4000, seed=0, classes=2):
+    """Records whose class depends on two attributes together, and a little on the others."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"age": rng.integers(0, 81, n).astype(float), "job": rng.choice(["none", "part", "full"], n)})
+    table["owner"] = rng.integers(2, size=n)
+    table["sex=f"] = rng.integers(2, size=n)
+    table["sex=m"] = 1 - table["sex=f"]
+    score = 3.0 * ((table["age"] >= 40) ^ (table["job"] == "full")) + table["owner"] - 2.0
+    y = (rng.random(n) < expit(score)).astype(int)
+    if classes == 3:
+        y = y + (table["sex=f"].to_numpy() & y)
+    return table, np.asarray((SCHEMA if classes == 2 else THREE).classes)[y]
+
+
+def checked(schema=SCHEMA, **options):
+    table, y = people(classes=schema.n_classes, **options)
+    X, codes, schema = schema.check_table(table, y)
+    return X, codes, Layout.of(schema)
+
+
+class Listener:
+    """Keeps what is handed to the door."""
+
+    def __init__(self):
+        self.seen = []
+
+    def release(self, mechanism, statistic, rng):
+        self.seen.append((mechanism, statistic))
+        return mechanism._sample(statistic, rng)
+
+    def coins(self, draw, rng):
+        return draw(rng)
+
+
+# ---- layout ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_record_has_one_place_in_every_attribute():
+    X, _, layout = checked(n=50)
+    assert [attribute.feature.name for attribute in layout.attributes] == ["age", "job", "owner", "sex"]
+    places = layout.places(X)
+    assert places[0].tolist() == [min(int(age // 5), 15) for age in X["age"]]
+    assert places[1].tolist() == [("none", "part", "full").index(job) for job in X["job"]]
+    assert places[2].tolist() == X["owner"].astype(int).tolist()
+    assert places[3].tolist() == [0 if f else 1 for f in X["sex=f"]]
+
+
+def test_groups_are_columns_of_a_one_hot_table():
+    X, codes, layout = checked(n=50)
+    groups = layout.groups(layout.places(X))
+    assert layout.sizes == (8, 3, 2, 2)
+    assert groups[:, 0].tolist() == [min(int(age // 10), 7) for age in X["age"]]
+    one_hot = np.zeros((50, 15))
+    for i, columns in enumerate(groups):
+        one_hot[i, columns] = 1
+    assert one_hot.sum(axis=1).tolist() == [4] * 50
+    expected = [one_hot[codes == c].sum(axis=0) for c in (0, 1)]
+    np.testing.assert_array_equal(group_counts(groups, codes, layout, 2), expected)
+
+
+def test_binary_tables_dense_sparse_and_framed_have_the_same_places():
+    schema = Schema((Feature("a"), *(Feature(f"c={v}", block="c", exhaustive=True) for v in "xyz")))
+    X = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1.0]])
+    layout = Layout.of(schema)
+    for table in (X, sparse.csr_array(X), pd.DataFrame(X, columns=schema.feature_names)):
+        assert [place.tolist() for place in layout.places(table)] == [[1, 0, 1], [1, 0, 2]]
+
+
+# ---- bins ------------------------------------------------------------------------------------------------------------
+
+
+def test_histograms_count_cells_of_equal_width():
+    X, _, layout = checked(n=200)
+    expected, _ = np.histogram(X["age"], bins=16, range=(0, 80))
+    np.testing.assert_array_equal(histograms(layout, X, 16), [expected])
+
+
+def test_cut_points_share_the_mass_and_refine():
+    rng = np.random.default_rng(0)
+    values = np.clip(rng.lognormal(3, 1, 100_000), 0, 255)
+    counts, _ = np.histogram(values, bins=256, range=(0, 256))
+    levels = quantile_levels(counts.astype(float), 1e-9, 0.0, 256.0)
+    assert [len(level) for level in levels] == [1, 3, 7, 15]
+    for above, level in pairwise(levels):
+        assert set(above) <= set(level)
+    shares = np.histogram(values, bins=[0, *levels[2], 256])[0] / 100_000
+    assert shares.max() < 0.16  # eight bins, and cells of width 1
+    assert shares.min() > 0.09
+
+
+def test_a_common_value_gets_a_bin_of_its_own_and_noise_is_cut_in_the_middle():
+    counts = np.zeros(64)
+    counts[0], counts[40] = 900.0, 100.0
+    assert quantile_levels(counts, 1e-9, 0.0, 64.0)[0] == [1.0]
+    # nothing stands out of this noise, so the bins are of equal width
+    assert quantile_levels(counts, 1e6, 0.0, 64.0)[2] == [8.0 * k for k in range(1, 8)]
+    # one cell is left when the noise has hidden the other
+    for scale, first in ((999.0 / CLEAR / np.sqrt(2), 1.0), (1001.0 / CLEAR / np.sqrt(2), 32.0)):
+        assert quantile_levels(counts, scale, 0.0, 64.0)[0] == [first]
+
+
+def test_empty_parts_are_empty_and_the_rest_adds_up():
+    rng = np.random.default_rng(0)
+    counts = np.zeros(256)
+    counts[8:24] = 500.0
+    noisy = counts + rng.laplace(scale=20, size=256)
+    found = pruned(noisy, 20.0)
+    assert found.sum() == pytest.approx(noisy.sum())
+    assert found[128:].sum() == 0
+    assert np.abs(np.cumsum(found) - np.cumsum(counts)).max() < np.abs(np.cumsum(noisy) - np.cumsum(counts)).max()
+    np.testing.assert_allclose(pruned(counts, 1e-12), counts, atol=1e-8)
+
+
+def test_a_histogram_is_bought_where_it_is_worth_its_epsilon():
+    assert default_n_cells(10_000, 0, 1.0) == 0
+    edge = WORTH * 5 / 10_000
+    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
+        assert default_n_cells(10_000, 5, 0.99 * factor * edge, relation) == 0
+        assert default_n_cells(10_000, 5, 1.01 * factor * edge, relation) == CELLS
+
+
+def test_noise_of_histograms_and_counts_follows_the_sensitivity():
+    exact = np.zeros((3, 8))
+    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
+        listener = Listener()
+        with door.listen(listener):
+            release_histograms(exact, 0.5, relation=relation, rng=np.random.default_rng(0))
+            release_others(exact, 4, 0.5, relation=relation, rng=np.random.default_rng(0))
+        assert [mechanism for mechanism, _ in listener.seen] == [Laplace(0.5, 3 * factor), Laplace(0.5, 4 * factor)]
+
+
+# ---- the additive part -----------------------------------------------------------------------------------------------
+
+
+def released(layout, X, codes, levels, scale=1e-9):
+    records = layout.records(X, codes)
+    counts = grid_counts(records, levels).astype(float)
+    return records, NoisyGrid(layout.taxonomies, levels, counts, scale, float(len(codes)), 1.0, 1)
+
+
+def test_cells_are_those_of_the_grid():
+    X, codes, layout = checked(n=300)
+    records, grid = released(layout, X, codes, (1, 1, 0, 0))
+    cell = cells_of(grid, records.places)
+    assert cell.tolist() == [
+        3 * int(age >= 40) + ("none", "part", "full").index(job) for age, job in zip(X["age"], X["job"], strict=True)
+    ]
+    assert others_of(layout, grid) == (2, 3)
+
+
+def test_a_twin_has_the_bins_of_equal_width_and_no_column():
+    X, codes, layout = checked(n=300)
+    binned = layout.with_levels({0: [[10.0], [10.0, 20.0]]})
+    assert [t.sizes for t in binned.taxonomies] == [(1, 2, 3), (1, 3), (1, 2), (1, 2), (1, 2, 4, 8, 16)]
+    assert binned.sizes == (3, 3, 2, 2)
+    assert len(binned.places(X)) == 5
+    assert binned.groups(binned.places(X)).shape == (300, 4)
+    for chosen, others in (((0, 0, 1, 0, 2), (1, 3)), ((1, 0, 0, 0, 0), (1, 2, 3))):
+        assert others_of(binned, released(binned, X, codes, chosen)[1]) == others
+
+
+def test_scores_of_counts_are_naive_bayes_beside_the_grid():
+    X, codes, layout = checked(n=3000)
+    records, grid = released(layout, X, codes, (1, 1, 0, 0))
+    groups = layout.groups(records.places)
+    others = others_of(layout, grid)
+    exact = group_counts(groups, codes, layout, 2)[:, columns_of_attributes(layout, others)]
+    shares = np.bincount(codes) / len(codes)
+    log_cells = np.log(cell_probabilities(grid))
+    model = scores_of_counts(exact, 0.0, layout, others, shares, log_cells)
+    found = model.scores(cells_of(grid, records.places)[:5], groups[:5])
+    for i in range(5):
+        for c in (0, 1):
+            expected = log_cells[c, cells_of(grid, records.places)[i]]
+            for name in ("owner", "sex=m"):
+                column = X[name].to_numpy()[codes == c]
+                rate = ((column == X[name].iloc[i]).sum() + 1) / (len(column) + 2)
+                expected += 0.25 * np.log(rate)
+            assert found[i, c] == pytest.approx(expected, rel=1e-12)
+
+
+def test_noise_alone_adds_nothing():
+    _, _, layout = checked(n=100)
+    noisy = np.random.default_rng(0).laplace(scale=10, size=(2, 15))
+    model = scores_of_counts(noisy, 1e7, layout, (0, 1, 2, 3), np.array([0.9, 0.1]), np.zeros((2, 1)))
+    assert np.ptp(model.groups, axis=0).max() < 1e-4
+
+
+def test_records_of_the_started_regression_are_in_the_unit_ball():
+    X, _, layout = checked(n=100)
+    groups = layout.groups(layout.places(X))
+    table = started_table(groups, np.linspace(-1, 1, 100), 15).toarray()
+    assert np.abs(table).sum(axis=1).max() <= 1 + 1e-12
+    assert (table**2).sum(axis=1).max() <= 1 / 6 + 1e-12
+    assert table.shape == (100, 17)
+    np.testing.assert_allclose(table[:, -1], 1 / 6)
+
+
+def test_without_noise_the_weights_are_those_of_logistic_regression():
+    X, codes, layout = checked(n=2000)
+    records, grid = released(layout, X, codes, (1, 1, 0, 0))
+    p = cell_probabilities(grid)
+    cell, groups = cells_of(grid, records.places), layout.groups(records.places)
+    [model] = release_started(records, groups, cell, p, 15, 1e8, rng=np.random.default_rng(0))
+    found = model.scores(cell, groups)[:, 0]
+    table = started_table(groups, grid_logit(p[1])[cell], 15).toarray()
+    reference = NonPrivate(C=100, fit_intercept=False, tol=1e-8, max_iter=20_000).fit(table, codes)
+    # both regularisers are so weak that only the direction without data differs
+    assert np.abs(expit(found) - reference.predict_proba(table)[:, 1]).max() < 0.02
+    assert np.mean(np.log(np.where(codes, expit(found), expit(-found)))) > -0.55
+
+
+def test_much_noise_leaves_the_answer_of_the_grid():
+    X, codes, layout = checked(n=2000)
+    records, grid = released(layout, X, codes, (1, 1, 0, 0))
+    p = cell_probabilities(grid)
+    cell, groups = cells_of(grid, records.places), layout.groups(records.places)
+    options = {"width": 15, "epsilon": 1e-4, "rng": np.random.default_rng(0)}
+    [model] = release_started(records, groups, cell, p, **options)
+    found = model.scores(cell, groups)[:, 0]
+    near = np.abs(found - np.log(p[1] / p[0])[cell])
+    started = np.corrcoef(found, np.log(p[1] / p[0])[cell])[0, 1]
+    assert np.isfinite(near).all()
+    assert started > 0.5
+
+
+def test_a_centre_moves_the_regulariser():
+    rng = np.random.default_rng(0)
+    X = np.zeros((0, 3))
+    centre = np.array([1.0, -2.0, 5.0])
+    found = [
+        release_objective(X, np.zeros(0), 1e6, 2.0, centre=c, rng=np.random.default_rng(0))[0] for c in (None, centre)
+    ]
+    np.testing.assert_allclose(found[1] - found[0], centre, atol=1e-6)
+    with pytest.raises(InvalidParameter, match="centre"):
+        release_objective(X, np.zeros(0), 1.0, 2.0, centre=np.zeros(2), rng=rng)
+
+
+def test_scores_add_the_cell_and_one_weight_of_each_attribute():
+    additive = Additive(np.array([[1.0, 2.0]]), np.array([[10.0, 20.0, 100.0, 200.0]]), True)
+    found = additive.scores(np.array([0, 1]), np.array([[0, 2], [1, 3]]))
+    assert found.tolist() == [[111.0], [222.0]]
+
+
+# ---- words -----------------------------------------------------------------------------------------------------------
+
+
+def naive_shrunken(noisy, b):
+    """The formula of `shrunken_models`, one word of one class at a time, for one draw."""
+    on, n = noisy.on[0], np.maximum(noisy.n[0], 1)
+    C, D = on.shape
+    raw = on.sum(axis=0)
+    mean = max(raw.mean(), 1.0)
+    noise = 2 * C * b * b
+    coef, intercept = np.zeros((C, D)), np.log(n / n.sum())
+    for j in range(D):
+        signal = max(max(raw.var() - noise, 1e-9), raw[j] ** 2 - 2 * noise)
+        pooled = max(signal / (signal + noise) * raw[j] + noise / (signal + noise) * mean, 0.25 * mean)
+        rate = min(pooled / n.sum(), 0.95)
+        for c in range(C):
+            share = n[c] / n.sum()
+            E, x = share * pooled, on[c, j] - share * raw[j]
+            V = 2 * b * b * ((1 - share) ** 2 + (C - 1) * share**2) + E
+            t = max(SPREAD**2, (x**2 - OUTSTANDING * V) / E**2)
+            q = min(max(rate * (1 + t * E * x / (t * E**2 + V)), 0.05 * rate, 1e-6), 0.97)
+            coef[c, j] = np.log(q / (1 - q))
+            intercept[c] += np.log(1 - q)
+    return coef, intercept
+
+
+@pytest.mark.parametrize("C", [2, 3])
+def test_shrunken_models_follow_the_formula(C):
+    rng = np.random.default_rng(C)
+    noisy = NoisyCounts(rng.normal(20, 30, (1, C, 12)), n=rng.uniform(100, 900, (1, C)))
+    b, _ = row_bounded_scales(0.3, 2, relation="replace-one")
+    models = shrunken_models(noisy, 0.3, 2, relation="replace-one")
+    coef, intercept = naive_shrunken(noisy, b)
+    if C == 2:
+        coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+    np.testing.assert_allclose(models.coef[0], coef, rtol=1e-9)
+    np.testing.assert_allclose(models.intercept[0], intercept, rtol=1e-9)
+
+
+def test_noise_does_not_invent_a_rare_class():
+    rng = np.random.default_rng(0)
+    n, words = np.array([200.0, 3000.0, 800.0]), 1500
+    exact = np.outer(n, 4 / np.arange(8, words + 8))
+    b, _ = row_bounded_scales(0.1, 1)
+    noisy = NoisyCounts(exact[None] / 20 + rng.laplace(scale=b, size=(20, 3, words)), n=np.repeat(n[None], 20, axis=0))
+    records = (rng.random((300, words)) < 4 / np.arange(8, words + 8)).astype(float)
+    guessed = shrunken_models(noisy, 0.1, 1).decision(records).argmax(axis=2)
+    older = models_from_row_bounded(noisy, pooled=0.5 * b).decision(records).argmax(axis=2)
+    assert (older == 0).mean() > 0.1  # 5 % of the records are of this class, and nothing tells it apart
+    assert (guessed == 0).mean() < 0.05
+
+
+# ---- the rule --------------------------------------------------------------------------------------------------------
+
+
+def test_the_rule_counts_records_for_each_group():
+    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=1000)
+    edge = ENOUGH * 20 / 1000
+    assert [default_plan(schema, e).addition for e in (0.99 * edge, edge)] == ["counts", "weights"]
+    assert default_plan(schema, 1.5 * edge, relation="replace-one").addition == "counts"
+    assert default_plan(schema, edge, 500).addition == "counts"
+    assert default_plan(schema, 10 * edge, release=True).addition == "counts"
+    three = Schema(schema.features, (0, 1, 2), n_lower=1000)
+    assert [default_plan(three, e).addition for e in (2.99 * edge, 3 * edge)] == ["counts", "weights"]
+
+
+def test_the_rule_tells_words_from_attributes():
+    assert default_plan(Schema.binary(MOST_BINARY, n_lower=5000), 1.0).kind == "table"
+    assert default_plan(Schema.binary(MOST_BINARY + 1, n_lower=5000), 1.0).kind == "linear"
+    assert default_plan(Schema.binary(1000, n_lower=2000), 1.0).kind == "words"
+    assert default_plan(Schema.binary(1000, n_lower=1999), 1.0).kind == "linear"
+    blocks = [Feature(f"{a}={v}", block=f"a{a}", exhaustive=True) for a in range(30) for v in range(4)]
+    assert default_plan(Schema(tuple(blocks), n_lower=5000), 1.0).kind == "table"
+
+
+# ---- the estimator ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("epsilon", "method"), [(0.2, "grid and counts"), (5.0, "grid and weights")])
+def test_it_finds_what_two_attributes_say_together(epsilon, method, classes):
+    schema = SCHEMA if classes == 2 else THREE
+    table, y = people(classes=classes)
+    budget = Budget(epsilon)
+    model = AutoClassifier(epsilon, schema=schema, budget=budget, random_state=1).fit(table, y)
+    assert model.method_ == method
+    assert budget.spent == epsilon
+    test, y_test = people(seed=1, classes=classes)
+    p = model.predict_proba(test)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (model.predict(test) == np.asarray(schema.classes)[p.argmax(axis=1)]).all()
+    best = {2: 0.80, 3: 0.72}[classes] - (0.06 if epsilon < 1 else 0.02)
+    assert model.score(test, y_test) > best
+    codes = schema.check_labels(y_test)
+    log_loss = -np.log(p[np.arange(len(codes)), codes]).mean()
+    share = np.bincount(codes) / len(codes)
+    assert log_loss < -(share * np.log(share)).sum() - 0.05
+    scores = model.decision_function(test)
+    if classes == 2:
+        np.testing.assert_allclose(expit(scores), p[:, 1], atol=1e-12)
+        # the probabilities say how often they are right
+        sure = p[:, 1] > np.quantile(p[:, 1], 0.8)
+        assert p[sure, 1].mean() == pytest.approx(codes[sure].mean(), abs=0.08)
+    else:
+        np.testing.assert_allclose(np.exp(scores), p, atol=1e-12)
+    again = clone(model).set_params(budget=None).fit(table, y).predict_proba(test)
+    np.testing.assert_array_equal(again, p)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("epsilon", [0.3, 8.0])
+def test_the_parts_add_up_to_epsilon(epsilon, relation):
+    table, y = people()
+    listener = Listener()
+    with door.listen(listener):
+        model = AutoClassifier(epsilon, schema=SCHEMA, relation=relation, random_state=0).fit(table, y)
+    used = [mechanism for mechanism, _ in listener.seen]
+    assert model.plan_.n_cells > 0
+    names = ["Laplace", "Laplace", "ExponentialMechanism", "Laplace"]
+    if epsilon < 1:
+        assert [type(m).__name__ for m in used] == [*names, "Laplace"]
+        paid = [m.epsilon for m in used]
+    else:
+        assert [type(m).__name__ for m in used] == [*names, "PerturbedMinimum", "_Cover"]
+        twice = {"add-remove": 1, "replace-one": 2}[relation]
+        # the rate of the noise in the objective, for each of the two records that a replacement changes
+        paid = [m.epsilon for m in used[:4]] + [twice * used[4].noise.epsilon, used[5].noise.epsilon]
+    assert sum(paid) == pytest.approx(epsilon, rel=1e-9)
+    factor = {"add-remove": 1, "replace-one": 2}[relation]
+    sensitivities = [used[0].sensitivity, used[1].sensitivity, used[3].sensitivity]
+    assert sensitivities == [factor, 1, factor]
+
+
+def test_words_and_wide_tables():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    rate = np.full((2, 1200), 0.01)
+    rate[:, :20] = [[0.1], [0.4]]
+    X = sparse.csr_array((rng.random((3000, 1200)) < rate[y]).astype(float))
+    for columns, method in ((1200, "words"), (200, "naive-bayes")):
+        schema = Schema.binary(columns, row_bound=40, n_lower=3000)
+        model = AutoClassifier(3.0, schema=schema, random_state=0).fit(X[:, :columns], y)
+        assert model.method_ == method
+        assert model.score(X[:, :columns], y) > 0.8
+        dense = model.predict_proba(X[:50, :columns].toarray())
+        np.testing.assert_allclose(dense, model.predict_proba(X[:50, :columns]))
+    mixed = Schema((*Schema.binary(80).features, Feature("x", "numeric", lower=0, upper=1)), n_lower=3000)
+    frame = pd.DataFrame(X[:, :80].toarray(), columns=mixed.feature_names[:80]).assign(x=rng.random(3000))
+    assert AutoClassifier(3.0, schema=mixed, random_state=0).fit(frame, y).score(frame, y) > 0.8
+
+
+def test_a_missing_number_of_records_is_counted_privately():
+    table, y = people()
+    unknown = Schema(FEATURES, ("no", "yes"))
+    listener = Listener()
+    with door.listen(listener):
+        AutoClassifier(2.0, schema=unknown, random_state=0).fit(table, y)
+    mechanism, statistic = listener.seen[0]
+    assert mechanism == Laplace(0.04, 1)
+    assert statistic.tolist() == [4000]
+    listener = Listener()
+    with door.listen(listener):  # under replace-one the number is public
+        AutoClassifier(2.0, schema=unknown, relation="replace-one", random_state=0).fit(table, y)
+    assert listener.seen[0][0].sensitivity == 2
+
+
+def test_a_dropped_record_shows_in_nothing_public():
+    schema = Schema(Schema.binary(70).features, (0, 1))
+    X, y = np.zeros((40, 70)), [0, 1] * 20
+    dropped = [*y[:-1], "?"]
+    for epsilon in (1.0, 1e3):  # the second takes the support vector machine
+        options = {"relation": "replace-one", "on_invalid": "clip", "random_state": 0}
+
+        def call(data, epsilon=epsilon, options=options):
+            return AutoClassifier(epsilon, schema=schema, **options).fit(*data)
+
+        assert recorded_cost(call, (X, y), (X, dropped), pasts=1) <= epsilon * (1 + 1e-9)
+        assert call((X, y))._schema == call((X, dropped))._schema
+
+
+def test_bad_facts_are_named_before_anything_is_spent():
+    table, y = people(n=100)
+    budget = Budget(1.0)
+    few = Schema(FEATURES, ("no", "yes"), n_lower=101)
+    with pytest.raises(InvalidData, match="n_lower is 101"):
+        AutoClassifier(1.0, schema=few, budget=budget).fit(table, y)
+    with pytest.raises(InvalidData, match="No schema was given"):
+        AutoClassifier(1.0, budget=budget).fit(np.array([[3.0], [0.0]]), [0, 1])
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        AutoClassifier(-1.0, schema=SCHEMA, budget=budget).fit(table, y)
+    with pytest.raises(RelationMismatch):
+        AutoClassifier(1.0, schema=Schema(FEATURES, ("no", "yes")), relation="replace-one", budget=budget).fit(table, y)
+    assert not len(budget.ledger)
+
+
+def test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release():
+    table, y = people(n=200)
+    table["job"] = table["job"].replace("full", "Full")
+    labels = [*["Yes"] * 5, *y[5:]]
+    schema = Schema(FEATURES, ("no", "yes"))
+    with pytest.warns(FactWarning, match=f"'job': {(table['job'] == 'Full').sum()}, 'label': 5"):
+        AutoClassifier(1.0, schema=schema, on_invalid="clip", random_state=0).fit(table, labels)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        AutoClassifier(1.0, schema=schema, release=True).fit(table, labels)
+    assert not told
+
+
+def test_a_release_takes_what_has_a_secure_sampler():
+    table, y = people()
+    model = AutoClassifier(5.0, schema=SCHEMA, release=True).fit(table, y)
+    assert model.method_ == "grid and counts"
+    assert np.mean(model.predict(table) == y) > 0.74
+    counts = model._model.grid.counts
+    np.testing.assert_array_equal(counts, np.rint(counts))
+    with pytest.raises(InvalidParameter, match="random_state"):
+        AutoClassifier(5.0, schema=SCHEMA, release=True, random_state=0).fit(table, y)
+
+
+def test_columns_that_a_schema_leaves_out_by_name():
+    table, y = people()
+    with_id = table.assign(number=np.arange(len(table)))
+    facts = {"random_state": 0}
+    with pytest.raises(InvalidData, match=r"'number' is not in the schema.*ignored"):
+        AutoClassifier(1.0, schema=SCHEMA, **facts).fit(with_id, y)
+    schema = Schema(FEATURES, ("no", "yes"), n_lower=3000, ignored=("number",))
+    model = AutoClassifier(1.0, schema=schema, **facts).fit(with_id, y)
+    same = AutoClassifier(1.0, schema=SCHEMA, **facts).fit(table, y)
+    shuffled = with_id[with_id.columns[::-1]]
+    np.testing.assert_array_equal(model.predict_proba(shuffled), same.predict_proba(table))
+
+
+@pytest.mark.parametrize("estimator", [BernoulliNB, LinearClassifier])
+def test_a_missing_number_of_records_that_costs_accuracy_is_named(estimator):
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.warns(FactWarning, match="n_lower"):
+        estimator(1.0, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator(1.0, schema=Schema.binary(4, n_lower=4), random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **k: LinearClassifier(1.0, method="naive-bayes", **k),
+        lambda **k: LinearClassifier(1.0, method="objective", **k),
+        lambda **k: BestSelector(1.0, **k),
+        lambda **k: BestSelector(1.0, LinearClassifier(1.0, method="objective"), **k),
+    ],
+)
+def test_scores_and_probabilities_agree_with_the_labels(make, classes):
+    rng = np.random.default_rng(0)
+    y = rng.integers(classes, size=900)
+    X = (rng.random((900, 6)) < np.linspace(0.2, 0.8, classes)[y][:, None]).astype(int)
+    schema = Schema.binary(6, classes=tuple(range(classes)), n_lower=900)
+    model = make(schema=schema, random_state=0).fit(X, y)
+    p, scores = model.predict_proba(X), model.decision_function(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (p.argmax(axis=1) == model.predict(X)).all()
+    guess = (scores > 0).astype(int) if classes == 2 else scores.argmax(axis=1)
+    assert (guess == model.predict(X)).all()
+    inner = getattr(model, "classifier_", model)
+    if classes == 3 and getattr(inner, "method_", "naive-bayes") == "naive-bayes":
+        np.testing.assert_allclose(scores, np.log(p), atol=1e-9)  # comparable between records
+
+
+def test_the_counts_of_a_grid_are_those_of_the_records():
+    X, codes, layout = checked(n=100)
+    records = layout.records(X, codes)
+    assert isinstance(records, Records)
+    found = grid_counts(records, (0, 1, 0, 0))
+    jobs = np.array([("none", "part", "full").index(job) for job in X["job"]])
+    assert found.tolist() == [np.bincount(jobs[codes == c], minlength=3).tolist() for c in (0, 1)]
