@@ -88,7 +88,7 @@ class AutoClassifier(PrivateClassifier):
 
     Notes
     -----
-    The grid is that of Su et al. 2018; the parts around it are this project's (docs/errata.md).
+    The grid is that of Su et al. 2018; the parts around it are this project's (docs/decisions/0039).
 
     Examples
     --------
