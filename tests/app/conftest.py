@@ -305,6 +305,7 @@ class App:
 
     def scroll(self):
         """Scroll until every card has been near the view."""
+        self.open_all()
         self.page.wait_for_function(SCROLL_ON, polling=300)
 
     def turn_dark(self, figure):

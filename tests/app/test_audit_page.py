@@ -158,6 +158,8 @@ def test_table_edited_by_hand_changes_the_outcome(app):
 
 def test_pause_holds_the_draws_and_go_on_ends_them(app):
     app.open("?page=audit&audit_method=noisy-cut&audit_draws=100000&audit_seed=77", wait=False)
+    app.page.wait_for_selector("section.shown")
+    app.open_all()
     app.page.wait_for_function(
         "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('audit-bounds')?.data.draws.length > 1"
     )

@@ -16,7 +16,7 @@ PAGES = {
 }
 # work that lasts long enough to be cancelled; the source that tells of it; a source that has data once there are some
 WORK = {
-    "explore": ("&draws=190&seed=97", "sweep-state", ("accuracy-published", "mean")),
+    "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
     "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-drawn-count", "rank")),
     "train": ("&draws=100&seed=97", "train-work", ("train-accuracy-binned", "x")),
     "evaluate": (
