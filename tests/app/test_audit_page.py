@@ -181,9 +181,10 @@ def test_catalogue_has_all_claims_and_their_marks(app):
     opened(app)
     rows = app.page.get_by_role("row")
     assert rows.count() >= len(claims()) + 1
+    # by formula first; the draws of all claims take minutes, and test_catalogue.py draws them
     app.page.wait_for_function(
-        "(n) => Bokeh.documents[0].get_model_by_name('audit-state').data.checked[0] === n",
-        arg=2 * len(claims()),
+        "(n) => Bokeh.documents[0].get_model_by_name('audit-state').data.checked[0] >= n",
+        arg=len(claims()) + 1,
         timeout=400_000,
     )
     cells = {}
@@ -192,10 +193,8 @@ def test_catalogue_has_all_claims_and_their_marks(app):
         cells[name] = [cell.inner_text() for cell in row.locator("td.mark").all()]
     assert len(cells) == len(claims())
     assert cells["Audit Private threshold testing, add or remove one"][0] == "✗ ∞"
-    assert cells["Audit Private threshold testing, add or remove one"][1].startswith("✗ ≥")
     assert cells["Audit Laplace mechanism, replace one"][0] == "✓ 1"
     assert cells["Audit NoisyCut, add or remove one"][0] == "–"
-    assert cells["Audit NoisyCut, add or remove one"][1].startswith("✗ ≥")
     assert not any("!" in mark for pair in cells.values() for mark in pair)
     act(app, lambda: app.page.get_by_role("button", name="Audit Laplace mechanism, replace one", exact=True).click())
     assert (app.query["audit_method"], app.query["audit_relation"]) == ("laplace", "replace-one")
