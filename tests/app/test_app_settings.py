@@ -91,6 +91,7 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         "draws": 60,
         "seed": 9,
         "map_score": "mutual_information",
+        "wanted": 80.0,
     }
     assert set(other) == set(values)
     for method, own in relevant.items():
