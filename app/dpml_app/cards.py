@@ -291,6 +291,8 @@ class CardPage(BasePage):
                 if results:
                     self._read_out(name, made.readout(values, facts, results))
             self._show_headline(wanted)
+            if "page" in changed:
+                self.controls.remind()
         self._spawn(self._draw_curves(values, wanted))
 
     async def _draw_curves(self, values: Values, wanted: dict[str, dict[Place, Chunk]]) -> None:

@@ -160,7 +160,8 @@ class Controls:
 
     def tell_browser(self, source_name: str, *names: str) -> ColumnDataSource:
         """Return a source of one row of settings, into which their sliders write without asking the server."""
-        source = ColumnDataSource({name: [getattr(self.settings, name)] for name in names}, name=source_name)
+        told = {name: [getattr(self.settings, name)] for name in names}
+        source = ColumnDataSource({**told, "serial": [0]}, name=source_name)
         self._told.append(source)
         for name in names:
             value = f"{list(EPSILONS)}[cb_obj.value]" if name == "epsilon" else "cb_obj.value"
@@ -175,6 +176,11 @@ class Controls:
         for name, most in zip(("n_features", "row_bound", "select_row_bound"), (*bounds, bounds[1]), strict=True):
             if name in self.widgets:
                 self.widgets[name].param.update(end=min(most, MOST_FEATURES))
-        for source in self._told:
-            source.data = {name: [getattr(self.settings, name)] for name in source.data}
+        self.remind()
         return " ".join(lowered)
+
+    def remind(self) -> None:
+        """Have the browser's script run again: what it draws may have come since."""
+        for source in self._told:
+            told = {name: [getattr(self.settings, name)] for name in source.data if name != "serial"}
+            source.data = {**told, "serial": [source.data["serial"][0] + 1]}

@@ -109,7 +109,7 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     at(second, 4)
     second.page.wait_for_function(ADDRESS, arg=query)
     # another page keeps the lesson
-    second.turn("Audit")
+    second.turn("audit")
     second.page.wait_for_function(ADDRESS, arg=f"?page=audit&lesson={NOISE}&step=4")
     assert panel.is_visible()
 

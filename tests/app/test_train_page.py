@@ -141,7 +141,7 @@ def test_panels_that_do_not_apply_say_why_and_are_empty(app):
 def test_another_data_set_replaces_everything(app):
     app.enter("train", QUICK)
     before = figures(app)
-    app.act(pick("Data set", "Breast cancer (no file)"))
+    app.act(pick("Data set", "Breast cancer"))
     after = figures(app)
     assert after["weight"] != before["weight"]
     assert app.read("train-weight-global")["x"] == []
