@@ -88,6 +88,9 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
 def test_work_is_cancelled_and_taken_up_again(app, name):
     heavy, state, _ = WORK[name]
     app.enter(name, heavy, wait=False)
+    if name == "select":  # what takes long there stands behind "More"
+        app.page.wait_for_selector("section.shown")
+        app.open_all()
     app.hit("button", "Cancel")
     app.page.get_by_role("button", name="Resume", exact=True).wait_for()
     app.page.wait_for_function("(name) => !Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)

@@ -147,6 +147,7 @@ def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, serve
     # a word of a card, inside shadow roots; a click elsewhere closes
     page.set_viewport_size({"width": 1440, "height": 900})
     page.get_by_role("button", name="Close the lesson").click()
+    page.get_by_label("Sensitivity of your own points: about this plot").click()
     page.get_by_role("button", name="smooth sensitivity", exact=True).first.click()
     page.get_by_role("dialog", name="smooth sensitivity", exact=True).wait_for()
     page.locator("#home").hover()

@@ -55,8 +55,8 @@ def figures(app):
 CONTROLS = [
     (press("Axis reaches to ±", "ArrowRight"), {"histogram"}, "noise_reach"),
     (press("Number of queries D", "ArrowLeft"), {"tails"}, "noise_queries"),
-    (press("Probability p of a larger error", "ArrowRight"), {"tails"}, "noise_failure"),
-    (press("Numbers that one person moves, k", "ArrowRight"), {"rivals", "markers"}, "noise_touched"),
+    (press("Probability of more, p", "ArrowRight"), {"tails"}, "noise_failure"),
+    (press("Numbers moved, k", "ArrowRight"), {"rivals", "markers"}, "noise_touched"),
     (choose("radio", "95 % stay below"), {"rivals", "markers"}, "noise_measure"),
     (press("Gap between candidates", "ArrowRight"), {"choices", "markers"}, "noise_gap"),
     (press("δ of the Gaussian", "ArrowRight"), {"rivals", "markers"}, "noise_delta"),
