@@ -280,7 +280,7 @@ def test_honest_methods_are_accused_no_oftener_than_stated(part):
     for i in range(part, len(HONEST), PARTS_OF_THE_CATALOGUE):
         entry, by_method = CATALOGUE[HONEST[i]], 0
         # what is fitted for each draw gets as many draws as its case asks for, and fewer runs
-        few = entry.case(1.0, entry.relations[0]).draws < 400
+        few = entry.case(1.0, entry.relations[0]).draws <= 1_000
         runs, draws = (4, None) if few else (100, 400)
         for seed in range(runs):
             relation = entry.relations[seed % len(entry.relations)]

@@ -66,7 +66,7 @@ def _row(model: Any) -> Any:
     if hasattr(model, "network_"):
         network = model._network
         pairs = [8 * x + sum(1 << j for j in parents) for x, parents in network.pairs]
-        return _padded([network.n, *pairs], [table.ravel() for table in network.tables], 18)
+        return _padded([network.n, *pairs], [table.ravel() for table in network.tables], 64)
     grid = model._grid
     return _padded([grid.n, *grid.levels], [grid.counts.ravel()], 12)
 
