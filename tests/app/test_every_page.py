@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.browser
 # of each page: a quick setting, one that its link keeps, and the name of a slider
 PAGES = {
-    "explore": ("&draws=10", "seed", "ε"),
+    "explore": ("&dataset=toy&draws=10", "seed", "ε"),
     "audit": ("&audit_draws=1000&audit_method=mask-count&audit_neighbours=table", "audit_seed", "Claimed ε"),
     "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
     "select": ("&dataset=toy&draws=10&n_features=5", "seed", "ε"),
