@@ -180,6 +180,7 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
 def test_catalogue_has_all_claims_and_their_marks(app):
     opened(app)
     rows = app.page.get_by_role("row")
+    rows.first.wait_for()
     assert rows.count() >= len(claims()) + 1
     # by formula first; the draws of all claims take minutes, and test_catalogue.py draws them
     app.page.wait_for_function(
