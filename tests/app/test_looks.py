@@ -1,8 +1,11 @@
 """A method looks the same on every page, and methods on one plot can be told apart without colour or by it."""
 
 import itertools
+import re
 from dataclasses import replace
+from pathlib import Path
 
+import dpml_app
 import pytest
 from bokeh.models import Line, Scatter
 from bokeh.plotting import figure
@@ -169,3 +172,12 @@ def test_a_series_that_is_made_later_has_its_samples():
     (item,) = plot.legend.model.items
     assert set(item.renderers) <= set(plot.plot.renderers)
     assert plot.legend.shown(item) == plot.drawn["binned"]
+
+
+def test_no_rule_of_the_stylesheet_stands_twice():
+    # pasted into the middle of a selector, a block once made another rule of it
+    text = re.sub(r"/\*.*?\*/", "", (Path(dpml_app.__file__).parent / "styles.css").read_text(), flags=re.S)
+    text = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)
+    rules = [" ".join(rule.split()) for rule in re.findall(r"[^{}]+\{[^{}]*\}", text)]
+    assert [rule for rule in rules if rules.count(rule) > 1] == []
+    assert [rule for rule in rules if rule.startswith("#top nav a:hover, #top nav a:focus-visible {")] != []
