@@ -16,6 +16,7 @@ from bokeh.models import GlyphRenderer, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
+from dpml_app.drawing.figure import HEIGHT
 from dpml_app.glossary import mark
 from dpml_app.work.pool import Chunk
 
@@ -73,8 +74,6 @@ details > div {
   border-radius: 8px; box-shadow: 0 6px 24px #0004; font-size: 0.92rem; line-height: 1.45;
 }
 """
-# until the browser fits it to its window (numbers.js)
-HERO_HEIGHT = 520
 # on a phone the control stays in reach while the picture is in view
 CONTROL_STYLE = """
 :host { padding: 0 RIGHTpx 0 35px; }
@@ -228,7 +227,7 @@ def answer(title: str, caption: str, plots: Sequence[Plot], control: Any, *below
     """Return the picture that answers a page's question: its plots, its one control under them, and its sentences."""
     right = plots[0].min_border_right or 0
     for plot in plots:
-        plot.height = HERO_HEIGHT
+        plot.height = HEIGHT  # until the browser fits it to its window (numbers.js)
     return pn.Column(
         head(title, caption, plots, readout),
         *(figure_pane(plot) for plot in plots),

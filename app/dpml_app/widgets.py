@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
+from dpml_app.card import WHOLE
 from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
 
 __all__ = ["DEBOUNCE", "WIDE", "Controls", "divider", "note", "tie", "words_of"]
@@ -107,9 +108,8 @@ class Controls:
         redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
         redraw.on_click(self._redraw)
         left_out = [name for name in list(settings.param.dataset.objects) if name not in self.datasets]
-        column = {"sizing_mode": "stretch_width", "margin": 0}
         self.side = pn.Column(
-            self.add("dataset", options={TITLES[name]: name for name in self.datasets}), self.dataset_note, **column
+            self.add("dataset", options={TITLES[name]: name for name in self.datasets}), self.dataset_note, **WHOLE
         )
         epsilon = self.add("epsilon")
         if self.in_top != "epsilon":
@@ -123,7 +123,7 @@ class Controls:
             self.add("seed", pmui.IntInput),
             redraw,
             *([note(f"Not here: {' and '.join(left_out)}, which have more than two classes.")] if left_out else []),
-            **column,
+            **WHOLE,
         )
         self.in_cards()
 

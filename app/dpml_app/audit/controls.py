@@ -12,6 +12,7 @@ from dpml.catalogue import CATALOGUE
 from dpml_app.audit.compute import CHECKED_AT
 from dpml_app.audit.settings import AUDIT_DRAWS, AUDIT_EPSILONS, CONFIDENCES, AuditSettings
 from dpml_app.audit.words import FAMILIES
+from dpml_app.card import WHOLE
 from dpml_app.widgets import note, tie
 
 __all__ = ["AuditControls"]
@@ -69,13 +70,12 @@ class AuditControls:
         self.start = pmui.Button(label="Pause", icon="pause", variant="outlined", **wide)
         self.relation_note, self.neighbours_note = note(""), note("")
         w = self.widgets
-        column = {"sizing_mode": "stretch_width", "margin": 0}
         self.side = pn.Column(
             w["audit_method"],
             w["audit_neighbours"],
             self.neighbours_note,
             self.start,
-            **column,
+            **WHOLE,
         )
         self.advanced = pn.Column(
             w["audit_relation"],
@@ -85,7 +85,7 @@ class AuditControls:
             note("With which no honest method is accused."),
             w["audit_seed"],
             self.redraw,
-            **column,
+            **WHOLE,
         )
         self.offer()
 

@@ -14,7 +14,7 @@ from dpml_app.explore.settings import ExploreSettings
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
-__all__ = ["AccuracyCard", "accuracies", "measured", "speed", "statistic_key"]
+__all__ = ["AccuracyCard", "accuracies", "at_chosen", "measured", "speed", "statistic_key"]
 
 
 def statistic_key(values: Values, method: str, epsilon: float) -> tuple | None:
@@ -31,6 +31,11 @@ def speed(values: Values, method: str) -> str:
 def measured(values: Values, method: str, epsilon: float) -> Chunk:
     """Return the chunk of a method's accuracies."""
     return Chunk(data.accuracy, ExploreSettings.accuracy_key(values, method, epsilon))
+
+
+def at_chosen(values: Values) -> dict[Place, Chunk]:
+    """Return the chunks of all methods at the ε that is chosen."""
+    return {(m, speed(values, m)): measured(values, m, values["epsilon"]) for m in data.METHODS}
 
 
 def accuracies(results: Results) -> dict[str, Any]:
@@ -50,8 +55,7 @@ class AccuracyCard(CurvesCard):
         self.figure.levels(facts)
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        now = {(m, speed(values, m)): measured(values, m, values["epsilon"]) for m in data.METHODS}
-        return now | {(m, e): measured(values, m, e) for m in data.METHODS for e in SWEEP_EPSILONS}
+        return at_chosen(values) | {(m, e): measured(values, m, e) for m in data.METHODS for e in SWEEP_EPSILONS}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self._epsilon = values["epsilon"]

@@ -45,7 +45,6 @@ class CostFigure:
         p.toolbar.autohide = True
         self.curve = empty_source("cost-curve", "epsilon", "mean", "low", "high", "plain")
         self.draws = empty_source("cost-draws", "epsilon", "run", "accuracy")
-        self.run = empty_source("cost-run", "epsilon", "accuracy")
         self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "middle", "text", "align", "off")
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
@@ -63,7 +62,6 @@ class CostFigure:
         )
         p.add_layout(self.marker)
         p.varea("epsilon", "low", "high", source=self.curve, fill_color=BLUE, fill_alpha=0.16)
-        p.line("epsilon", "accuracy", source=self.run, color=BLUE, line_width=1.5, line_alpha=0.9)
         plain = p.step("epsilon", "plain", source=self.curve, color=REFERENCE, line_width=3, mode="center")
         mean = p.line("epsilon", "mean", source=self.curve, color=BLUE, line_width=4)
         p.segment("epsilon", "mean", "epsilon", "plain", source=self.gap, color=COST, line_width=6, level=OVERLAY)
@@ -147,5 +145,5 @@ class CostFigure:
 
     def clear(self) -> None:
         """Show nothing."""
-        for source in (self.curve, self.draws, self.run, self.gap, self.dots, self.names):
+        for source in (self.curve, self.draws, self.gap, self.dots, self.names):
             empty(source)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dpml_app import data
 from dpml_app.card import Card, Place, Results, Values
 from dpml_app.explore import words
-from dpml_app.explore.accuracy import accuracies, measured, speed
+from dpml_app.explore.accuracy import accuracies, at_chosen
 from dpml_app.work.pool import Chunk
 
 __all__ = ["LeversCard"]
@@ -22,7 +21,7 @@ class LeversCard(Card):
     wide = True
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {(m, speed(values, m)): measured(values, m, values["epsilon"]) for m in data.METHODS}
+        return at_chosen(values)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         found = accuracies(results)

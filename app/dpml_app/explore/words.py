@@ -103,17 +103,20 @@ def who_pays(facts: Mapping[str, Any], found: Mapping[str, Any], without: Mappin
     return f"Who pays? Recognised are, of each class: {', '.join(parts)}."
 
 
+def _listed(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return the mean of each method, best first."""
+    means = sorted(((float(draws.mean()), method) for method, draws in accuracies.items()), reverse=True)
+    return ", ".join(f"{SHORT_NAMES[method]} <b>{percent(mean)}</b>" for mean, method in means)
+
+
 def levers_readout(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
     """Return what the levers make of each method, best first."""
-    means = sorted(((float(draws.mean()), method) for method, draws in accuracies.items()), reverse=True)
-    return "With these: " + ", ".join(f"{SHORT_NAMES[m]} <b>{percent(mean)}</b>" for mean, m in means) + "."
+    return f"With these: {_listed(accuracies)}."
 
 
 def accuracy_readout(epsilon: float, accuracies: Mapping[str, NDArray[np.float64]]) -> str:
     """Return the mean of each method at the ε that is chosen, best first."""
-    means = sorted(((float(draws.mean()), method) for method, draws in accuracies.items()), reverse=True)
-    listed = ", ".join(f"{SHORT_NAMES[method]} <b>{percent(mean)}</b>" for mean, method in means)
-    return f"At ε = {epsilon:g}, mean over draws: {listed}."
+    return f"At ε = {epsilon:g}, mean over draws: {_listed(accuracies)}."
 
 
 def map_readout(values: Mapping[str, Any], best: Mapping[str, Any], now: NDArray[np.float64]) -> str:

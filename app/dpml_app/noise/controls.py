@@ -7,6 +7,7 @@ from collections.abc import Callable
 import panel as pn
 import panel_material_ui as pmui
 
+from dpml_app.card import WHOLE
 from dpml_app.noise.points import LOWER, PRESETS, SIZES, UPPER, decode, encode, preset
 from dpml_app.noise.settings import (
     BETA_SHARES,
@@ -141,12 +142,11 @@ class NoiseControls:
 
     def _lay_out(self) -> None:
         w = self.widgets
-        column = {"sizing_mode": "stretch_width", "margin": 0}
         self.side = pn.Column(
             w["noise_mechanism"],
             w["noise_sensitivity"],
             self.redraw,
-            **column,
+            **WHOLE,
         )
         self.advanced = pn.Column(
             w["noise_delta"],
@@ -155,7 +155,7 @@ class NoiseControls:
             note("Smoothness of the sensitivity that Cauchy and Student's t noise is scaled by."),
             w["noise_draws"],
             w["noise_seed"],
-            **column,
+            **WHOLE,
         )
         self.cards = {
             "draws": [w["noise_dimension"], w["noise_reach"]],
