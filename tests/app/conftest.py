@@ -299,6 +299,10 @@ class App:
     def text(self):
         return self.page.evaluate(TEXT)
 
+    def wait_for_text(self, text, times=1):
+        """Wait until a text stands on the page that many times."""
+        self.page.wait_for_function(f"([text, times]) => ({TEXT})().split(text).length > times", arg=[text, times])
+
     @property
     def widest(self):
         return self.page.evaluate(SCROLL)

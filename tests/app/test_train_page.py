@@ -245,8 +245,9 @@ def test_many_columns_and_three_classes_are_refused_in_words(app):
     answered = "Bokeh.documents?.[0]?.get_model_by_name('train-state')?.data.answers[0] > 0"
     app.page.wait_for_function(f"globalThis.Bokeh !== undefined && {answered}", timeout=120_000)
     refused = "Not for this choice: Functional mechanism: too many columns, 8,444; here it is for 400 at most."
-    # accuracy, size and weights
-    assert app.text.count(refused) == 3
+    app.scroll()
+    # accuracy, size and weights: two of them stand behind "More"
+    app.wait_for_text(refused, times=3)
     app.enter("train", "&train_family=linear&dataset=seeds&train_measure=auc" + QUICK)
     assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in app.text
     assert "against the rest" in app.text
