@@ -1,18 +1,21 @@
-"""Sessions that arrive together are made one after another.
+"""Sessions that arrive together are made one after another, and each of them in two steps.
 
 Making a session keeps the server's one event loop busy. Without turns all sessions are made before the first document
-goes out, and nobody else is answered meanwhile.
+goes out, and nobody else is answered meanwhile. Between the two steps others are answered.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 import weakref
+from collections.abc import Callable
 
 from bokeh.application.application import SessionContext
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 __all__ = ["Arrivals"]
 
@@ -21,6 +24,8 @@ PATIENCE = 0.8
 # A document is sent this soon after its socket is there.
 SENDING = 0.1
 LOOK = 0.02
+# what makes a session's first part, given its document
+Prepare = Callable[[Document], None]
 
 
 class Arrivals(Handler):
@@ -29,19 +34,22 @@ class Arrivals(Handler):
     It is one of the application's handlers, which Bokeh awaits before it makes a document.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, prepare: Prepare) -> None:
         super().__init__()
+        self._prepare = prepare
         self._turn = asyncio.Lock()
         self._last: weakref.ref[SessionContext] | None = None
         self._begun = 0.0
 
     @classmethod
-    def join(cls, doc: Document) -> None:
+    def join(cls, doc: Document, prepare: Prepare) -> None:
         """Have the application that serves a document give turns from now on."""
         context = getattr(doc.session_context, "server_context", None)
         served = getattr(context, "application_context", None)
         if served is not None and not any(isinstance(handler, cls) for handler in served.application.handlers):
-            served.application.add(cls())
+            served.application.add(cls(prepare))
+            # modules and what they hold stay: the collector need not walk through them while a session is made
+            gc.freeze()
 
     def modify_document(self, doc: Document) -> None:
         """Leave the document as it is."""
@@ -54,6 +62,12 @@ class Arrivals(Handler):
             if time.monotonic() < self._begun + PATIENCE:
                 await asyncio.sleep(SENDING)
             self._last, self._begun = weakref.ref(session_context), time.monotonic()
+            await session_context.with_locked_document(self._first_step)
+            await asyncio.sleep(LOOK)
+
+    async def _first_step(self, doc: Document) -> None:
+        with set_curdoc(doc):
+            self._prepare(doc)
 
     def _connected(self) -> bool:
         """Return whether the last session is gone or has its socket."""

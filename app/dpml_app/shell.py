@@ -10,10 +10,12 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import panel as pn
 import panel_material_ui as pmui
 import segno
+from bokeh.application.application import SessionContext
 from bokeh.document import Document
 from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
@@ -226,13 +228,17 @@ class Frame(pn.Template):
             return super().server_doc(doc, *arguments, **{**options, "location": False})
 
 
+# a session's pages, from its first step to its second
+PREPARED: WeakKeyDictionary[SessionContext, Shell] = WeakKeyDictionary()
+
+
 def build_app() -> Frame:
     """Return a new app; in a server it takes its settings from the link and starts to compute once it is shown."""
     doc = pn.state.curdoc
     if doc is not None:
-        Arrivals.join(doc)
-    shell = Shell()
-    shell.link(_arguments(doc))
+        Arrivals.join(doc, prepare)
+    shell = PREPARED.pop(doc.session_context, None) if doc is not None and doc.session_context is not None else None
+    shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
     told = {name: (title, ROOMS[name].question, ROOMS[name].lead) for name, title in PAGES.items()}
@@ -251,6 +257,18 @@ def build_app() -> Frame:
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())
     return template
+
+
+def prepare(doc: Document) -> None:
+    """Make the first half of an app, its pages, ahead of `build_app`."""
+    if doc.session_context is not None:
+        PREPARED[doc.session_context] = _linked(doc)
+
+
+def _linked(doc: Document | None) -> Shell:
+    shell = Shell()
+    shell.link(_arguments(doc))
+    return shell
 
 
 def _arguments(doc: Document | None) -> dict[str, str]:

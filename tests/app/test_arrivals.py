@@ -16,6 +16,12 @@ class Context:
     destroyed = False
     session = None
 
+    def __init__(self):
+        self.doc = Document()
+
+    async def with_locked_document(self, do):
+        await do(self.doc)
+
     def serve(self):
         self.session = Session()
         self.session.connection_count = 1
@@ -28,7 +34,7 @@ def arrive(monkeypatch, patience, script):
     happened = []
 
     async def run():
-        await script(Arrivals(), happened)
+        await script(Arrivals(lambda _doc: None), happened)
 
     asyncio.run(asyncio.wait_for(run(), 20))
     return happened
@@ -94,9 +100,9 @@ def test_an_application_is_joined_once():
         server_context = Server()
 
     doc = Document()
-    Arrivals.join(doc)  # not served
+    Arrivals.join(doc, print)  # not served
     context = SessionContext()
     doc._session_context = lambda: context
-    Arrivals.join(doc)
-    Arrivals.join(doc)
+    Arrivals.join(doc, print)
+    Arrivals.join(doc, print)
     assert [type(h) for h in Served.application.handlers] == [Arrivals]
