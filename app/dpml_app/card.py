@@ -22,6 +22,8 @@ from dpml_app.work.pool import Chunk
 
 __all__ = [
     "BOX_STYLE",
+    "CHOSEN",
+    "LATE",
     "NOW",
     "SOON",
     "WHOLE",
@@ -84,10 +86,12 @@ CONTROL_STYLE = """
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
-# A series and a place on its axis. What is at NOW is answered at once, in the server; what is at SOON is of the setting
-# that is chosen as well, but slow, so that workers compute it, before anything else.
+# A series and a place on its axis. Three places are of the setting that is chosen. What is at NOW is answered at once,
+# in the server; what is at LATE as well, but nothing waits for it; what is at SOON is slow, so that workers compute it,
+# before anything else.
 Place = tuple[str, Any]
-NOW, SOON = "now", "soon"
+NOW, LATE, SOON = "now", "late", "soon"
+CHOSEN = (NOW, LATE, SOON)
 Values = Mapping[str, Any]
 Results = Mapping[Place, Any]
 
@@ -106,6 +110,10 @@ class Card:
         Whether its series are those of the page's picture, whose legend is enough while both are in view.
     wide : bool
         Whether it is as wide as the page.
+    says : bool
+        Whether its line is read on the page also where the card is open from the start.
+    depends : frozenset of str
+        Settings after whose change the card is prepared again; empty: any.
     draw : callable
         Makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure.
     figures, plots : list
@@ -119,6 +127,8 @@ class Card:
     stacked: ClassVar[bool] = False
     like_hero: ClassVar[bool] = False
     wide: ClassVar[bool] = False
+    says: ClassVar[bool] = False
+    depends: ClassVar[frozenset[str]] = frozenset()
     draw: ClassVar[Callable[[], Any] | None]
     figures: Sequence[Any]
     plots: list[Plot]
@@ -128,6 +138,14 @@ class Card:
         self.figures = list(figures) or ([made()] if made else [])
         self.figure: Any = self.figures[0] if self.figures else None
         self.plots = [f.plot for f in self.figures]
+
+    def content(self) -> list[Any]:
+        """Return what stands in the card: its plots, or components."""
+        return list(self.plots)
+
+    def drawn(self, values: Values) -> Sequence[Plot]:
+        """Return the plots that are seen at this setting."""
+        return self.plots
 
     @classmethod
     def belongs(cls, values: Values) -> bool:
@@ -152,7 +170,7 @@ class Card:
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         """Show a setting: markers, levels and legend, and the results at the setting that is chosen.
 
-        `now` has those at NOW, and those at SOON that are known already.
+        `now` has those at NOW, and those at LATE and SOON that are known already.
         """
 
     def outdate(self, names: set[str]) -> None:

@@ -11,20 +11,23 @@ import panel as pn
 from bokeh.models import ColumnDataSource, Legend
 from panel.models.markup import HTML
 
-from dpml_app.card import NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, answer, card, grid, line
+from dpml_app.card import CHOSEN, LATE, NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, answer, card, grid, line
 from dpml_app.page import HEADLINE_STYLE, BasePage
 from dpml_app.settings import Shared
 from dpml_app.text import dataset_note
 from dpml_app.widgets import Controls
 from dpml_app.work.engine import DELAY, Engine
 from dpml_app.work.pool import Chunk, Pool
-from dpml_app.work.threads import ANSWERS
+from dpml_app.work.threads import ANSWERS, FORMULAS
 
 __all__ = ["CardPage"]
 
+# so long a sentence waits for what is at LATE
+PATIENCE = 0.15
+
 
 class CardPage(BasePage):
-    """A page that is its cards, and facts of a data set that they are about.
+    """A page that is its cards, and facts of a data set that they are about, if it has one.
 
     It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
     chosen is answered at once, in the server; the rest comes from the worker processes in small chunks. Results are
@@ -43,6 +46,8 @@ class CardPage(BasePage):
         What the workers compute, for the status line.
     controls_kind : class
         Makes the widgets.
+    engine : class
+        What asks the workers.
     reload : frozenset of str
         Settings after which the facts are loaded again.
     hero : str
@@ -57,6 +62,7 @@ class CardPage(BasePage):
     readout_name: ClassVar[str]
     what: ClassVar[str] = "curves"
     controls_kind: ClassVar[type[Controls]]
+    engine: ClassVar[type[Engine]] = Engine
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
     hero: ClassVar[str]
     why: ClassVar[tuple[str, ...]]
@@ -68,12 +74,15 @@ class CardPage(BasePage):
         self._changed: set[str] = set()
         self._answering = False
         self._values: Values = {}
-        self._facts: Values = {}
+        # None: of a data set that is not loaded yet
+        self._facts: Values | None = None if "dataset" in self.names else {}
+        self._prepared: dict[str, list[Any]] = {}
+        self._coming: asyncio.Future | None = None
         self._wanted: dict[str, dict[Place, Chunk]] = {}
         self.cards: dict[str, Card] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
-        self.work = Engine(
+        self.work = self.engine(
             pool,
             name=work,
             what=self.what,
@@ -132,12 +141,12 @@ class CardPage(BasePage):
 
     def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
         """Return the headline; `results` are those of each card at the setting that is chosen."""
-        raise NotImplementedError
+        return ""
 
     def offer(self, changed: set[str]) -> None:
         """Offer what the data set has, which may change a setting."""
         if "dataset" in changed:
-            self._mention("lowered", self.controls.fit(self._facts))
+            self._mention("lowered", self.controls.fit(self._facts or {}))
 
     def first(self, values: Values) -> list[Chunk]:
         """Return what workers compute before all curves, whether or not it is kept."""
@@ -176,7 +185,7 @@ class CardPage(BasePage):
         """Return a card, made when it is first asked for."""
         if kind.name not in self.cards:
             self.cards[kind.name] = made = self.make(kind)
-            if self._facts:
+            if self._facts is not None:
                 made.lay_out(self._facts)
         return self.cards[kind.name]
 
@@ -189,11 +198,11 @@ class CardPage(BasePage):
             rows = [line(*own)] if own else []
             return answer(made.title, made.caption, made.plots, control, *rows, *self.sentences(), readout=readout)
         above = pn.Column(*own, **WHOLE) if made.stacked else line(*own)
-        aside = made.name in self.why
-        if aside and made.like_hero:
+        if made.name in self.why and made.like_hero:
             for legend in made.plots[0].select(Legend):
                 legend.visible = False
-        return card(made.title, readout, made.plots, made.caption, above if own else None, aside=aside)
+        aside = made.name in self.why and not made.says
+        return card(made.title, readout, made.content(), made.caption, above if own else None, aside=aside)
 
     def sentences(self) -> list[Any]:
         """Return what stands in words under the picture, before the card's own line."""
@@ -224,6 +233,8 @@ class CardPage(BasePage):
         """Stop computing for a page that has been closed."""
         super().stop()
         self.work.stop()
+        if self._coming is not None:
+            self._coming.cancel()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -260,7 +271,7 @@ class CardPage(BasePage):
     async def _answer_once(self, changed: set[str]) -> None:
         if self.reload & changed and not await self._load("dataset" in changed):
             return
-        if not self._facts or "dataset" in self._changed:
+        if self._facts is None or "dataset" in self._changed:
             return  # nothing to show, or another data set was chosen while this one was loaded
         with self._hold():
             self.offer(changed)
@@ -270,9 +281,14 @@ class CardPage(BasePage):
         asked = self._asked(values)
         refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if n in asked}
         wanted = {n: made.work(values, facts) if refused.get(n) == "" else {} for n, made in self.cards.items()}
-        at_once = {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == NOW}
-        self.work.stop()
-        await asyncio.gather(*(self._call(c.function, *c.arguments) for c in at_once))
+        at_once, late = (
+            {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == when}
+            for when in (NOW, LATE)
+        )
+        if values != self._values:
+            self.work.stop()
+        answers = [self._call(chunk.function, *chunk.arguments) for chunk in at_once]
+        await asyncio.gather(*answers, self._begin(late))
         if self._doc is None:
             return
         self._values = values
@@ -281,19 +297,51 @@ class CardPage(BasePage):
             for name, refusal in refused.items():
                 made = self.cards[name]
                 for plot in made.plots:
-                    plot.visible = not refusal
+                    plot.visible = not refusal and plot in made.drawn(values)
+                seen = [values[setting] for setting in made.depends]
                 if refusal:
                     made.clear()
+                    self._prepared.pop(name, None)
                     self._read_out(name, f"Not for this choice: {refusal}")
+                    continue
+                if seen and self._prepared.get(name) == seen:
                     continue
                 results = self._chosen(wanted[name])
                 made.prepare(values, facts, results)
+                self._prepared[name] = seen
                 if results:
                     self._read_out(name, made.readout(values, facts, results))
             self._show_headline(wanted)
             if "page" in changed:
                 self.controls.remind()
         self._spawn(self._draw_curves(values, wanted))
+
+    async def _begin(self, late: set[Chunk]) -> None:
+        """Have what is at LATE computed; wait a moment for it, and show what comes later when it comes."""
+        missing = [chunk for chunk in late if self.pool.cache.get(chunk.key) is None]
+        if self._coming is not None:
+            self._coming.cancel()
+        if missing:
+            self._coming = coming = asyncio.ensure_future(asyncio.gather(*map(self._late, missing)))
+            await asyncio.wait({coming}, timeout=PATIENCE)
+            if coming.done():
+                coming.result()
+            else:
+                self._spawn(self._show_late(coming, missing))
+
+    async def _late(self, chunk: Chunk) -> Any:
+        return await self._in_thread(FORMULAS, self.pool.cache.call, chunk.function, *chunk.arguments)
+
+    async def _show_late(self, coming: asyncio.Future, chunks: list[Chunk]) -> None:
+        try:
+            results = await coming
+        except Exception as error:
+            with self._hold():
+                self._failed(self.what.capitalize(), error)
+        else:
+            if self._doc is not None:
+                with self._hold():
+                    self._arrived(dict(zip(chunks, results, strict=True)))
 
     async def _draw_curves(self, values: Values, wanted: dict[str, dict[Place, Chunk]]) -> None:
         """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
@@ -338,7 +386,8 @@ class CardPage(BasePage):
         return True
 
     def _clear(self) -> None:
-        self._facts, self._values, self._wanted = {}, {}, {}
+        self._facts, self._values, self._wanted = None, {}, {}
+        self._prepared.clear()
         for made in self.cards.values():
             made.clear()
         for name in self.readouts:
@@ -366,7 +415,7 @@ class CardPage(BasePage):
 
     def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
         """Return those at the setting that is chosen."""
-        return self._kept({place: chunk for place, chunk in work.items() if place[1] in (NOW, SOON)})
+        return self._kept({place: chunk for place, chunk in work.items() if place[1] in CHOSEN})
 
     def _arrived(self, results: Mapping[Chunk, Any]) -> None:
         for chunk, result in results.items():
@@ -379,15 +428,15 @@ class CardPage(BasePage):
             if work:
                 results = self._kept(work)
                 self.cards[name].show(results, work)
-                self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
+                self._read_out(name, self.cards[name].readout(self._values, self._facts or {}, results))
         self._show_headline(self._wanted)
 
     def _show_headline(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> None:
         results = {name: self._chosen(work) for name, work in wanted.items()}
-        self.headline.object = self.words(self._values, self._facts, results)
+        self.headline.object = self.words(self._values, self._facts or {}, results)
 
 
 def _outdated(before: Mapping[Place, Chunk], now: Mapping[Place, Chunk]) -> set[str]:
     """Return the series of which anything but the place that is chosen has changed."""
-    old, new = ({(p, c) for p, c in work.items() if p[1] not in (NOW, SOON)} for work in (before, now))
+    old, new = ({(p, c) for p, c in work.items() if p[1] not in CHOSEN} for work in (before, now))
     return {place[0] for place, _chunk in old ^ new}

@@ -55,6 +55,8 @@ class BasePage:
     readouts: dict[str, HTML]
     # those that the page can show; empty: any
     datasets: tuple[str, ...] = ()
+    # the settings whose ε and relation it tells the risk of
+    risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     slots: list[Slot]
     shown = True
 
@@ -74,9 +76,9 @@ class BasePage:
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
 
-    def show_risk(self, epsilon: str = "epsilon", relation: str = "relation") -> None:
-        """Say what ε hides, of the settings with these names."""
-        self.risk.object = risk(getattr(self.settings, epsilon), getattr(self.settings, relation))
+    def show_risk(self) -> None:
+        """Say what ε hides."""
+        self.risk.object = risk(*(getattr(self.settings, name) for name in self.risk_of))
 
     # ---- messages -----------------------------------------------------------------------------------------------
 

@@ -97,17 +97,25 @@ class Controls:
     """
 
     datasets: ClassVar[tuple[str, ...]] = DATASETS
-    # the setting whose control stands under the page's picture
+    # the setting whose control stands under the page's picture, and the one that "Redraw" steps on
     in_top: ClassVar[str] = "epsilon"
+    seed: ClassVar[str] = "seed"
+    side: pn.Column
+    advanced: pn.Column
 
     def __init__(self, settings: Shared, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
         self.widgets: dict[str, Any] = {}
         self._told: list[ColumnDataSource] = []
         self.dataset_note = note("")
-        redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
-        redraw.on_click(self._redraw)
-        left_out = [name for name in list(settings.param.dataset.objects) if name not in self.datasets]
+        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
+        self.redraw.on_click(self._redraw)
+        self.lay_out()
+        self.in_cards()
+
+    def lay_out(self) -> None:
+        """Make `side` and `advanced`; a page without a data set has others."""
+        left_out = [name for name in list(self.settings.param.dataset.objects) if name not in self.datasets]
         self.side = pn.Column(
             self.add("dataset", options={TITLES[name]: name for name in self.datasets}), self.dataset_note, **WHOLE
         )
@@ -121,18 +129,26 @@ class Controls:
             divider(),
             self.add("draws"),
             self.add("seed", pmui.IntInput),
-            redraw,
+            self.redraw,
             *([note(f"Not here: {' and '.join(left_out)}, which have more than two classes.")] if left_out else []),
             **WHOLE,
         )
-        self.in_cards()
 
-    def add(self, name: str, kind: Callable[..., Any] | None = None, **options: Any) -> Any:
-        """Return the widget of a setting, of the kind that its values ask for where none is given."""
+    def add(
+        self,
+        name: str,
+        kind: Callable[..., Any] | None = None,
+        before: Callable[[Any], None] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Return the widget of a setting, of the kind that its values ask for where none is given.
+
+        `before` is called with a change of the widget before its setting changes.
+        """
         parameter = self.settings.param[name]
         if isinstance(parameter, param.Selector):
             values = list(parameter.objects)
-            numbers, several = isinstance(values[0], float), isinstance(parameter, param.ListSelector)
+            numbers, several = isinstance(values[0], int | float), isinstance(parameter, param.ListSelector)
             offered = parameter.names or {f"{v:,g}" if numbers else v: v for v in values}
             kind = kind or (pmui.CheckBoxGroup if several else pmui.DiscreteSlider if numbers else pmui.Select)
             options = {"options": offered, **options}
@@ -141,6 +157,8 @@ class Controls:
             kind = kind or (pmui.IntSlider if isinstance(parameter, param.Integer) else pmui.FloatSlider)
             options = {"start": start, "end": end, "step": parameter.step or 1, **options}
         self.widgets[name] = widget = kind(label=parameter.label, **WIDE, **options)
+        if before is not None:
+            widget.param.watch(before, "value")
         tie(self.settings, name, widget, self.report)
         return widget
 
@@ -156,7 +174,7 @@ class Controls:
         """Make the widgets that stand in cards."""
 
     def _redraw(self, _event) -> None:
-        self.settings.seed = (self.settings.seed + 1) % 2**31
+        setattr(self.settings, self.seed, (getattr(self.settings, self.seed) + 1) % 2**31)
 
     def tell_browser(self, source_name: str, *names: str) -> ColumnDataSource:
         """Return a source of one row of settings, into which their sliders write without asking the server."""

@@ -36,8 +36,8 @@ ALL_CARDS = 6000
 # of each page, the sources that count its answers and tell of its work, and what else must be there
 ROOMS = {
     "explore": ("answer-state", "sweep-state", "true"),
-    "audit": ("audit-state", "audit-state", "true"),
-    "noise": ("noise-state", "", "named('noise-terms')?.k.length > 0"),
+    "audit": ("audit-state", "audit-work", "true"),
+    "noise": ("noise-state", "noise-work", "named('noise-terms')?.k.length > 0"),
     "select": (
         "select-state",
         "select-sweep-state",
@@ -54,7 +54,7 @@ READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
   const work = named("WORK"), state = named("STATE")
   if (!CARDS) { (OPEN_ALL)() }
-  const answered = state?.COUNTED[0] > before && !work?.running[0] && !state.due?.[0]
+  const answered = state?.answers[0] > before && !work?.running[0] && !state.due?.[0]
   return answered && ALSO && (CARDS || named("waiting")?.names.length === 0)
 }"""
 # the address says what the server has told the browser to write into it
@@ -200,7 +200,7 @@ class App:
     def settle(self, before):
         """Wait until the page has answered more than `before` times and its work is done."""
         state, work, also = ROOMS[self.room]
-        words = {"STATE": state, "WORK": work, "ALSO": also, "COUNTED": self.counted}
+        words = {"STATE": state, "WORK": work, "ALSO": also}
         # on a small screen some cards wait for being near
         words["CARDS"] = "false" if self.height >= ALL_CARDS else "true"
         ready = READY.replace("OPEN_ALL", OPEN_ALL)
@@ -209,12 +209,8 @@ class App:
         self.page.wait_for_function(ready, arg=before)
 
     @property
-    def counted(self):
-        return "runs" if self.room == "audit" else "answers"
-
-    @property
     def answers(self):
-        return self.read(ROOMS[self.room][0])[self.counted][0]
+        return self.read(ROOMS[self.room][0])["answers"][0]
 
     def open_all(self):
         """Open what stands behind "More" and "Advanced" on the page that is shown."""

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 from bokeh.document import Document
-from dpml_app.audit.page import CHECKS, AuditPage
+from dpml_app.audit.claims import CHECKS
+from dpml_app.audit.page import AuditPage
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
-from dpml_app.work.run import Run
 
 from dpml.catalogue import claims
 
@@ -33,6 +33,7 @@ class Answers:
 def page():
     pool = Pool(1, worker=Answers)
     page = AuditPage(Settings(), pool)
+    page.card_places["claims"].mount()
     page._doc = Document()
     yield page
     page._doc = None
@@ -40,45 +41,53 @@ def page():
 
 
 def checked(page):
-    return page.state.data["checked"][0]
+    return page.checks.progress.state.data["done"][0]
 
 
-def follow(page, steps):
+def audits(page, running):
+    page.work.progress.tell("", 0, 1, running)
+
+
+def follow(page, steps, ends=True):
     """Check the claims, and meanwhile take these steps, one a polling; return what was checked before each."""
 
     async def both():
-        page._checks = Run(page.pool, CHECKS)
-        checks = asyncio.ensure_future(page._check_claims(page._checks))
+        page.checks.request(CHECKS)
         seen = []
         for step in steps:
             await asyncio.sleep(0.3)
             seen.append(checked(page))
             step()
-        await asyncio.wait_for(checks, 120)
+        while ends and page.checks.running:
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
         return seen
 
-    return asyncio.run(both())
+    return asyncio.run(asyncio.wait_for(both(), 120))
 
 
 def test_claims_wait_until_the_page_is_shown_and_rests(page):
-    page.shown, page._running = False, True
-    steps = [lambda: setattr(page, "shown", True), lambda: setattr(page, "_running", False)]
+    page.shown = False
+    audits(page, True)
+    steps = [lambda: setattr(page, "shown", True), lambda: audits(page, False)]
     assert follow(page, steps) == [0, 0]
     assert checked(page) == len(CHECKS) == 2 * len(claims())
-    assert len(page._marks) == len(claims())
+    marks = page.cards["claims"].marks
+    assert len(marks) == len(claims())
     # by formula first, by draws then
-    assert all(exact[0] in ("passed", "wrong") and drawn[0] == "open" for exact, drawn in page._marks.values())
+    assert all(exact[0] in ("passed", "wrong") and drawn[0] == "open" for exact, drawn in marks.values())
 
 
 def test_a_paused_audit_is_no_reason_to_wait(page):
-    page._running = page._paused = True
+    audits(page, True)
+    page.work.progress.cancelled(0, 1)
     follow(page, [])
     assert checked(page) == len(CHECKS)
 
 
 def test_a_page_that_is_closed_checks_no_further_claim(page):
     page.shown = False
-    assert follow(page, [page.stop]) == [0]
+    assert follow(page, [page.stop], ends=False) == [0]
     assert checked(page) == 0
-    assert page._checks.cancelled
+    assert page.cards["claims"].marks == {}
     assert page.pool._asked == {}

@@ -10,34 +10,16 @@ from dpml.auditing import audit_outputs, claimed_region
 from dpml.catalogue import CATALOGUE, claims
 
 pytestmark = pytest.mark.browser
-DONE = """(before) => {
-  const state = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("audit-state")?.data
-  return state !== undefined && state.runs[0] > before && !state.running[0]
-}"""
 FEW = "&audit_draws=1000"
 
 
-def runs(app):
-    return app.read("audit-state")["runs"][0]
-
-
-def settle(app, before=0):
-    app.page.wait_for_selector("section.shown")
-    app.open_all()
-    app.page.wait_for_function(DONE, arg=before, timeout=60_000)
-
-
 def opened(app, query=""):
-    app.open(f"?page=audit{FEW}{query}", wait=False)
-    settle(app)
-    return app
+    return app.enter("audit", FEW + query)
 
 
 def act(app, what):
     """Do something that starts a new audit and wait for its end."""
-    before = runs(app)
-    what()
-    settle(app, before)
+    app.act(lambda _app: what())
 
 
 def data(app):
@@ -157,7 +139,7 @@ def test_table_edited_by_hand_changes_the_outcome(app):
 
 
 def test_pause_holds_the_draws_and_go_on_ends_them(app):
-    app.open("?page=audit&audit_method=noisy-cut&audit_draws=100000&audit_seed=77", wait=False)
+    app.enter("audit", "&audit_method=noisy-cut&audit_draws=100000&audit_seed=77", wait=False)
     app.page.wait_for_selector("section.shown")
     app.open_all()
     app.page.wait_for_function(
@@ -171,7 +153,7 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
     assert app.read("audit-bounds")["draws"] == held
     assert len(held) < len(compute.LADDER)
     app.page.get_by_role("button", name="Go on", exact=True).click()
-    settle(app)
+    app.settle(0)
     assert app.read("audit-bounds")["draws"] == list(compute.LADDER)
     assert app.array("audit-bounds", "lower")[-1] > 1
     assert "Broken: with 95 % confidence" in app.text
@@ -184,7 +166,7 @@ def test_catalogue_has_all_claims_and_their_marks(app):
     assert rows.count() >= len(claims()) + 1
     # by formula first; the draws of all claims take minutes, and test_catalogue.py draws them
     app.page.wait_for_function(
-        "(n) => Bokeh.documents[0].get_model_by_name('audit-state').data.checked[0] >= n",
+        "(n) => Bokeh.documents[0].get_model_by_name('audit-checks').data.done[0] >= n",
         arg=len(claims()) + 1,
         timeout=400_000,
     )
@@ -216,13 +198,10 @@ LINK = {
 
 
 def test_link_brings_everything_back(app, make_app, server):
-    app.open("?page=audit&" + "&".join(f"{k}={v}" for k, v in LINK.items()), wait=False)
-    settle(app)
+    app.enter("audit", "".join(f"&{k}={v}" for k, v in LINK.items()))
     assert {name: app.query[name] for name in LINK} == LINK
     assert app.query["page"] == "audit"
-    again = make_app(server)
-    again.open(app.search, wait=False)
-    settle(again)
+    again = make_app(server).enter("audit", app.search.replace("?page=audit", "", 1))
     assert data(again) == data(app)
     assert again.query == app.query
 
@@ -249,7 +228,7 @@ def test_navigation_keeps_both_pages(app):
     explored = app.everything()
     assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('audit-roc') === null")
     app.turn("audit")
-    settle(app)
+    app.settle(0)
     assert app.query["page"] == "audit"
     # the controls follow their page a moment later
     app.slider("Claimed ε").wait_for(state="visible")

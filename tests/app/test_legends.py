@@ -28,12 +28,6 @@ LEGENDS = {
     "evaluate": {f"evaluate-{name}" for name in ("roc", "intervals", "recall", "calibration", "errors", "sizes", "gap",
                                                  "sure", "attack", "success")},
 }  # fmt: skip
-# of pages that compute nothing by workers, what counts their answers
-COUNTS = {"audit": ("audit-state", "runs"), "noise": ("noise-state", "answers")}
-ANSWERED = """([name, column, before]) => {
-  const state = globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
-  return state !== undefined && state[column][0] > before && !state.running?.[0]
-}"""
 # a sample of a thin dotted line has some twenty pixels
 LEAST = 12
 LEGEND_VIEWS = """() => [...Bokeh.documents[0]._all_models.values()]
@@ -85,20 +79,6 @@ HIDDEN = f"""async () => {{
 SHARED = {(f"select-ranked-{kind}", "A blind choice") for kind in ("count", "mutual_information")}
 
 
-def settle(app, before=0):
-    if app.room in COUNTS:
-        app.page.wait_for_function(ANSWERED, arg=[*COUNTS[app.room], before], timeout=90_000)
-    else:
-        app.settle(before)
-
-
-def answers(app):
-    if app.room in COUNTS:
-        name, column = COUNTS[app.room]
-        return app.read(name)[column][0]
-    return app.answers
-
-
 def mount(app, expected):
     """Wait until the figures of all cards are there."""
     app.page.wait_for_selector("section.shown")
@@ -125,13 +105,13 @@ def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
     room, query, epsilon = VISITS[visit]
     app = make_app(server, height=9000).enter(room, query, wait=False)
     mount(app, LEGENDS[visit])
-    settle(app)
+    app.settle(0)
     check(app, LEGENDS[visit], "after load")
-    before = answers(app)
+    before = app.answers
     app.slider(epsilon).focus()
     for _ in range(10):
         app.page.keyboard.press("ArrowRight")
-    settle(app, before)
+    app.settle(before)
     check(app, LEGENDS[visit], "after ten steps of ε")
     other, figure = ("noise", "noise-histogram") if room != "noise" else ("audit", "audit-attack")
     for page, there in ((other, {figure}), (room, LEGENDS[visit])):

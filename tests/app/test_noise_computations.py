@@ -75,7 +75,7 @@ def test_quantile_is_the_smallest_with_the_tail(name, tail):
 
 @each_mechanism
 def test_bars_of_draws_end_where_they_should(name):
-    found = histogram(model(name, *NUMBERS), 20, 4000, seed=3)
+    found = histogram(name, NUMBERS, 20, 4000, 3)
     inside = (found.share >= found.low) & (found.share <= found.high)
     assert inside.mean() > 0.85
     assert found.exact.sum() <= 1 + 1e-12

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dpml_app.noise.compute import accuracy_bounds, calibrations, choice_losses, histogram, plane, rival_sizes
-from dpml_app.noise.models import model
 from dpml_app.noise.points import decode, preset
 from dpml_app.noise.settings import NOISE_EPSILONS
 
@@ -118,8 +117,7 @@ def test_menu_leads_here_and_back(app):
 def test_plots_hold_what_the_library_computes(app):
     query = "&noise_epsilon=0.5&noise_sensitivity=2&noise_mechanism=geometric&noise_reach=20&noise_touched=5"
     app.enter("noise", query + "&noise_seed=3&noise_gap=2&noise_beta=1/4&noise_queries=20&noise_failure=0.1")
-    noise = model("geometric", 0.5, 2, 1e-6, 0.25)
-    found = histogram(noise, 20, 2000, 3)
+    found = histogram("geometric", (0.5, 2, 1e-6, 0.25), 20, 2000, 3)
     assert app.array("noise-bars", "share") == pytest.approx(np.maximum(found.share, 1e-6), abs=1e-12)
     assert app.array("noise-bars", "exact") == pytest.approx(found.exact, abs=1e-12)
     at = NOISE_EPSILONS.index(0.5)

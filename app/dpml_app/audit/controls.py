@@ -1,8 +1,7 @@
-"""The widgets of the Audit page, each tied to one setting both ways."""
+"""The widgets of the Audit page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import panel as pn
@@ -10,15 +9,12 @@ import panel_material_ui as pmui
 
 from dpml.catalogue import CATALOGUE
 from dpml_app.audit.compute import CHECKED_AT
-from dpml_app.audit.settings import AUDIT_DRAWS, AUDIT_EPSILONS, CONFIDENCES, AuditSettings
+from dpml_app.audit.settings import AuditSettings
 from dpml_app.audit.words import FAMILIES
 from dpml_app.card import WHOLE
-from dpml_app.widgets import note, tie
+from dpml_app.widgets import Controls, note
 
 __all__ = ["AuditControls"]
-
-RELATION_WORDS = {"Add or remove one record": "add-remove", "Replace one record": "replace-one"}
-NEIGHBOUR_WORDS = {"Worst that is known": "worst", "Edit by hand": "table"}
 
 
 def _title(name: str) -> str:
@@ -28,71 +24,52 @@ def _title(name: str) -> str:
     return entry.title if entry.holds(CHECKED_AT) else f"✗ {entry.title} (claims too little)"
 
 
-class AuditControls:
-    """All widgets; `side` and `advanced` are for beside the picture.
+def _grouped(*, options: Any, **parameters: Any) -> pmui.Select:
+    """Return a list whose options stand under the title of their family."""
+    groups = {
+        title: {_title(name): name for name in options if CATALOGUE[name].family == family}
+        for family, title in FAMILIES.items()
+    }
+    return pmui.Select(groups={title: names for title, names in groups.items() if names}, **parameters)
 
-    Parameters
-    ----------
-    settings : AuditSettings
-    report : callable
-        Takes the name of a control and a sentence for the page.
-    """
 
-    def __init__(self, settings: AuditSettings, report: Callable[[str, str], None]):
-        self.settings = settings
-        wide = {"sizing_mode": "stretch_width", "margin": (6, 12)}
-        label = lambda name: settings.param[name].label  # noqa: E731
-        groups = {
-            title: {_title(name): name for name, entry in CATALOGUE.items() if entry.family == family}
-            for family, title in FAMILIES.items()
-        }
-        self.widgets = {
-            "audit_method": pmui.Select(
-                label=label("audit_method"), groups={title: names for title, names in groups.items() if names}, **wide
-            ),
-            "audit_epsilon": pmui.DiscreteSlider(
-                label=label("audit_epsilon"), options={f"{e:g}": e for e in AUDIT_EPSILONS}, **wide
-            ),
-            "audit_relation": pmui.RadioBoxGroup(label=label("audit_relation"), options=RELATION_WORDS, **wide),
-            "audit_neighbours": pmui.RadioBoxGroup(label=label("audit_neighbours"), options=NEIGHBOUR_WORDS, **wide),
-            "audit_draws": pmui.DiscreteSlider(
-                label=label("audit_draws"), options={f"{n:,}": n for n in AUDIT_DRAWS}, **wide
-            ),
-            "audit_confidence": pmui.DiscreteSlider(
-                label=label("audit_confidence"), options={f"{100 * c:g} %": c for c in CONFIDENCES}, **wide
-            ),
-            "audit_seed": pmui.IntInput(label=label("audit_seed"), start=0, end=2**31 - 1, step=1, **wide),
-        }
-        for name, widget in self.widgets.items():
-            tie(settings, name, widget, report)
-        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **wide)
-        self.redraw.on_click(self._redraw)
-        self.start = pmui.Button(label="Pause", icon="pause", variant="outlined", **wide)
+class AuditControls(Controls):
+    """All widgets; what relations and neighbours they offer depends on the method."""
+
+    settings: AuditSettings
+    in_top = "audit_epsilon"
+    seed = "audit_seed"
+
+    def lay_out(self) -> None:
+        """Make what stands beside the picture and under "Advanced"."""
         self.relation_note, self.neighbours_note = note(""), note("")
-        w = self.widgets
         self.side = pn.Column(
-            w["audit_method"],
-            w["audit_neighbours"],
+            self.add("audit_method", _grouped),
+            self.add("audit_neighbours", pmui.RadioBoxGroup),
             self.neighbours_note,
-            self.start,
             **WHOLE,
         )
         self.advanced = pn.Column(
-            w["audit_relation"],
+            self.add("audit_relation", pmui.RadioBoxGroup),
             self.relation_note,
-            w["audit_draws"],
-            w["audit_confidence"],
+            self.add("audit_draws"),
+            self.add("audit_confidence", pmui.DiscreteSlider),
             note("With which no honest method is accused."),
-            w["audit_seed"],
+            self.add("audit_seed", pmui.IntInput),
             self.redraw,
             **WHOLE,
         )
         self.offer()
 
+    def in_cards(self) -> None:
+        """Make the widget under the picture."""
+        self.add("audit_epsilon")
+
     def offer(self) -> None:
         """Offer the relations and the neighbours that the chosen method has."""
         entry = CATALOGUE[self.settings.audit_method]
-        options = {text: value for text, value in RELATION_WORDS.items() if value in entry.relations}
+        every = self.settings.param.audit_relation.names
+        options = {text: value for text, value in every.items() if value in entry.relations}
         relation: Any = self.widgets["audit_relation"]
         if relation.options != options:
             relation.param.update(options=options, value=self.settings.audit_relation)
@@ -100,6 +77,3 @@ class AuditControls:
         editable = entry.editable is not None
         self.widgets["audit_neighbours"].disabled = not editable
         self.neighbours_note.object = "" if editable else "This method does not run on a small table."
-
-    def _redraw(self, _event) -> None:
-        self.settings.audit_seed = (self.settings.audit_seed + 1) % 2**31

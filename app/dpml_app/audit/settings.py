@@ -10,7 +10,7 @@ import param
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue.editable import MOST_RECORDS, RECORD, TABLE
 from dpml_app.audit.compute import LADDER
-from dpml_app.settings import Shared
+from dpml_app.settings import RELATION_TITLES, Shared, choice
 
 __all__ = ["AUDIT_DRAWS", "AUDIT_EPSILONS", "CONFIDENCES", "AuditSettings"]
 
@@ -29,17 +29,15 @@ class Records(param.String):
 class AuditSettings(Shared):
     """The settings of the Audit page; a parameter's name is its name in the link."""
 
-    audit_method: Any = param.Selector(
-        default="private-threshold-testing", objects=list(CATALOGUE), label="Method to audit (✗: its claim fails)"
-    )
-    audit_epsilon: Any = param.Selector(default=1.0, objects=list(AUDIT_EPSILONS), label="Claimed ε")
-    audit_relation: Any = param.Selector(default="add-remove", objects=list(RELATION_WORDS), label="Claimed relation")
-    audit_neighbours: Any = param.Selector(default="worst", objects=["worst", "table"], label="Two neighbours")
+    audit_method: Any = choice("private-threshold-testing", list(CATALOGUE), "Method to audit (✗: its claim fails)")
+    audit_epsilon: Any = choice(1.0, AUDIT_EPSILONS, "Claimed ε")
+    audit_relation: Any = choice("add-remove", RELATION_TITLES, "Claimed relation")
+    audit_neighbours: Any = choice("worst", {"worst": "Worst that is known", "table": "Edit by hand"}, "Two neighbours")
     audit_table = Records(default="nab.nb.yc.yac", regex=rf"^{TABLE}\Z", label="Table")
     audit_record = Records(default="yab", regex=rf"^{RECORD}\Z", label="New record")
     audit_replaced = param.Integer(default=1, bounds=(1, MOST_RECORDS), label="Record that is replaced")
-    audit_draws: Any = param.Selector(default=25_000, objects=list(AUDIT_DRAWS), label="Draws, at most")
-    audit_confidence: Any = param.Selector(default=0.95, objects=list(CONFIDENCES), label="Confidence")
+    audit_draws: Any = choice(25_000, AUDIT_DRAWS, "Draws, at most")
+    audit_confidence: Any = choice(0.95, {c: f"{100 * c:g} %" for c in CONFIDENCES}, "Confidence")
     audit_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Audit seed")
 
     @classmethod

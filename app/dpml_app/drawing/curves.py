@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpml_app.card import NOW, SOON, Card, Place, Results
+from dpml_app.card import CHOSEN, Card, Place, Results
 from dpml_app.work.pool import Chunk
 
 __all__ = ["CurvesCard", "CurvesFigure"]
@@ -67,7 +67,7 @@ class CurvesCard(Card):
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         for f in self.figures:
             for series in f.curves:
-                mine = [place for place in wanted if place[0] == series and place[1] not in (NOW, SOON)]
+                mine = [place for place in wanted if place[0] == series and place[1] not in CHOSEN]
                 if not mine:
                     f.clear(series)
                     self._shown.pop(series, None)

@@ -12,11 +12,12 @@ from scipy import stats
 
 from dpml.mechanisms import ExponentialMechanism, Gaussian, Laplace, NormGamma, PermuteAndFlip, ReportNoisyMax
 from dpml.mechanisms.smooth.admissible import cauchy_scale
-from dpml_app.noise.models import Model, Numbers, model, vector_draws, vector_log_density
+from dpml_app.noise.models import Numbers, has_scale, model, vector_draws, vector_log_density
 from dpml_app.noise.settings import NOISE_EPSILONS
 
 __all__ = [
     "CHOICES",
+    "ERRORS",
     "RIVALS",
     "accuracy_bounds",
     "calibrations",
@@ -25,6 +26,7 @@ __all__ = [
     "largest_tail",
     "plane",
     "rival_sizes",
+    "tails",
     "true_cost",
 ]
 
@@ -34,6 +36,8 @@ CHOICES = ("exponential", "flip", "noisy-max")
 CANDIDATES = 5
 CELLS = 80
 HELD = (0.5, 0.9, 0.99)
+# largest errors, in units of Δ/ε
+ERRORS = np.linspace(0, 25, 501)
 
 
 class Histogram(NamedTuple):
@@ -64,8 +68,9 @@ def bin_edges(reach: float, whole: bool) -> Floats:
     return np.asarray((np.arange(-steps, steps + 2) - 0.5) * width)
 
 
-def histogram(noise: Model, reach: float, draws: int, seed: int) -> Histogram:
-    """Return how draws of a noise fall into bins, and how they should."""
+def histogram(name: str, settings: Numbers, reach: float, draws: int, seed: int) -> Histogram:
+    """Return how draws of one number's noise fall into bins, and how they should."""
+    noise = model(name, *settings)
     sample = noise.draw(draws, np.random.default_rng(seed))
     edges = bin_edges(reach, noise.whole)
     share = np.histogram(sample, edges)[0] / draws
@@ -114,6 +119,19 @@ def largest_tail(name: str, settings: Numbers, queries: int, t: Floats) -> Float
         return None
     with np.errstate(divide="ignore"):
         return -np.expm1(queries * np.log1p(-model(name, *settings).tail(t)))
+
+
+def tails(name: str, settings: Numbers, queries: int) -> dict[str, Floats]:
+    """Return P(largest error > t) over t = `ERRORS`·Δ/ε: Laplace noise's, its bound, and the chosen one's if known."""
+    t = ERRORS * settings[1] / settings[0]
+    exact = largest_tail("laplace", settings, queries, t)
+    assert exact is not None
+    curves = {"exact": exact, "bound": np.minimum(queries * np.exp(-ERRORS), 1.0)}
+    if name not in ("laplace", "norm-1") and has_scale(name, settings[3]):
+        own = largest_tail(name, settings, queries, t)
+        if own is not None:
+            curves["own"] = own
+    return curves
 
 
 def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: float) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from bokeh.palettes import Blues256
 from bokeh.plotting import figure
 from contourpy import contour_generator
 
-from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.looks import BLUE, HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, VERMILION, YELLOW, Style
 from dpml_app.noise.compute import HELD, Histogram, Plane
@@ -81,6 +81,11 @@ class HistogramFigure:
         exact = np.maximum(found.exact, FLOOR)
         self.exact.data = {"x": np.column_stack([left, right]).ravel(), "exact": np.repeat(exact, 2)}
 
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (self.bars, self.exact):
+            empty(source)
+
 
 class PlaneFigure:
     """Draws of two numbers' noise over their density, with the contours that hold stated shares."""
@@ -132,9 +137,8 @@ class PlaneFigure:
 
     def clear(self) -> None:
         """Show nothing."""
-        self.grid.data = {c: [] for c in self.grid.data}
-        self.dots.data = {"x": [], "y": []}
-        self.contours.data = {"xs": [], "ys": [], "held": []}
+        for source in (self.grid, self.dots, self.contours):
+            empty(source)
 
 
 class CurveFigure:
@@ -190,10 +194,15 @@ class CurveFigure:
         for key, source in self.sources.items():
             if key in curves:
                 source.data = {"x": x, "y": curves[key], "label": [self.styles[key].label] * len(x)}
-            elif len(source.data["x"]):
-                source.data = {"x": [], "y": [], "label": []}
+            else:
+                empty(source)
         if hasattr(self, "best"):
             self.best.data = {"x": x, "y": np.nanmin(np.stack(list(curves.values())), axis=0)}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (*self.sources.values(), self.here):
+            empty(source)
 
     def mark(self, x: float, values: Mapping[str, float]) -> None:
         """Mark where one stands."""

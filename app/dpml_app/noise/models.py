@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma, Staircase
 from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
 
-__all__ = ["NORMS", "Model", "model", "vector_draws", "vector_log_density"]
+__all__ = ["NORMS", "Model", "has_scale", "model", "vector_draws", "vector_log_density"]
 
 Floats = NDArray[np.float64]
 Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε
@@ -97,6 +97,11 @@ def model(name: str, epsilon: float, sensitivity: float, delta: float, beta: flo
     if name == "student":
         return Model(StudentT(share, beta * share, DEGREES), sensitivity)
     return Model(Laplace(epsilon, sensitivity * numbers))
+
+
+def has_scale(name: str, beta: float) -> bool:
+    """Return whether a mechanism can be had at this share of β: Student's t noise with d degrees needs β < ε/d."""
+    return name != "student" or beta < 1 / DEGREES
 
 
 def _norm_mechanism(name: str, epsilon: float, sensitivity: float) -> NormGamma | None:

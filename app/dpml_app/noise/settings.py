@@ -7,7 +7,7 @@ from typing import Any
 import param
 
 from dpml_app.noise.points import PRESETS, SIZES, is_code
-from dpml_app.settings import Shared
+from dpml_app.settings import Shared, choice
 
 __all__ = ["BETA_SHARES", "DELTAS", "FAILURES", "MECHANISMS", "NOISE_EPSILONS", "NoiseSettings", "Points"]
 
@@ -32,6 +32,7 @@ MECHANISMS = {
     "cauchy": "Cauchy",
     "student": "Student's t, 3 degrees",
 }
+RELATIONS = {"replace-one": "Replace one point", "add-remove": "Add or remove one point"}
 STATISTICS = {"median": "Median", "mean": "Mean", "trimmed_mean": "Trimmed mean", "variance": "Variance"}
 
 
@@ -46,35 +47,35 @@ class Points(param.String):
             raise ValueError(f"points must be {self.allowed}")
 
 
-def _choice(default: Any, objects: Any, label: str) -> Any:
-    return param.Selector(default=default, objects=list(objects), label=label)
-
-
 class NoiseSettings(Shared):
     """Every control of the Noise page."""
 
-    noise_mechanism: Any = _choice("laplace", MECHANISMS, "Mechanism")
-    noise_dimension: Any = _choice(1, (1, 2), "Dimensions")
-    noise_epsilon: Any = _choice(1.0, NOISE_EPSILONS, "ε of the noise")
+    noise_mechanism: Any = choice("laplace", MECHANISMS, "Mechanism")
+    noise_dimension: Any = choice(1, {1: "One", 2: "Two"}, "Dimensions")
+    noise_epsilon: Any = choice(1.0, NOISE_EPSILONS, "ε of the noise")
     noise_sensitivity = param.Integer(default=1, bounds=(1, 20), label="Sensitivity Δ")
-    noise_delta: Any = _choice(1e-6, DELTAS, "δ of the Gaussian")
-    noise_beta: Any = _choice("1/6", BETA_SHARES, "β as a share of ε")
+    noise_delta: Any = choice(1e-6, DELTAS, "δ of the Gaussian")
+    noise_beta: Any = choice("1/6", list(BETA_SHARES), "β as a share of ε")
     noise_draws = param.Integer(default=2000, bounds=(500, 10_000), label="Draws of the noise")
     noise_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed of the noise")
-    noise_reach: Any = _choice(10, REACHES, "Axis reaches to ±")
-    noise_queries: Any = _choice(1000, QUERIES, "Number of queries D")
-    noise_failure: Any = _choice(0.05, FAILURES, "Probability of more, p")
-    noise_touched: Any = _choice(1, TOUCHED, "Numbers moved, k")
-    noise_measure: Any = _choice("mean", ("mean", "q95"), "Size of the noise")
+    noise_reach: Any = choice(10, REACHES, "Axis reaches to ±")
+    noise_queries: Any = choice(1000, QUERIES, "Number of queries D")
+    noise_failure: Any = choice(0.05, FAILURES, "Probability of more, p")
+    noise_touched: Any = choice(1, TOUCHED, "Numbers moved, k")
+    noise_measure: Any = choice("mean", {"mean": "Mean", "q95": "95 % stay below"}, "Size of the noise")
     noise_gap = param.Number(default=5.0, bounds=(0.5, 20.0), step=0.5, label="Gap between candidates")
-    noise_statistic: Any = _choice("median", STATISTICS, "Statistic")
+    noise_statistic: Any = choice("median", STATISTICS, "Statistic")
     noise_trim = param.Integer(default=5, bounds=(0, 50), label="Trimmed at each end, m")
-    noise_relation: Any = _choice("replace-one", ("add-remove", "replace-one"), "Neighbours of the points")
-    noise_size: Any = _choice(50, SIZES, "Number of points")
-    noise_preset: Any = _choice("bell", PRESETS, "Points to start from")
+    noise_relation: Any = choice("replace-one", RELATIONS, "Neighbours of the points")
+    noise_size: Any = choice(50, SIZES, "Number of points")
+    noise_preset: Any = choice("bell", PRESETS, "Points to start from")
     noise_points = Points(default="", label="Points")
 
     @classmethod
     def noise_names(cls) -> list[str]:
         """Return the names of these settings."""
         return [name for name in NoiseSettings.param if name.startswith("noise_")]
+
+    def noise_values(self) -> dict[str, Any]:
+        """Return their values, as a dictionary that does not change."""
+        return {name: getattr(self, name) for name in self.noise_names()}

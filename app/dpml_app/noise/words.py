@@ -12,7 +12,16 @@ from dpml_app.noise.models import NORMS, Model
 from dpml_app.noise.settings import MECHANISMS
 from dpml_app.text import number
 
-__all__ = ["CAPTIONS", "calibration_words", "choice_words", "draw_words", "number", "rival_words", "tail_words"]
+__all__ = [
+    "CAPTIONS",
+    "NO_SCALE",
+    "calibration_words",
+    "choice_words",
+    "draw_words",
+    "number",
+    "rival_words",
+    "tail_words",
+]
 
 CAPTIONS = {
     "draws": (
@@ -49,6 +58,12 @@ CAPTIONS = {
         "below it noise is wasted. Zafarani and Clifton ask for β at most ε/6."
     ),
 }
+
+
+NO_SCALE = (
+    "Student's t noise with 3 degrees of freedom needs β below ε/3. Choose a smaller β, or Cauchy noise, which needs "
+    "β below ε."
+)
 
 
 def percent(share: float) -> str:

@@ -72,7 +72,7 @@ class TrainPage(CardPage):
 
     def offer(self, changed: set[str]) -> None:
         if {"dataset", "train_model"} & changed:
-            self._mention("lowered", self.controls.fit(self._facts))
+            self._mention("lowered", self.controls.fit(self._facts or {}))
 
 
 def with_levels(facts: Values, more: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:

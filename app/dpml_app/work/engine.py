@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, ClassVar
 
 from dpml_app.work.pool import Chunk, Pool
-from dpml_app.work.progress import Progress
+from dpml_app.work.progress import Progress, Wording
 from dpml_app.work.run import Run
+from dpml_app.work.turns import Rank
 
 __all__ = ["DELAY", "FLUSH_EVERY", "Engine"]
 
@@ -36,7 +38,21 @@ class Engine:
         Called inside a hold with the results that have just come, by chunk.
     failed : callable
         Takes what failed, in words, and the exception.
+
+    Attributes
+    ----------
+    rank : Rank
+        Before whom and after whom its chunks have their turns.
+    pace : float
+        Seconds between results that are shown for the first time; 0: they are shown as they come, some at a time.
+    wording : Wording
+    seen : set of Chunk
+        Those of the present request whose results have been shown.
     """
+
+    rank: ClassVar[Rank] = Rank.CURVES
+    pace: ClassVar[float] = 0.0
+    wording: ClassVar[Wording] = Wording()
 
     def __init__(
         self,
@@ -52,8 +68,29 @@ class Engine:
         self.pool, self.what, self._show, self._failed = pool, what, show, failed
         self._spawn, self._hold = spawn, hold
         self._run: Run | None = None
-        self._chunks: Sequence[Chunk] = ()
-        self.progress = Progress(name, self._on_cancel)
+        self._chunks: list[Chunk] = []
+        self.seen: set[Chunk] = set()
+        self.progress = Progress(name, self._on_button, self.wording)
+
+    # ---- what a page can say of it ----------------------------------------------------------------------------------
+
+    def here(self, chunk: Chunk) -> bool:
+        """Return whether the server computes a chunk itself."""
+        return False
+
+    def said(self, done: int, total: int) -> str:
+        """Return in words how far a run is."""
+        return f"Computing {self.what}: {done} of {total}" if done < total else ""
+
+    async def turn(self) -> None:
+        """Wait while something else goes first."""
+
+    # ---- runs -------------------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether there is something to come, and nobody has stopped it."""
+        return bool(self.progress.state.data["running"][0])
 
     def stop(self) -> None:
         """Compute no more."""
@@ -67,21 +104,20 @@ class Engine:
         self.progress.tell(text, 0, 0)
 
     def request(self, chunks: Sequence[Chunk]) -> None:
-        """Compute these, in this order, instead of what is asked for now."""
+        """Compute these, in this order, instead of what is asked for now; what is asked for already goes on."""
+        if self._run is not None and self._chunks == list(chunks):
+            return
         self.stop()
-        self._chunks = chunks
+        self._chunks = list(chunks)
+        self.seen.intersection_update(chunks)
         if chunks:
             self._start()
         else:
-            self.progress.tell(self._done, 0, 0)
-
-    @property
-    def _done(self) -> str:
-        return ""
+            self.progress.tell("", 0, 0)
 
     def _start(self) -> None:
-        self._run = run = Run(self.pool, self._chunks)
-        self._tell_running(run)
+        self._run = run = Run(self.pool, self._chunks, rank=self.rank, here=self.here)
+        self._tell(run, running=True)
 
         async def follow() -> None:
             try:
@@ -98,29 +134,38 @@ class Engine:
     async def _follow(self, run: Run) -> None:
         arrived: dict[Chunk, Any] = {}
         shown = time.monotonic()
+        await self.turn()
         async for chunk, result in run.results():
             arrived[chunk] = result
-            if time.monotonic() - shown > FLUSH_EVERY:
-                with self._hold():
-                    self._show(arrived)
-                    self._tell_running(run)
+            paced = self.pace and chunk not in self.seen
+            if paced or time.monotonic() - shown > FLUSH_EVERY:
+                self._flush(run, arrived)
                 arrived, shown = {}, time.monotonic()
+            if paced:
+                await asyncio.sleep(self.pace)
+            await self.turn()
         if not run.cancelled:
-            with self._hold():
-                self._show(arrived)
-                self.progress.tell(self._done, run.done, len(run.chunks))
+            self._flush(run, arrived, running=False)
 
-    def _tell_running(self, run: Run) -> None:
+    def _flush(self, run: Run, arrived: Mapping[Chunk, Any], *, running: bool = True) -> None:
+        with self._hold():
+            self.seen.update(arrived)
+            self._show(arrived)
+            if not run.cancelled:  # showing may have shown that there is nothing to ask for
+                self._tell(run, running)
+
+    def _tell(self, run: Run, running: bool) -> None:
         done, total = run.done, len(run.chunks)
-        self.progress.tell(f"Computing {self.what}: {done} of {total}", done, total, running=True)
+        self.progress.tell(self.said(done, total), done, total, running)
 
-    def _on_cancel(self) -> None:
-        """Cancel a run, or take a cancelled one up again."""
+    def _on_button(self) -> None:
+        """Stop a run, take a stopped one up again, or show once more what is done."""
         run = self._run
-        if run is None:
-            return
-        if run.cancelled:
+        if run is not None and self.running:
+            run.cancel()
+            self.progress.cancelled(run.done, len(run.chunks))
+        elif self._chunks and (run is None or not run.cancelled):
+            self.seen.clear()
             self._start()
-            return
-        run.cancel()
-        self.progress.cancelled(run.done, len(run.chunks))
+        elif self._chunks:
+            self._start()

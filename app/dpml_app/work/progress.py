@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
-__all__ = ["Progress", "bar", "filled"]
+__all__ = ["Progress", "Wording"]
 
 BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
 STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
 # its room stays
 SHOWN, AWAY = {"visibility": "visible"}, {"visibility": "hidden"}
-CANCELLED = "Cancelled: what is faded or missing is not of this setting"
 
 
-def bar() -> pn.pane.HTML:
-    """Return the place of a bar; its room stays."""
-    return pn.pane.HTML("", sizing_mode="stretch_width", height=14, margin=(0, 6), stylesheets=[BAR_STYLE])
+class Wording(NamedTuple):
+    """What the button says while a run goes on and after it was stopped, what is then said, and what is there again."""
+
+    stop: str = "Cancel"
+    go_on: str = "Resume"
+    stopped: str = "Cancelled: what is faded or missing is not of this setting"
+    # empty: what is done cannot be asked for again
+    again: str = ""
 
 
 def filled(label: str, done: int, total: int) -> str:
@@ -36,15 +41,18 @@ class Progress:
     ----------
     name : str
         Of the source `state`, which tells tests and the browser how far the run is.
-    cancel : callable
+    pressed : callable
         Called when the button is pressed.
+    wording : Wording
     """
 
-    def __init__(self, name: str, cancel: Callable[[], None]):
-        self.bar = bar()
+    def __init__(self, name: str, pressed: Callable[[], None], wording: Wording):
+        self.wording = wording
+        # its room stays
+        self.bar = pn.pane.HTML("", sizing_mode="stretch_width", height=14, margin=(0, 6), stylesheets=[BAR_STYLE])
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
-        self.button = pmui.Button(label="Cancel", variant="outlined", size="small", margin=(2, 8), disabled=True)
-        self.button.on_click(lambda _event: cancel())
+        self.button = pmui.Button(label=wording.stop, variant="outlined", size="small", margin=(2, 8), disabled=True)
+        self.button.on_click(lambda _event: pressed())
         self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name=name)
 
     @property
@@ -57,10 +65,11 @@ class Progress:
         """Say in words and by the bar how far a run is."""
         self.bar.object = filled("Progress", done, total) if running else ""
         self.status.object = text
-        self.button.param.update(label="Cancel", disabled=not running, styles=SHOWN if running else AWAY)
+        label = self.wording.stop if running else self.wording.again
+        self.button.param.update(label=label or self.wording.stop, disabled=not label, styles=SHOWN if label else AWAY)
         self.state.data = {"running": [running], "done": [done], "total": [total]}
 
     def cancelled(self, done: int, total: int) -> None:
         """Say that a run was cancelled, and offer to take it up again."""
-        self.tell(CANCELLED, done, total)
-        self.button.param.update(label="Resume", disabled=False, styles=SHOWN)
+        self.tell(self.wording.stopped, done, total)
+        self.button.param.update(label=self.wording.go_on, disabled=False, styles=SHOWN)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from typing import Any
 
 from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.threads import ANSWERS
 from dpml_app.work.turns import Rank, session
 
 __all__ = ["Run"]
@@ -22,10 +23,20 @@ class Run:
     owner : hashable, optional
         Who takes turns with others; default: the session that makes the run, or else the run itself.
     rank : Rank
+    here : callable, optional
+        Returns whether the server computes a chunk itself.
     """
 
-    def __init__(self, pool: Pool, chunks: Sequence[Chunk], *, owner: Hashable | None = None, rank: Rank = Rank.CURVES):
-        self.pool, self.chunks, self.rank = pool, list(chunks), rank
+    def __init__(
+        self,
+        pool: Pool,
+        chunks: Sequence[Chunk],
+        *,
+        owner: Hashable | None = None,
+        rank: Rank = Rank.CURVES,
+        here: Callable[[Chunk], bool] = lambda _chunk: False,
+    ):
+        self.pool, self.chunks, self.rank, self.here = pool, list(chunks), rank, here
         self.owner: Hashable = next(who for who in (owner, session(), self) if who is not None)
         self.cancelled = False
         self.done = 0
@@ -53,7 +64,10 @@ class Run:
                         break
                     kept = self.pool.cache.get(chunk.key)
                     if kept is None:
-                        asked = self.pool.submit(chunk, owner=self.owner, rank=self.rank)
+                        if self.here(chunk):
+                            asked = ANSWERS.submit(self.pool.cache.call, chunk.function, *chunk.arguments)
+                        else:
+                            asked = self.pool.submit(chunk, owner=self.owner, rank=self.rank)
                         self._flying[asyncio.wrap_future(asked)] = chunk
                         continue
                     self.done += 1

@@ -1,0 +1,83 @@
+"""What the cards of an audit have in common: its steps, and what is known of it without draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpml_app.audit import compute
+from dpml_app.audit.settings import AuditSettings
+from dpml_app.card import LATE, Card, Place, Results, Values
+from dpml_app.work.engine import Engine
+from dpml_app.work.pool import Chunk
+from dpml_app.work.progress import Wording
+
+__all__ = ["AuditCard", "Draws", "exact_of", "steps_of"]
+
+STEP = "step"
+PENDING: Mapping[str, Any] = {"known": False, "pending": True}
+# steps up to 1,000 draws take a few hundredths of a second
+AT_ONCE = 6
+
+
+def exact_of(results: Results) -> Mapping[str, Any]:
+    """Return the exact cost, or that its formula is still being computed."""
+    found: Mapping[str, Any] = results.get(("exact", LATE), PENDING)
+    return found
+
+
+def steps_of(results: Results) -> list[dict[str, Any]]:
+    """Return the steps that have been drawn, without one that the method refused."""
+    found = {place[1]: step for place, step in results.items() if place[0] == STEP and "problem" not in step}
+    return [found[index] for index in sorted(found)]
+
+
+class Draws(Engine):
+    """Draws step by step, so slowly that one sees the bound move; the first ones are the server's own."""
+
+    pace = 0.12
+    wording = Wording(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
+
+    def here(self, chunk: Chunk) -> bool:
+        return chunk.arguments[-1] < AT_ONCE or not self.pool.warm
+
+    def said(self, done: int, total: int) -> str:
+        drawn = compute.LADDER[done - 1] if done else 0
+        return f"{drawn:,} of {compute.LADDER[total - 1]:,} draws each"
+
+
+class AuditCard(Card):
+    """A card about the draws of an audit; a subclass says how steps are shown, of which there is at least one."""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        key = AuditSettings.audit_key(values)
+        drawn = values["audit_seed"], values["audit_confidence"]
+        steps = range(compute.LADDER.index(values["audit_draws"]) + 1)
+        return {("exact", LATE): Chunk(compute.exact, (key,))} | {
+            (STEP, index): Chunk(compute.step, (key, *drawn, index)) for index in steps
+        }
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.values = values
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        steps = steps_of(results)
+        if steps:
+            self.show_steps(steps, exact_of(results))
+        elif (STEP, 0) in results:  # the method refused
+            self.clear()
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        steps = steps_of(results)
+        return self.say(steps, values, exact_of(results)) if steps else ""
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        """Show steps."""
+        raise NotImplementedError
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        """Return in words what they show."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        self.figure.clear()
