@@ -9,9 +9,8 @@ import panel as pn
 import panel_material_ui as pmui
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.audit.compute import CHECKED_AT
+from dpml_app.audit.method_list import MethodList
 from dpml_app.audit.settings import AUDIT_DRAWS, AUDIT_EPSILONS, CONFIDENCES, AuditSettings
-from dpml_app.audit.words import FAMILIES
 from dpml_app.card import WHOLE
 from dpml_app.widgets import note, tie
 
@@ -19,13 +18,6 @@ __all__ = ["AuditControls"]
 
 RELATION_WORDS = {"Add or remove one record": "add-remove", "Replace one record": "replace-one"}
 NEIGHBOUR_WORDS = {"Worst that is known": "worst", "Edit by hand": "table"}
-
-
-def _title(name: str) -> str:
-    entry = CATALOGUE[name]
-    if not entry.private:
-        return f"✗ {entry.title} (not private)"
-    return entry.title if entry.holds(CHECKED_AT) else f"✗ {entry.title} (claims too little)"
 
 
 class AuditControls:
@@ -42,14 +34,8 @@ class AuditControls:
         self.settings = settings
         wide = {"sizing_mode": "stretch_width", "margin": (6, 12)}
         label = lambda name: settings.param[name].label  # noqa: E731
-        groups = {
-            title: {_title(name): name for name, entry in CATALOGUE.items() if entry.family == family}
-            for family, title in FAMILIES.items()
-        }
         self.widgets = {
-            "audit_method": pmui.Select(
-                label=label("audit_method"), groups={title: names for title, names in groups.items() if names}, **wide
-            ),
+            "audit_method": MethodList(label=label("audit_method"), **wide),
             "audit_epsilon": pmui.DiscreteSlider(
                 label=label("audit_epsilon"), options={f"{e:g}": e for e in AUDIT_EPSILONS}, **wide
             ),

@@ -333,7 +333,7 @@ class AuditPage(BasePage):
             return
         with pn.io.hold(self._doc):
             self.claims.marks = {key: list(pair) for key, pair in self._marks.items()}
-            self._read_out("claims", words.claims_readout(self._marks, done))
+            self._read_out("claims", words.claims_readout(self._marks))
             self.state.data = {**self.state.data, "checked": [done]}
 
 
