@@ -34,7 +34,7 @@ class AuditControls:
         self.settings = settings
         wide = {"sizing_mode": "stretch_width", "margin": (6, 12)}
         label = lambda name: settings.param[name].label  # noqa: E731
-        self.widgets = {
+        self.widgets: dict[str, Any] = {
             "audit_method": MethodList(label=label("audit_method"), **wide),
             "audit_epsilon": pmui.DiscreteSlider(
                 label=label("audit_epsilon"), options={f"{e:g}": e for e in AUDIT_EPSILONS}, **wide
