@@ -152,7 +152,7 @@ class Offer:
         self.name = name if name and missing(name) else ""
         self.bar.object = ""
         self.text.object = self._says(self.name) if self.name else ""
-        self.get.disabled = False
+        self.get.param.update(label="Download", disabled=False)
         self.text.visible = self.get.visible = self.bar.visible = bool(self.name)
         self.ask.visible = not self.name and REAL in self.datasets and bool(missing(REAL))
 
@@ -184,7 +184,6 @@ class Offer:
                 await asyncio.sleep(LOOK_EVERY)
             error = coming.future.exception()
             with pn.io.hold(doc):
-                self.get.label = "Download"
                 if error is None:
                     self.offer("")
                     self.settings.assign({"dataset": coming.name})

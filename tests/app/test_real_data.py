@@ -226,7 +226,7 @@ _files.FILES["{file}"] = _files.SourceFile(sha256, tuple(urls), size)
 
 
 @pytest.mark.browser
-def test_a_set_that_is_not_here_is_downloaded_from_the_page(make_app, start_server, published, tmp_path):
+def test_a_set_that_is_not_here_is_downloaded_from_the_page(start_server, make_app, published, tmp_path):
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "sitecustomize.py").write_text(PATCH.replace("{file}", FILE))
     source = published["source"]
