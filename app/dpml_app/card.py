@@ -61,7 +61,7 @@ TEXT_STYLE = """
 :host { position: relative; }
 .head { display: flex; align-items: center; gap: 8px; }
 h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1; }
-.head button, summary {
+.head > button, summary {
   display: grid; place-items: center; box-sizing: border-box; min-width: 28px; height: 28px; padding: 0 6px;
   cursor: pointer; border: 1px solid var(--divider-color, #8888); border-radius: 14px; background: none; color: inherit;
   font-size: 1rem; line-height: 1; list-style: none;

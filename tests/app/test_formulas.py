@@ -104,5 +104,9 @@ def test_a_caption_shows_its_formula_and_asks_no_other_host(app):
     formula = app.page.get_by_role("math").first
     formula.wait_for()
     # set by the browser: a fraction is higher than a line of text
-    assert formula.bounding_box()["height"] > 30
+    text = app.page.locator(".formula p").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
+    assert formula.bounding_box()["height"] > 1.3 * text
+    # a term stands in its sentence, not on a line of its own
+    term = app.page.locator("details.about[open] [data-term]").first
+    assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
     assert "Source: the thesis, Theorem 2.2.1." in app.text
