@@ -7,7 +7,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "app"))
 
+from dpml_app.formulas import formulas  # noqa: E402
 from dpml_app.glossary import glossary, help_for  # noqa: E402
+from dpml_app.mathml import mathml  # noqa: E402
 from dpml_app.state import Settings  # noqa: E402
 
 PAGE = HERE / "glossary.md"
@@ -29,6 +31,12 @@ The same lines stand in the app, beside each control. A setting is called by its
 | setting | control | what it trades, and who pays |
 |---|---|---|
 """
+FORMULAS = """
+## Formulas
+
+The captions of the app show these, each where it is about what is drawn. They are written from
+`app/dpml_app/formulas.yaml`.
+"""
 
 
 def entry(term):
@@ -37,11 +45,25 @@ def entry(term):
     return f"{term.term}\n" + textwrap.fill(says, 146, initial_indent="  ", subsequent_indent="  ")
 
 
+def set_formulas():
+    """Return all formulas as the browser sets them, which asks no other host."""
+    made = [f"{one.title}: {one.says} Source: {one.source}.\n\n<p>{mathml(one.tex)}</p>" for one in formulas().values()]
+    return FORMULAS + "\n" + "\n\n".join(made) + "\n"
+
+
 def page():
     """Return the page's text."""
     terms = sorted(glossary().values(), key=lambda term: term.term.lower())
     rows = [f"| `{name}` | {Settings.param[name].label} | {help_for(name)} |" for name in Settings.names()]
-    return HEAD + "\n\n".join(entry(term) for term in terms) + "\n```\n" + CONTROLS + "\n".join(rows) + "\n"
+    return (
+        HEAD
+        + "\n\n".join(entry(term) for term in terms)
+        + "\n```\n"
+        + CONTROLS
+        + "\n".join(rows)
+        + "\n"
+        + set_formulas()
+    )
 
 
 if __name__ == "__main__":

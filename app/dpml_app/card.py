@@ -16,6 +16,7 @@ from bokeh.models import GlyphRenderer, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
+from dpml_app import formulas
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.glossary import mark
 from dpml_app.work.pool import Chunk
@@ -62,7 +63,7 @@ TEXT_STYLE = """
 :host { position: relative; }
 .head { display: flex; align-items: center; gap: 8px; }
 h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1; }
-.head button, summary {
+.head > button, summary {
   display: grid; place-items: center; box-sizing: border-box; min-width: 28px; height: 28px; padding: 0 6px;
   cursor: pointer; border: 1px solid var(--divider-color, #8888); border-radius: 14px; background: none; color: inherit;
   font-size: 1rem; line-height: 1; list-style: none;
@@ -74,7 +75,12 @@ details > div {
   padding: 12px 14px;
   background: var(--panel-surface-color, #fff); color: inherit; border: 1px solid var(--divider-color, #8888);
   border-radius: 8px; box-shadow: 0 6px 24px #0004; font-size: 0.92rem; line-height: 1.45;
+  max-height: min(480px, 62vh); overflow-y: auto;
 }
+.formula { margin-top: 10px; }
+.formula math { margin: 6px 0; font-size: 1.12rem; overflow-x: auto; max-width: 100%; }
+.formula p, .uncertain { margin: 0; font-size: 0.86rem; }
+.uncertain { margin-top: 10px; }
 """
 # on a phone the control stays in reach while the picture is in view
 CONTROL_STYLE = """
@@ -224,10 +230,12 @@ def head(title: str, caption: str, plots: Sequence[Plot], said: HTML) -> pn.pane
     """Return a card's title, its numbers, in words and as tables, and what one should know of the plot."""
     names = " ".join(plot.name for plot in plots if plot.name)
     shown = escape(title)
+    # a card's line is called by the card, as its formulas are
+    about = mark(caption) + formulas.caption((said.name or "").removesuffix("-readout"))
     numbers = f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers"'
     return pn.pane.HTML(
         f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
-        f'<summary aria-label="{shown}: about this plot"></summary><div>{mark(caption)}</div></details></div>',
+        f'<summary aria-label="{shown}: about this plot"></summary><div>{about}</div></details></div>',
         margin=(10, 14, 2, 14),
         sizing_mode="stretch_width",
         stylesheets=[TEXT_STYLE],

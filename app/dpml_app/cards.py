@@ -13,6 +13,7 @@ from panel.models.markup import HTML
 
 from dpml_app.card import CHOSEN, LATE, NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, answer, card, grid, line
 from dpml_app.page import HEADLINE_STYLE, BasePage
+from dpml_app.real_data import GENERATED
 from dpml_app.settings import Shared
 from dpml_app.text import dataset_note
 from dpml_app.widgets import Controls
@@ -78,6 +79,8 @@ class CardPage(BasePage):
         self._facts: Values | None = None if "dataset" in self.names else {}
         self._prepared: dict[str, list[Any]] = {}
         self._coming: asyncio.Future | None = None
+        # the last one that could be loaded
+        self._dataset = GENERATED
         self._wanted: dict[str, dict[Place, Chunk]] = {}
         self.cards: dict[str, Card] = {}
         self.controls = self.controls_kind(settings, self.report)
@@ -363,7 +366,7 @@ class CardPage(BasePage):
 
     async def _load(self, other: bool) -> bool:
         """Load the facts and lay out for them, cleared where it is another data set; say so where there are none."""
-        name = self.settings.dataset
+        name, before = self.settings.dataset, self._dataset
         if other:
             with self._hold():
                 self._clear()
@@ -373,13 +376,14 @@ class CardPage(BasePage):
         except Exception as error:
             with self._hold():
                 self._clear()
-                self._failed("Data set", error)
+                self._failed(f"{name}, so {before} is shown" if before != name else name, error, topic="Data set")
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
                 self.work.rest("No data")
+                self.settings.dataset = before  # no axes stay empty
             return False
+        self._dataset = name
         if other:
             with self._hold():
-                self.clear("Data set")
                 self.controls.dataset_note.object = self.note(facts)
                 for made in self.cards.values():
                     made.lay_out(facts)

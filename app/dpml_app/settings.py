@@ -7,6 +7,8 @@ from typing import Any
 
 import param
 
+from dpml.datasets import missing
+
 __all__ = [
     "DATASETS",
     "EPSILONS",
@@ -83,8 +85,20 @@ def choice(
     return kind(default=default, objects=offered, label=label)
 
 
+class Lacking(param.Parameterized):
+    """The data set that was asked for last and whose files are not on this machine; empty if they are."""
+
+    dataset = param.String("")
+
+
 class Shared(param.Parameterized):
-    """The settings that pages share; a parameter's name is its name in the link. Those of a page inherit from it."""
+    """The settings that pages share; a parameter's name is its name in the link. Those of a page inherit from it.
+
+    Attributes
+    ----------
+    lacking : Lacking
+        The data set that was asked for and is not here, for whoever can get it.
+    """
 
     page: Any = choice("explore", list(PAGES), "Page")
 
@@ -96,6 +110,10 @@ class Shared(param.Parameterized):
     selection_share = param.Number(default=0.5, bounds=(0.05, 0.95), step=0.05, label="Split of the budget")
     draws = param.Integer(default=50, bounds=(10, 200), step=10, label="Draws")
     seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed")
+
+    def __init__(self, **params: Any):
+        super().__init__(**params)
+        self.lacking = Lacking()
 
     @classmethod
     def allowed(cls, name: str) -> str:
@@ -135,6 +153,13 @@ class Shared(param.Parameterized):
                 if isinstance(self.param[name], param.Selector):
                     # 1 in a link is the 1.0 of the list
                     value = next((v for v in self.param[name].objects if v == value), value)
+                if name == "dataset" and value in self.param[name].objects:
+                    self.lacking.dataset = value if missing(value) else ""
+                    if self.lacking.dataset:
+                        problems.append(
+                            f"{value} is not on this machine yet: the button Download gets it. It shows {self.dataset}."
+                        )
+                        continue
                 setattr(self, name, value)
             except (ValueError, TypeError):
                 stays = getattr(self, name)

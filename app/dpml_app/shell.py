@@ -21,7 +21,7 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import link
+from dpml_app import link, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.drawing.figure import script
@@ -83,6 +83,7 @@ class Shell:
 
     def link(self, given: Mapping[str, str]) -> None:
         """Take the settings from a link, and write every change into the address from now on."""
+        self.settings.dataset = self._usual("dataset", given)
         self.place, given, faults = place_of(given)
         faults += link.read(self.settings, given, ["page", *self.settings.names()])
         self.visited.on_change("data", self._on_visit)
@@ -111,9 +112,19 @@ class Shell:
 
     # ---- the address --------------------------------------------------------------------------------------------
 
+    def _usual(self, name: str, given: Mapping[str, str]) -> Any:
+        """Return what a setting is that a link leaves out."""
+        if name == "dataset" and set(given) <= {"page"}:
+            # a link that says anything else is of the same data on every machine
+            return real_data.first()
+        return self.settings.param[name].default
+
     def _write(self, *, push: bool) -> None:
         names = self.settings.page_names(self.settings.page)
         query = link.query_of(self.settings, names, self.place.state, self.place.told)
+        bare = set(link.parse(query)) <= {"page"}
+        if bare and "dataset" in names and self.settings.dataset != real_data.first():
+            query += f"{'' if query == '?' else '&'}dataset={self.settings.dataset}"
         told = {"query": [query], "at": self.visited.data["at"]}
         if push or told != {name: self.address.data[name] for name in told}:
             self.address.data = {**told, "push": [push]}
@@ -140,11 +151,12 @@ class Shell:
             self.place = place_of(given)[0]
             self._write(push=False)
             return
+        raw = given
         self.place, given, faults = place_of(given)
         page = given.get("page", "explore")
         used = self.settings.page_names(page) if page in PAGES else []
         # what the link leaves out is at its default
-        defaults = {name: self.settings.param[name].default for name in ["page", *used] if name not in given}
+        defaults = {name: self._usual(name, raw) for name in ["page", *used] if name not in given}
         self._restoring = True
         try:
             self.settings.param.update(**defaults)

@@ -11,6 +11,7 @@ import param
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
 from dpml_app.card import WHOLE
+from dpml_app.real_data import Offer, titled
 from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
 
 __all__ = ["DEBOUNCE", "WIDE", "Controls", "divider", "note", "tie", "words_of"]
@@ -69,7 +70,9 @@ def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None])
             return
         problems = settings.assign({name: event.new})
         if problems:
-            report(name, problems[0])
+            # data that are not here are offered under their control
+            if not (name == "dataset" and settings.lacking.dataset):
+                report(name, problems[0])
             widget.value = getattr(settings, name)
 
     def to_widget(event):
@@ -116,9 +119,10 @@ class Controls:
     def lay_out(self) -> None:
         """Make `side` and `advanced`; a page without a data set has others."""
         left_out = [name for name in list(self.settings.param.dataset.objects) if name not in self.datasets]
-        self.side = pn.Column(
-            self.add("dataset", options={TITLES[name]: name for name in self.datasets}), self.dataset_note, **WHOLE
-        )
+        chosen = self.add("dataset", options=titled(TITLES, self.datasets))
+        self.data_offer = Offer(self.settings, self.datasets)
+        self.settings.param.watch(self._mark_datasets, "dataset")
+        self.side = pn.Column(chosen, self.dataset_note, self.data_offer.column, **WHOLE)
         epsilon = self.add("epsilon")
         if self.in_top != "epsilon":
             self.side.append(epsilon)
@@ -172,6 +176,12 @@ class Controls:
 
     def in_cards(self) -> None:
         """Make the widgets that stand in cards."""
+
+    def _mark_datasets(self, _event: Any) -> None:
+        """Mark the data sets anew: files may have come."""
+        options = titled(TITLES, self.datasets)
+        if options != self.widgets["dataset"].options:
+            self.widgets["dataset"].options = options
 
     def _redraw(self, _event) -> None:
         setattr(self.settings, self.seed, (getattr(self.settings, self.seed) + 1) % 2**31)

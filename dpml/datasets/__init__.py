@@ -20,13 +20,24 @@ from scipy import sparse
 from dpml._validate import check_choice
 from dpml.datasets import _parse, _synthetic
 from dpml.datasets._cards import NAMES, TAXONOMIES, card, encoding_of, row_facts, shipped, taxonomies
-from dpml.datasets._files import data_folder
+from dpml.datasets._files import FILES, Bar, data_folder, find
 from dpml.datasets._parse import Raw
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import DataDamaged, InvalidData, InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["NAMES", "TAXONOMIES", "Dataset", "card", "data_folder", "load", "shipped", "taxonomies"]
+__all__ = [
+    "NAMES",
+    "TAXONOMIES",
+    "Dataset",
+    "card",
+    "data_folder",
+    "fetch",
+    "load",
+    "missing",
+    "shipped",
+    "taxonomies",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +162,64 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
         return _tabular(name, facts, read(facts, **options))
     raw = read(facts, data_home, **options)
     return _text(name, facts, raw) if name == "sms" else _tabular(name, facts, raw)
+
+
+def missing(name: str, data_home: str | os.PathLike | None = None) -> dict[str, int]:
+    """Return which files of a data set are not in the folder, and the bytes of each.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    data_home : path, optional
+        As for `load`.
+
+    Raises
+    ------
+    InvalidParameter
+        There is no data set of that name.
+
+    Examples
+    --------
+    >>> missing("toy")
+    {}
+    >>> missing("glass", "a folder that does not exist")
+    {'glass.data': 11903}
+    """
+    folder = data_folder(data_home)
+    return {file: FILES[file].size for file in card(name)["files"] if not (folder / file).is_file()}
+
+
+def fetch(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | None = None) -> None:
+    """Download the files of a data set that are not in the folder, and check them.
+
+    A file appears in the folder once it is whole and its checksum is right.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    data_home : path, optional
+        As for `load`.
+    bar : object, optional
+        Is told how each download goes, as by `pooch.HTTPDownloader`: it has `total`, `update(n)`, `reset()` and
+        `close()`. Default: the terminal is.
+
+    Raises
+    ------
+    InvalidParameter
+        There is no data set of that name.
+    DataNotFound
+        A file cannot be downloaded. The message names the file, its source and the folder.
+    DataDamaged
+        A file, as found or as downloaded, differs from the published one.
+
+    Examples
+    --------
+    >>> fetch("toy")  # needs no file
+    """
+    for file in card(name)["files"]:
+        find(file, data_home, bar=bar)
 
 
 _SPLIT = ("n_train",)

@@ -7,7 +7,9 @@ import os
 import tempfile
 import zipfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, Protocol
 
 from dpml.exceptions import DataDamaged, DataNotFound
 
@@ -20,10 +22,11 @@ _PMTK = "https://github.com/probml/pmtkdata/raw/master"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One published file: its checksum and its addresses, of the file itself or of a zip archive with it."""
+    """One published file: its checksum, its addresses, of itself or of a zip archive with it, and its bytes."""
 
     sha256: str
     urls: tuple[str, ...]
+    size: int = 0
 
 
 FILES = {
@@ -33,14 +36,17 @@ FILES = {
             "https://cs.nyu.edu/~roweis/data/20news_w100.mat",
             f"{_PMTK}/20news_w100/20news_w100.zip",
         ),
+        416_176,
     ),
     "SMSSpamCollection": SourceFile(
         "7d039a24a6083ed9ef0f806ebad56bbb976e3aeb8de05669173bfdc4996c239d",
         (f"{_UCI}/00228/smsspamcollection.zip", f"{_UCI_NEW}/228/sms+spam+collection.zip"),
+        477_907,
     ),
     "Skin_NonSkin.txt": SourceFile(
         "46d139322371d47b9673e6189a290fd72a882fced0b28034b2e582eb1708c7c5",
         (f"{_UCI}/00229/Skin_NonSkin.txt", f"{_UCI_NEW}/229/skin+segmentation.zip"),
+        3_155_746,
     ),
     "XwindowsDocData.mat": SourceFile(
         "b78ddcafda5c885795e3c28f48c6003e50308ba6043135fde8d327e89f7dc7d1",
@@ -48,30 +54,37 @@ FILES = {
             f"{_PMTK}/XwindowsDocData/XwindowsDocData.zip",
             "https://github.com/probml/probml-data/raw/main/data/XwindowsDocData.mat",
         ),
+        50_031,
     ),
     "adult.data": SourceFile(
         "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
         (f"{_UCI}/adult/adult.data", f"{_UCI_NEW}/2/adult.zip"),
+        3_974_305,
     ),
     "adult.test": SourceFile(
         "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
         (f"{_UCI}/adult/adult.test", f"{_UCI_NEW}/2/adult.zip"),
+        2_003_153,
     ),
     "agaricus-lepiota.data": SourceFile(
         "e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e",
         (f"{_UCI}/mushroom/agaricus-lepiota.data", f"{_UCI_NEW}/73/mushroom.zip"),
+        373_704,
     ),
     "bank-additional-full.csv": SourceFile(
         "74adfc578bf77a7ff4bb1ba4a9f8709d9e3c6907342959c2c8416847e0afb4d8",
         (f"{_UCI}/00222/bank-additional.zip",),
+        5_834_924,
     ),
     "glass.data": SourceFile(
         "dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
         (f"{_UCI}/glass/glass.data", f"{_UCI_NEW}/42/glass+identification.zip"),
+        11_903,
     ),
     "seeds_dataset.txt": SourceFile(
         "1f3f83c0d8485ae9148061389d19628607e3f5660e3d6f40ec9102fb398bb12f",
         (f"{_UCI}/00236/seeds_dataset.txt", f"{_UCI_NEW}/236/seeds.zip"),
+        9_300,
     ),
 }
 
@@ -86,8 +99,25 @@ def data_folder(data_home: str | os.PathLike | None = None) -> Path:
     return Path(folder).expanduser()
 
 
-def find(name: str, data_home: str | os.PathLike | None = None) -> Path:
+class Bar(Protocol):
+    """What is told how a download goes: it gets `total`, then the bytes of each part, and at the end all at once."""
+
+    total: int
+
+    def update(self, n: int) -> Any:
+        """Add what has come."""
+
+    def reset(self) -> Any:
+        """Begin at 0 again."""
+
+    def close(self) -> Any:
+        """Take note of the end."""
+
+
+def find(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | None = None) -> Path:
     """Return the path of a published file after checking its checksum. A missing file is downloaded.
+
+    `bar` is told how the download goes; without one the terminal is.
 
     Raises
     ------
@@ -106,7 +136,7 @@ def find(name: str, data_home: str | os.PathLike | None = None) -> Path:
                 f"again from {FILES[name].urls[0]}"
             )
         return path
-    _fetch(name, folder)
+    _fetch(name, folder, bar)
     return path
 
 
@@ -118,18 +148,19 @@ def _problem(path: Path, sha256: str) -> str:
     return "" if found == sha256 else f"expected sha256 {sha256}, found {found}"
 
 
-def _fetch(name: str, folder: Path) -> None:
+def _fetch(name: str, folder: Path, bar: Bar | None) -> None:
     """Try each address in turn. The file appears in the folder only when it is complete and checked."""
     failures: list[str] = []
     damaged = False
     source = FILES[name]
+    download = _download if bar is None else partial(_download, bar=bar)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
             for url in source.urls:
                 part = Path(scratch) / "part"
                 try:
-                    _download(url, part)
+                    download(url, part)
                     if url.endswith(".zip"):
                         _extract(part, name)
                     problem = _problem(part, source.sha256)
@@ -154,11 +185,11 @@ def _fetch(name: str, folder: Path) -> None:
     )
 
 
-def _download(url: str, path: Path) -> None:
+def _download(url: str, path: Path, bar: Bar | None = None) -> None:
     """Download one address with a progress bar. Every failure is an OSError (as errors of requests are)."""
     import pooch
 
-    pooch.HTTPDownloader(progressbar=True)(url, str(path), None)
+    pooch.HTTPDownloader(progressbar=True if bar is None else bar)(url, str(path), None)
 
 
 def _extract(archive: Path, name: str) -> None:

@@ -2,10 +2,11 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
-from dpml_app.audit import compute, words
+from dpml_app.audit import compute, method_list, words
 
 from dpml.auditing import audit, audit_outputs, exact_epsilon
 from dpml.catalogue import CATALOGUE, claims
@@ -274,3 +275,39 @@ def test_exact_event_is_one_of_the_outputs():
     probabilities = compute.exact(key("private-threshold-testing"))["outputs"]
     sides = [{code: np.log(p[i]) for code, p in probabilities.items() if p[i] > 0} for i in (0, 1)]
     assert exact_epsilon(*sides)[0] == math.inf
+
+
+def test_counts_of_the_claims_add_up_for_a_reader():
+    def found(epsilon, passed):
+        return {"known": True, "passed": passed, "epsilon": epsilon}
+
+    unknown = {"known": False}
+    marks = {}
+    for i, (name, relation) in enumerate(claims()[:-7]):
+        entry = CATALOGUE[name]
+        holds = entry.holds(compute.CHECKED_AT)
+        exact = unknown if i % 5 == 0 else found(1.0 if holds else math.inf, holds)
+        # every other claim that fails is not caught by draws, and some are not drawn yet
+        drawn = None if i % 4 == 0 else found(0.9 if holds else 1.5, holds or i % 2 == 0)
+        marks[f"{name}|{relation}"] = [words.mark(entry, exact, False), words.mark(entry, drawn, True)]
+    text = words.claims_readout(marks)
+    sums = re.findall(r"By (?:formula|draws): (.*?) = (\d+)\.", text)
+    assert len(sums) == 2
+    for parts, total in sums:
+        assert int(total) == len(claims())
+        assert sum(map(int, re.findall(r"\d+", parts))) == len(claims())
+    by_formula, by_draws = words.tally(marks, 0), words.tally(marks, 1)
+    assert by_formula["none"] == len(range(0, len(marks), 5))
+    assert by_formula["later"] == 7
+    assert by_draws["later"] == len(range(0, len(marks), 4)) + 7
+    assert by_draws["missed"] > 0
+    # what there is none of is not said
+    assert "not as the catalogue states" not in text
+
+
+def test_every_method_is_in_the_list_once_with_its_source():
+    listed = [one for group in method_list.groups() for one in group["methods"]]
+    assert sorted(one["value"] for one in listed) == sorted(CATALOGUE)
+    assert all(one["words"] == CATALOGUE[one["value"]].citation for one in listed)
+    fails = {one["value"] for one in listed if one["shown"].startswith("✗")}
+    assert fails == {name for name, entry in CATALOGUE.items() if not entry.holds(compute.CHECKED_AT)}

@@ -123,11 +123,22 @@ def test_missing_data_are_said_and_another_set_still_works(make_app, without_dat
     source, column = WORK[name][2]
     app = make_app(without_data.server).enter(name, "&dataset=adult&draws=10", wait=False)
     app.page.get_by_role("alert").wait_for()
-    text = " ".join(app.alerts)
-    for word in ("adult.data", str(without_data.home), "DPML_DATA"):
-        assert word in text
-    assert app.page.evaluate(LENGTH, [source, column]) == 0
-    assert "No data" in app.text
-    app.pick("Data set", "Toy, generated")
+    said = "adult is not on this machine yet: the button Download gets it. It shows census."
+    assert said in " ".join(app.alerts)
+    assert app.page.get_by_role("button", name="Download", exact=True).is_visible()
+    # no axes are empty, and nobody is asked for an environment variable
     app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])
-    assert app.alerts == []
+    assert "DPML_DATA" not in app.text
+    app.pick("Data set", "Toy, generated")
+    app.page.wait_for_function("location.search.includes('dataset=toy')")
+    app.page.get_by_role("button", name="Download", exact=True).wait_for(state="hidden")
+    app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])
+
+
+def test_a_damaged_file_is_said_and_the_data_before_are_shown_again(make_app, without_data):
+    (without_data.home / "Skin_NonSkin.txt").write_bytes(b"1\t2\t3\n")
+    source, column = WORK["explore"][2]
+    app = make_app(without_data.server).enter("explore", "&dataset=skin&draws=10", wait=False)
+    app.page.get_by_text("skin, so census is shown: the data file 'Skin_NonSkin.txt'").wait_for()
+    app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])
+    assert app.query["dataset"] == "census"

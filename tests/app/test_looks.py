@@ -24,19 +24,7 @@ from dpml_app.train.reg_lambda import LambdaCard
 from dpml_app.train.size import SizeCard
 from dpml_app.train.tuning import SCHEMES, TuningCard
 from dpml_app.train.weight import WeightCard
-
-# of each page, the styles of one plot
-ON_ONE_PLOT = {
-    "explore": explore.STYLES,
-    "rules": select.RULE_STYLES,
-    "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
-    "train": {**every_style(), "vaidya-true": LOOKS["vaidya-true"]},
-    "tuning": SCHEMES,
-    "evaluate": evaluate.METHOD_STYLES,
-    "rivals": noise.RIVAL_STYLES,
-    "choices": noise.CHOICE_STYLES,
-    "scales": noise.CALIBRATION_STYLES,
-}
+from shown_together import ON_ONE_PLOT
 
 
 def train_figure(panel):

@@ -55,7 +55,6 @@ class ClaimsCard(Card):
         super().__init__()
         self.table = ClaimsTable(choose, sizing_mode="stretch_width", margin=(0, 12, 12, 12))
         self.marks: dict[str, list] = {}
-        self.checked = 0
 
     def content(self) -> list[Any]:
         return [self.table]
@@ -72,6 +71,5 @@ class ClaimsCard(Card):
             unchecked = words.mark(entry, None, sampled=False)
             marks = self.marks.setdefault(claim_key(name, relation), [unchecked, unchecked])
             marks[sampled] = words.mark(entry, check, sampled)
-        self.checked += len(found)
         self.table.marks = {key: list(pair) for key, pair in self.marks.items()}
-        return words.claims_readout(self.marks, self.checked)
+        return words.claims_readout(self.marks)

@@ -8,29 +8,17 @@ import panel as pn
 import panel_material_ui as pmui
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.audit.compute import CHECKED_AT
+from dpml_app.audit.method_list import MethodList
 from dpml_app.audit.settings import AuditSettings
-from dpml_app.audit.words import FAMILIES
 from dpml_app.card import WHOLE
 from dpml_app.widgets import Controls, note
 
 __all__ = ["AuditControls"]
 
 
-def _title(name: str) -> str:
-    entry = CATALOGUE[name]
-    if not entry.private:
-        return f"✗ {entry.title} (not private)"
-    return entry.title if entry.holds(CHECKED_AT) else f"✗ {entry.title} (claims too little)"
-
-
-def _grouped(*, options: Any, **parameters: Any) -> pmui.Select:
-    """Return a list whose options stand under the title of their family."""
-    groups = {
-        title: {_title(name): name for name in options if CATALOGUE[name].family == family}
-        for family, title in FAMILIES.items()
-    }
-    return pmui.Select(groups={title: names for title, names in groups.items() if names}, **parameters)
+def _searched(*, options: Any, **parameters: Any) -> MethodList:
+    """Return the list of methods, which knows its options."""
+    return MethodList(**parameters)
 
 
 class AuditControls(Controls):
@@ -44,7 +32,7 @@ class AuditControls(Controls):
         """Make what stands beside the picture and under "Advanced"."""
         self.relation_note, self.neighbours_note = note(""), note("")
         self.side = pn.Column(
-            self.add("audit_method", _grouped),
+            self.add("audit_method", _searched),
             self.add("audit_neighbours", pmui.RadioBoxGroup),
             self.neighbours_note,
             **WHOLE,

@@ -25,6 +25,7 @@ __all__ = [
     "neighbours_words",
     "output_readout",
     "picture_labels",
+    "tally",
     "verdict",
 ]
 
@@ -295,16 +296,60 @@ def bound_readout(steps: list[dict[str, Any]], values: Mapping[str, Any], exact:
 # ---- the table of claims --------------------------------------------------------------------------------------------
 
 
-def claims_readout(marks: Mapping[str, list], done: int) -> str:
-    """Return how many claims stand, how many are caught, and how far the draws are."""
-    exact = [pair[0][0] for pair in marks.values()]
-    drawn = [pair[1][0] for pair in marks.values()]
-    text = f"By formula: {exact.count('passed')} hold, {exact.count('caught')} are caught. "
-    text += f"By draws: {drawn.count('passed')} not refuted, {drawn.count('caught')} caught"
-    left = 2 * len(claims()) - done
-    text += f"; {left} checks to go." if left else "."
-    wrong = exact.count("wrong") + drawn.count("wrong")
-    return text + (f" <b>{wrong} are not as the catalogue states.</b>" if wrong else "")
+NOT_YET, NO_FORMULA = "not checked yet", "no formula is known"
+
+
+def tally(marks: Mapping[str, list], column: int) -> dict[str, int]:
+    """Return how many claims there are of each kind of mark by formula (column 0) or by draws (1).
+
+    Every claim is of one kind, so that the numbers add up to that of all claims.
+    """
+    found = dict.fromkeys(("passed", "caught", "wrong", "missed", "none", "later"), 0)
+    for pair in marks.values():
+        state, text, why = pair[column]
+        if state == "open":
+            state = "later" if why == NOT_YET else "none" if text == "–" else "missed"
+        found[state] += 1
+    found["later"] += len(claims()) - len(marks)
+    return found
+
+
+def claims_readout(marks: Mapping[str, list]) -> str:
+    """Return how many claims stand and how many are caught, as sums that a reader can follow."""
+    total, methods = len(claims()), len({name for name, _relation in claims()})
+    by_formula = _sum(
+        tally(marks, 0),
+        total,
+        passed="hold",
+        caught="are caught",
+        wrong="<b>are not as the catalogue states</b>",
+        none="have no formula",
+        later="are not checked yet",
+    )
+    by_draws = _sum(
+        tally(marks, 1),
+        total,
+        passed="are not refuted",
+        caught="are caught",
+        missed="fail, but not in these draws",
+        wrong="<b>are not as the catalogue states</b>",
+        none="cannot be drawn here",
+        later="are not checked yet",
+    )
+    both = f"{total} claims, of {methods} methods under each relation that they are made for, are checked twice."
+    return f"{both} By formula: {by_formula}. By draws: {by_draws}."
+
+
+def _sum(found: Mapping[str, int], total: int, **words: str) -> str:
+    """Return numbers with their words as a sum; what there is none of is left out.
+
+    Examples
+    --------
+    >>> _sum({"passed": 3, "caught": 1}, 4, passed="hold", caught="are caught")
+    '3 hold + 1 are caught = 4'
+    """
+    parts = [f"{found[kind]} {said}" for kind, said in words.items() if found[kind]]
+    return f"{' + '.join(parts)} = {total}"
 
 
 def mark(entry: Method, check: Mapping[str, Any] | None, sampled: bool) -> tuple[str, str, str]:
@@ -320,9 +365,9 @@ def mark(entry: Method, check: Mapping[str, Any] | None, sampled: bool) -> tuple
     ('passed', '✓ 1')
     """
     if check is None:
-        return "open", "–", "not checked yet"
+        return "open", "–", NOT_YET
     if not check["known"]:
-        return "open", "–", check.get("problem", "no formula is known")
+        return "open", "–", check.get("problem", NO_FORMULA)
     found = ("≥ " if sampled else "") + number(check["epsilon"])
     stated = entry.holds(CHECKED_AT)
     if check["passed"]:

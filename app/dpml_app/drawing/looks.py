@@ -1,7 +1,8 @@
 """How each method and each kind of mark looks, and what it is called, on every plot.
 
 Colours are Okabe and Ito's, which colour-blind people tell apart. They have too few for all methods, so methods on one
-plot differ in colour, or else in both marker and dash; no two methods of the app share colour and marker.
+plot differ in colour, or else in both marker and dash; no two methods of the app share colour and marker. A test
+simulates how each colour is seen without one kind of cone.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ PALETTE = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY)
 
 # no method's: what stands for no privacy or a guess, what is exact, where one stands
 REFERENCE = "#808080"
-EXACT = "#9C4DB0"
+EXACT = "#A52DFF"
 HERE = "#FF3B30"
 # what privacy costs
 COST = "#D9530F"

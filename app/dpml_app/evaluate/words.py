@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.evaluation import attack_bound, best_attack_success
+from dpml_app.drawing.looks import EXACT
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.numbers import FIGURES
 from dpml_app.evaluate.settings import CLASSIFIERS, METHODS, METRICS, WEAKENED
@@ -30,7 +31,7 @@ __all__ = [
     "success_words",
 ]
 
-STUDY = '<b style="border-bottom:2px solid #9C4DB0">exact: for study</b>'
+STUDY = f'<b style="border-bottom:2px solid {EXACT}">exact: for study</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
 CAPTIONS = {
     "roc": (

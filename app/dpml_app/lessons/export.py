@@ -30,7 +30,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import DataNotFound, InvalidParameter
 from dpml_app import link
 from dpml_app.drawing.figure import EPSILON_TICKS
 from dpml_app.drawing.looks import HERE, LOOKS, VERMILION
@@ -165,7 +165,9 @@ def exported(lesson: Lesson) -> str:
             allowed = f"a link of a page that an export can show: {', '.join(PAGES)}"
             raise InvalidLesson(f"{lesson.name}.yaml", number, "link", f"page={step.page}", allowed)
         settings = Settings()
-        link.read(settings, step.state, ["page", *settings.names()])
+        faults = link.read(settings, step.state, ["page", *settings.names()])
+        if settings.lacking.dataset:
+            raise DataNotFound(link.faults(faults))
         steps.append(drawn(sweep_of(step, settings)))
     script, places = components(tuple(steps), wrap_script=False)
     resources = Resources(mode="inline", components=["bokeh", "bokeh-widgets"])
@@ -211,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise InvalidParameter("name", given.name, f"one of {', '.join(lessons())}")
         text = exported(lessons()[given.name])
         given.file.write_text(text, encoding="utf-8")
-    except (InvalidParameter, InvalidLesson, OSError) as error:
+    except (DataNotFound, InvalidParameter, InvalidLesson, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{given.file}: {len(text) / 1e6:.1f} MB")

@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
-__all__ = ["Progress", "Wording"]
+__all__ = ["Progress", "Wording", "bar", "filled"]
 
 BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
 STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
@@ -25,6 +25,11 @@ class Wording(NamedTuple):
     stopped: str = "Cancelled: what is faded or missing is not of this setting"
     # empty: what is done cannot be asked for again
     again: str = ""
+
+
+def bar() -> pn.pane.HTML:
+    """Return the place of a bar; its room stays."""
+    return pn.pane.HTML("", sizing_mode="stretch_width", height=14, margin=(0, 6), stylesheets=[BAR_STYLE])
 
 
 def filled(label: str, done: int, total: int) -> str:
@@ -48,8 +53,7 @@ class Progress:
 
     def __init__(self, name: str, pressed: Callable[[], None], wording: Wording):
         self.wording = wording
-        # its room stays
-        self.bar = pn.pane.HTML("", sizing_mode="stretch_width", height=14, margin=(0, 6), stylesheets=[BAR_STYLE])
+        self.bar = bar()
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
         self.button = pmui.Button(label=wording.stop, variant="outlined", size="small", margin=(2, 8), disabled=True)
         self.button.on_click(lambda _event: pressed())

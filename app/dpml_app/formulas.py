@@ -1,0 +1,123 @@
+"""Formulas of the captions and of the site: written once, each with what stands in it and whose it is.
+
+They are set as MathML (`dpml_app.mathml`): browsers know it, so that a page asks no other host, loads no script and no
+font for it, and an exported or printed caption keeps its formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+
+import yaml
+
+from dpml.exceptions import DpmlError, shown
+from dpml_app.mathml import mathml
+
+__all__ = ["Formula", "InvalidFormulas", "caption", "formulas", "read_formulas"]
+
+FILE = Path(__file__).with_suffix(".yaml")
+FIELDS = ("title", "tex", "says", "source")
+
+
+class InvalidFormulas(DpmlError, ValueError):
+    """An entry of the file of formulas is not as it must be.
+
+    Parameters
+    ----------
+    entry, field : str
+    value : object
+    allowed : str
+        What is allowed, in words.
+    """
+
+    def __init__(self, entry: str, field: str, value: object, allowed: str):
+        super().__init__(f"formulas, {entry}, {field} = {shown(value)} is not allowed: it must be {allowed}")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula, what it is called, what stands in it, and whose it is."""
+
+    title: str
+    tex: str
+    says: str
+    source: str
+
+    @property
+    def html(self) -> str:
+        """The formula as it is set, with its words."""
+        return (
+            f'<div class="formula"><b>{escape(self.title)}</b>{mathml(self.tex)}<p>{escape(self.says)} '
+            f"Source: {escape(self.source)}.</p></div>"
+        )
+
+
+@dataclass(frozen=True)
+class _Caption:
+    formulas: tuple[Formula, ...]
+    uncertain: str
+
+
+def read_formulas(text: str) -> tuple[dict[str, Formula], dict[str, _Caption]]:
+    r"""Return the formulas of a YAML text by their names, and what each card says by the card's name.
+
+    Raises
+    ------
+    InvalidFormulas
+        For the first entry that is not as it must be.
+
+    Examples
+    --------
+    >>> one = "formulas: {a: {title: One, tex: x, says: A letter., source: nobody}}"
+    >>> read_formulas(one + "\ncards: {b: {formulas: [a], uncertain: nothing}}")[0]["a"].title
+    'One'
+    """
+    read = yaml.safe_load(text)
+    found = {}
+    for name, entry in read["formulas"].items():
+        for field in FIELDS:
+            if not isinstance(entry.get(field), str) or not entry[field]:
+                raise InvalidFormulas(name, field, entry.get(field), "a text")
+        unknown = sorted(set(entry) - set(FIELDS))
+        if unknown:
+            raise InvalidFormulas(name, unknown[0], entry[unknown[0]], f"a field among {', '.join(FIELDS)}")
+        found[name] = Formula(**entry)
+    cards = {}
+    for name, entry in read["cards"].items():
+        for formula in entry["formulas"]:
+            if formula not in found:
+                raise InvalidFormulas(name, "formulas", formula, "names of formulas above")
+        cards[name] = _Caption(tuple(found[one] for one in entry["formulas"]), entry["uncertain"])
+    return found, cards
+
+
+@lru_cache(maxsize=1)
+def _all() -> tuple[dict[str, Formula], dict[str, _Caption]]:
+    return read_formulas(FILE.read_text(encoding="utf-8"))
+
+
+def formulas() -> dict[str, Formula]:
+    """Return the project's formulas by their names.
+
+    Examples
+    --------
+    >>> formulas()["risk"].source
+    'the thesis, eq. 2.3 to 2.7'
+    """
+    return _all()[0]
+
+
+@lru_cache(maxsize=128)
+def caption(card: str) -> str:
+    """Return what a caption says besides its words: the formulas, their sources, and what is uncertain.
+
+    A card that the file does not name has none.
+    """
+    found = _all()[1].get(card)
+    if found is None:
+        return ""
+    uncertain = f'<p class="uncertain"><b>Uncertain:</b> {escape(found.uncertain)}.</p>'
+    return "".join(formula.html for formula in found.formulas) + uncertain

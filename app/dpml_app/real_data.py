@@ -1,0 +1,204 @@
+"""Data whose files are not on this machine: they are marked, and a button gets them from where they are published.
+
+Nothing is downloaded before the button is pressed that says how much comes from where, and under which licence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterable
+from concurrent.futures import Future
+from functools import partial
+from html import escape
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from dpml.datasets import card, data_folder, fetch, missing
+from dpml.exceptions import DpmlError
+from dpml_app.settings import Shared
+from dpml_app.work.progress import bar, filled
+from dpml_app.work.threads import Threads
+
+__all__ = ["GENERATED", "Download", "Offer", "download", "first", "megabytes", "titled"]
+
+# the first page shows real people where it can, else people who were drawn from tables
+REAL, GENERATED = "adult", "census"
+NOT_HERE = " (not here)"
+LOOK_EVERY = 0.25
+# one after the other: what comes from one place is polite, and files are shared by several sets
+DOWNLOADS = Threads("downloads", 1)
+STYLE = ":host { font-size: 0.9rem; line-height: 1.4; } p { margin: 0 0 4px; } a { color: inherit; }"
+
+
+def first() -> str:
+    """Return the data set that a link shows which names nothing but a page."""
+    return GENERATED if missing(REAL) else REAL
+
+
+def titled(titles: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return data sets by their titles, those whose files are not here marked.
+
+    Examples
+    --------
+    >>> titled({"toy": "Toy, generated"}, ["toy"])
+    {'Toy, generated': 'toy'}
+    """
+    return {titles[name] + (NOT_HERE if missing(name) else ""): name for name in names}
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> megabytes(5_977_458), megabytes(11_903)
+    ('6.0 MB', '0.1 MB')
+    """
+    return f"{max(size / 1e6, 0.1):.1f} MB"
+
+
+class Download:
+    """The files of one data set on their way; it is the bar that the library tells how they come.
+
+    Attributes
+    ----------
+    size, done : int
+        Bytes of all files that are missing, and of those those that have come.
+    future : Future
+        Ends with the files in the folder, or with what failed.
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+        self.files = missing(name)
+        self.size = sum(self.files.values())
+        self._whole = self._part = self._total = 0
+        self.future: Future = DOWNLOADS.submit(partial(fetch, name, bar=self))
+
+    @property
+    def done(self) -> int:
+        return min(self._whole + self._part, self.size)
+
+    @property
+    def total(self) -> int:
+        """The bytes of the file that comes now, which an archive may make fewer; set at each attempt."""
+        return self._total
+
+    @total.setter
+    def total(self, value: int) -> None:
+        self._total, self._part = value, 0
+
+    def update(self, n: int) -> None:
+        """Add what has come."""
+        self._part += n
+
+    def reset(self) -> None:
+        """Begin the file again."""
+        self._part = 0
+
+    def close(self) -> None:
+        """Count a file that is there as a whole."""
+        self._whole, self._part = self._whole + self._part, 0
+
+
+_RUNNING: dict[str, Download] = {}
+_CHANGING = threading.Lock()
+
+
+def download(name: str) -> Download:
+    """Return the download of a data set: the one that runs, for all sessions, or else a new one."""
+    with _CHANGING:
+        running = _RUNNING.get(name)
+        if running is None or running.future.done():
+            running = _RUNNING[name] = Download(name)
+        return running
+
+
+class Offer:
+    """What stands under the choice of data, for one session and page.
+
+    Parameters
+    ----------
+    settings : Shared
+        `lacking` tells which data set was asked for and is not here; the data set is chosen once it is.
+    datasets : sequence of str
+        Those that the page can show.
+    """
+
+    WIDE: ClassVar[dict[str, Any]] = {"sizing_mode": "stretch_width", "margin": (4, 12)}
+
+    def __init__(self, settings: Shared, datasets: Iterable[str]):
+        self.settings, self.datasets = settings, tuple(datasets)
+        self.name = ""
+        self.ask = pmui.Button(label="Get real data", variant="outlined", **self.WIDE)
+        self.ask.on_click(lambda _event: self.offer(REAL))
+        self.text = pn.pane.HTML("", stylesheets=[STYLE], **self.WIDE)
+        self.get = pmui.Button(label="Download", variant="contained", **self.WIDE)
+        self.get.on_click(self._on_get)
+        self.bar = bar()
+        self.column = pn.Column(self.ask, self.text, self.get, self.bar, sizing_mode="stretch_width", margin=0)
+        self._tasks: set[asyncio.Task] = set()
+        self.offer(settings.lacking.dataset)
+        settings.lacking.param.watch(lambda event: self.offer(event.new), "dataset", onlychanged=False)
+
+    def offer(self, name: str) -> None:
+        """Say what can be downloaded, and from where; no name: offer the button alone."""
+        self.name = name if name and missing(name) else ""
+        self.bar.object = ""
+        self.text.object = self._says(self.name) if self.name else ""
+        self.get.param.update(label="Download", disabled=False)
+        self.text.visible = self.get.visible = self.bar.visible = bool(self.name)
+        self.ask.visible = not self.name and REAL in self.datasets and bool(missing(REAL))
+
+    @staticmethod
+    def _says(name: str) -> str:
+        facts, size = card(name), sum(missing(name).values())
+        source = escape(facts["source"])
+        return (
+            f"<p><b>{escape(facts['title'])}</b> is not on this machine yet. {escape(facts['summary'])}</p>"
+            f'<p>{megabytes(size)} from <a href="{source}" target="_blank" rel="noopener">'
+            f"{escape(urlsplit(facts['source']).netloc)}</a>. Licence: {escape(facts['licence'])}.</p>"
+        )
+
+    def _on_get(self, _event: Any) -> None:
+        if not self.name:
+            return
+        self.get.disabled = True
+        task = asyncio.get_running_loop().create_task(self.follow(download(self.name), pn.state.curdoc))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def follow(self, coming: Download, doc: Document | None) -> None:
+        """Show how a download goes; show the data once they are here, or say what failed."""
+        with set_curdoc(doc):
+            while not coming.future.done():
+                with pn.io.hold(doc):
+                    self.bar.object = filled("Download", coming.done, coming.size)
+                    self.get.label = f"{megabytes(coming.done)} of {megabytes(coming.size)}"
+                await asyncio.sleep(LOOK_EVERY)
+            error = coming.future.exception()
+            with pn.io.hold(doc):
+                if error is None:
+                    self.offer("")
+                    self.settings.assign({"dataset": coming.name})
+                else:
+                    self.offer(coming.name)
+                    self.get.label = "Try again"
+                    self.text.object += failed(coming, error)
+
+
+def failed(coming: Download, error: BaseException) -> str:
+    """Return what one can do where a download fails, and the whole of what is known of it behind a line."""
+    files = escape(" and ".join(coming.files))
+    told = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
+    return (
+        "<p><b>The download failed; nothing was written.</b> Try again when the network is there. "
+        f"Or get {files} by hand and put {'them' if len(coming.files) > 1 else 'it'} into "
+        f"{escape(str(data_folder()))}.</p><details><summary>What happened</summary>{escape(told)}</details>"
+    )

@@ -1,0 +1,80 @@
+"""Colours that stand together are told apart by people who lack one kind of cone, as far as a simulation can say."""
+
+import itertools
+
+import numpy as np
+import pytest
+from dpml_app.drawing.looks import BLUE, COST, EXACT, LOOKS, PALETTE, REFERENCE, VERMILION
+from dpml_app.text import PEOPLE_STYLE
+from shown_together import ON_ONE_PLOT
+
+# Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision deficiency", IEEE
+# Transactions on Visualization and Computer Graphics 15, 2009, table 1, severity 1; they apply to linear RGB
+SEEN = {
+    "all cones": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+# sRGB to CIE XYZ (IEC 61966-2-1), whose white is the sum of the columns
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+# in CIE 1976 L*a*b*; about 2 is the least that is seen side by side
+LEAST = 15.0
+
+
+def linear(colour):
+    """Return a colour's linear RGB."""
+    v = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb):
+    """Return L*, a* and b* of a linear RGB."""
+    ratio = XYZ @ np.clip(rgb, 0, 1) / XYZ.sum(axis=1)
+    f = np.where(ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def distance(a, b, eyes):
+    """Return how far apart two colours are for these eyes."""
+    return float(np.linalg.norm(lab(SEEN[eyes] @ linear(a)) - lab(SEEN[eyes] @ linear(b))))
+
+
+def test_the_simulation_is_what_it_is_known_for():
+    assert lab(linear("#FFFFFF")) == pytest.approx([100, 0, 0], abs=0.02)
+    assert lab(linear("#FF0000")) == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+    # grey is grey to all eyes; red and green of one lightness are alike without either cone
+    for eyes in SEEN:
+        assert distance("#808080", "#8A8A8A", eyes) == pytest.approx(
+            distance("#808080", "#8A8A8A", "all cones"), abs=0.1
+        )
+    assert distance("#B45F5F", "#6E8250", "deuteranopia") < 0.4 * distance("#B45F5F", "#6E8250", "all cones")
+    assert distance("#B45F5F", "#6E8250", "tritanopia") > 30
+
+
+@pytest.mark.parametrize("eyes", SEEN)
+@pytest.mark.parametrize("name", ON_ONE_PLOT)
+def test_methods_on_one_plot_are_told_apart_without_a_cone(name, eyes):
+    for (a, first), (b, second) in itertools.combinations(ON_ONE_PLOT[name].items(), 2):
+        if distance(first.color, second.color, eyes) < LEAST:
+            # then by both of what else a line has
+            assert first.marker != second.marker, (a, b)
+            assert first.dash != second.dash, (a, b)
+
+
+@pytest.mark.parametrize("eyes", SEEN)
+def test_each_pair_of_the_palette_and_what_is_exact_are_told_apart(eyes):
+    together = [*itertools.combinations(PALETTE, 2), *((EXACT, colour) for colour in PALETTE)]
+    # what is exact and a level, the cost with its curve and its level, two sides of a lesson, the hundred cases
+    together += [(EXACT, REFERENCE), (COST, BLUE), (COST, REFERENCE), (BLUE, VERMILION), ("#808a94", "#8a4bc0")]
+    near = {pair: distance(*pair, eyes) for pair in together if distance(*pair, eyes) < LEAST}
+    assert near == {}
+    assert "#808a94" in PEOPLE_STYLE
+    assert "#8a4bc0" in PEOPLE_STYLE
+    assert {style.color for style in LOOKS.values()} <= set(PALETTE)

@@ -1,0 +1,21 @@
+"""Of each page of the app, the looks that stand on one plot."""
+
+from dpml_app.drawing.looks import LOOKS
+from dpml_app.evaluate import figures as evaluate
+from dpml_app.explore import figures as explore
+from dpml_app.noise import figures as noise
+from dpml_app.select import figures as select
+from dpml_app.train.card import every_style
+from dpml_app.train.tuning import SCHEMES
+
+ON_ONE_PLOT = {
+    "explore": explore.STYLES,
+    "rules": select.RULE_STYLES,
+    "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
+    "train": {**every_style(), "vaidya-true": LOOKS["vaidya-true"]},
+    "tuning": SCHEMES,
+    "evaluate": evaluate.METHOD_STYLES,
+    "rivals": noise.RIVAL_STYLES,
+    "choices": noise.CHOICE_STYLES,
+    "scales": noise.CALIBRATION_STYLES,
+}
