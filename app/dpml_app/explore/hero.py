@@ -14,7 +14,7 @@ from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
-__all__ = ["HeroCard"]
+__all__ = ["HeroCard", "chosen_now"]
 
 
 def private(values: Values, epsilon: float) -> Chunk:
@@ -27,6 +27,13 @@ def plain(values: Values, method: str) -> Chunk:
     return Chunk(cost.without_noise, (values["dataset"], method))
 
 
+def chosen_now(values: Values) -> dict[Place, Chunk]:
+    """Return the chunks at the ε that is chosen."""
+    chosen = values["epsilon"]
+    method = shipped.methods(values["dataset"])[chosen]
+    return {("private", NOW): private(values, chosen), ("plain", NOW): plain(values, method)}
+
+
 class HeroCard(Card):
     """The classifier to begin with at each ε, and the same without noise."""
 
@@ -36,10 +43,7 @@ class HeroCard(Card):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         rules = shipped.methods(values["dataset"])
         chosen = values["epsilon"]
-        work: dict[Place, Chunk] = {
-            ("private", NOW): private(values, chosen),
-            ("plain", NOW): plain(values, rules[chosen]),
-        }
+        work = chosen_now(values)
         work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
         # every ε of the slider where they ship, else those of the other curves
         whole = private(values, chosen) in shipped.results(values["dataset"], values["relation"], values["seed"])
@@ -82,7 +86,7 @@ class HeroCard(Card):
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         found, without = here(results, "private"), here(results, "plain")
-        return "Computing…" if found is None or without is None else words.who_pays(facts, found, without)
+        return "Computing…" if found is None or without is None else words.who_pays(values, facts, found, without)
 
     def clear(self) -> None:
         self.figure.clear()
