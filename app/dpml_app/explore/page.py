@@ -74,6 +74,7 @@ class ExplorePage(CardPage):
                 self.pool.cache.put(chunk.key, result)
         hero = self.cards[self.hero]
         assert isinstance(hero, HeroCard)
+        hero.figure.begin(values["epsilon"])
         if hero.open(values):
             facts = shipped.first_facts(values["dataset"])
             results = {self.hero: self._chosen(hero.work(values, facts))}

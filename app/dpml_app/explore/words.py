@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.studies import NeededEpsilon
+from dpml_app.card import Number
 from dpml_app.text import percent
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "levers_readout",
     "map_readout",
     "needed",
+    "numbers",
     "roc_readout",
     "who_pays",
 ]
@@ -44,8 +46,8 @@ CAPTIONS = {
     ),
     "who": (
         "For each class, and each group of people that the data set's card names: the share classified correctly "
-        "without noise, less the private share, in points. A dot is the mean of 20 runs, a line holds 90 % of them; the "
-        "runs are those of the first picture. Left of 0 a group gains: noise moves errors from one group to another. "
+        "without noise, less the private share, in points. A dot is the mean of 20 runs, a line holds 90 % of them; "
+        "the runs are those of the first picture. Left of 0 a group gains: noise moves errors between groups. "
         "Groups are told apart on the test records, for study. These are the costs on these records; a group of few "
         "records says little about other people."
     ),
@@ -122,6 +124,17 @@ def headline(
         f'{title}<p class="big">{shown}</p>'
         f"<p><b>{percent(mean)}</b> right instead of {percent(plain)}. 90 % of runs: {100 * low:.1f}–{percent(high)}."
         f"{who}</p>"
+    )
+
+
+def numbers(draws: NDArray[np.float64], plain: float) -> tuple[Number, ...]:
+    """Return the numbers of the headline, to be compared."""
+    mean, (low, high) = float(draws.mean()), (float(q) for q in np.quantile(draws, [0.05, 0.95]))
+    cost = f"{100 * (plain - high):.1f} to {100 * (plain - low):.1f}"
+    return (
+        Number("right, private", percent(mean), f"{percent(low)} to {percent(high)}"),
+        Number("right, without noise", percent(plain)),
+        Number("cost in points", f"{100 * (plain - mean):.1f}", cost),
     )
 
 
