@@ -251,6 +251,15 @@ def test_census_options():
     assert (load("census", n=10, seed=5).X_train != dataset.X_train).any()
 
 
+def test_each_person_is_in_one_group_of_each_attribute_that_the_card_names():
+    census = load("census", n=100)
+    assert list(census.groups)[:2] == ["sex=female", "sex=male"]
+    assert census.X_test[:, list(census.groups.values())].sum(axis=1).tolist() == [2.0] * 50
+    women = census.frame.loc["test"]["sex"] == "female"
+    assert census.X_test[:, census.groups["sex=female"]].tolist() == women.tolist()
+    assert load("toy", n=10).groups == {}
+
+
 # ---- the table of sets
 
 
@@ -264,6 +273,7 @@ def test_names_and_cards_are_complete():
         assert facts["row_bound_reason"]
         assert (facts["files"] == []) == (name in GENERATED)
         assert set(facts["files"]) <= set(_files.FILES)
+        assert set(facts.get("groups", ())) <= {item["name"] for item in facts["attributes"]}
         for item in facts["attributes"]:
             if item["kind"] == "numeric":
                 assert item["lower"] < min(item["cuts"]), (name, item["name"])

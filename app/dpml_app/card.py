@@ -8,6 +8,7 @@ scrolled to costs neither the server nor the browser anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from panel.viewable import Viewable
 
 from dpml_app import formulas
 from dpml_app.drawing.figure import HEIGHT
+from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.glossary import mark
 from dpml_app.work.pool import Chunk
 
@@ -28,7 +30,9 @@ __all__ = [
     "NOW",
     "SOON",
     "WHOLE",
+    "Answer",
     "Card",
+    "Number",
     "Place",
     "Results",
     "Slot",
@@ -100,6 +104,33 @@ NOW, LATE, SOON = "now", "late", "soon"
 CHOSEN = (NOW, LATE, SOON)
 Values = Mapping[str, Any]
 Results = Mapping[Place, Any]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of an answer, in words, and its interval; an exact one has none."""
+
+    what: str
+    value: str
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a page's picture answers at a setting: its numbers, and what of it is drawn.
+
+    Attributes
+    ----------
+    numbers : tuple of Number
+    curves, dots : tuple
+    within : str
+        What the intervals hold.
+    """
+
+    numbers: tuple[Number, ...]
+    curves: tuple[Curve, ...] = ()
+    dots: tuple[Dot, ...] = ()
+    within: str = ""
 
 
 class Card:
@@ -188,6 +219,13 @@ class Card:
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         """Return in words, as HTML, what the plot shows at the setting that is chosen."""
         return ""
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        """Return what a page's picture shows, to be pinned; None while there is nothing to pin."""
+        return None
+
+    def make_room(self, ghosts: Sequence[Dot]) -> None:
+        """Fit the axes to what is pinned as well."""
 
     def clear(self) -> None:
         """Show nothing."""

@@ -11,8 +11,25 @@ import panel as pn
 from bokeh.models import ColumnDataSource, Legend
 from panel.models.markup import HTML
 
-from dpml_app.card import CHOSEN, LATE, NOW, SOON, WHOLE, Card, Place, Results, Slot, Values, answer, card, grid, line
+from dpml_app.card import (
+    CHOSEN,
+    LATE,
+    NOW,
+    SOON,
+    WHOLE,
+    Answer,
+    Card,
+    Place,
+    Results,
+    Slot,
+    Values,
+    answer,
+    card,
+    grid,
+    line,
+)
 from dpml_app.page import HEADLINE_STYLE, BasePage
+from dpml_app.pins import Pins
 from dpml_app.real_data import GENERATED
 from dpml_app.settings import Shared
 from dpml_app.text import dataset_note
@@ -85,24 +102,12 @@ class CardPage(BasePage):
         self.cards: dict[str, Card] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
-        self.work = self.engine(
-            pool,
-            name=work,
-            what=self.what,
-            spawn=self._spawn,
-            hold=self._hold,
-            show=self._arrived,
-            failed=self._failed,
-        )
+        ways: dict[str, Any] = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
+        self.work = self.engine(pool, name=work, what=self.what, **ways)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
-        self.headline = pn.pane.HTML(
-            "",
-            sizing_mode="stretch_width",
-            margin=(0, 4),
-            stylesheets=[HEADLINE_STYLE],
-            min_height=54,
-        )
+        look: dict[str, Any] = {"margin": (0, 4), "stylesheets": [HEADLINE_STYLE], "min_height": 54}
+        self.headline = pn.pane.HTML("", sizing_mode="stretch_width", **look)
         self.readouts, self.slots = {}, []
         self.card_places: dict[str, Slot] = {}
         self.grids = {"why": grid([]), "more": grid([])}
@@ -113,7 +118,14 @@ class CardPage(BasePage):
         self._make_places(self.values())
         # a model is in the document once another one refers to it
         self.cards[self.hero].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
+        if self.can_pin():
+            self.pins = Pins(settings, self.values, self.cards[self.hero], self._to_pin)
         settings.param.watch(self._on_change, self.names)
+
+    @classmethod
+    def can_pin(cls) -> bool:
+        """Return whether the page's picture gives an answer that can be kept and compared."""
+        return next(kind for kind in cls.kinds if kind.name == cls.hero).to_pin is not Card.to_pin
 
     def side(self) -> list[Any]:
         """Return what stands beside the picture: what all cards share."""
@@ -438,6 +450,15 @@ class CardPage(BasePage):
     def _show_headline(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> None:
         results = {name: self._chosen(work) for name, work in wanted.items()}
         self.headline.object = self.words(self._values, self._facts or {}, results)
+        if self.pins is not None:
+            self.pins.follow()
+
+    def _to_pin(self) -> Answer | None:
+        """Return what the picture shows, None while it is not of the setting that is chosen."""
+        if not self._facts or self._values != self.values():
+            return None
+        hero = self.cards[self.hero]
+        return hero.to_pin(self._values, self._facts, self._kept(hero.work(self._values, self._facts)))
 
 
 def _outdated(before: Mapping[Place, Chunk], now: Mapping[Place, Chunk]) -> set[str]:

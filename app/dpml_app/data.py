@@ -176,6 +176,7 @@ def feature_ladder(n_total: int) -> tuple[int, ...]:
 def facts(name: str) -> dict[str, Any]:
     """Return what a page shows of a data set at every setting: references, scores, changes of masks.
 
+    ``records`` has the number of test records of each class, ``members`` that of each of the ``groups``.
     ``unit`` maps (score, relation) to the range of the change of a mask's score for each of the min(T, D - T) features
     in which two masks can differ; it is linear in that number for both scores.
     """
@@ -203,6 +204,9 @@ def facts(name: str) -> dict[str, Any]:
         "row_bound": schema.row_bound,
         "classes": data.class_names,
         "names": data.feature_names,
+        "records": np.bincount(data.y_test, minlength=schema.n_classes).tolist(),
+        "groups": tuple(data.groups),
+        "members": [int(data.X_test[:, [column]].sum()) for column in data.groups.values()],
         "majority": majority_accuracy(data),
         "non_private": float(non_private_nb(data).accuracy(data.X_test, data.y_test)[0]),
         "count": scores_from_counts(exact, "count"),

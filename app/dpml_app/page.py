@@ -17,6 +17,7 @@ from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
 from dpml_app.card import BOX_STYLE, WHOLE, Slot
+from dpml_app.pins import Pins
 from dpml_app.settings import Shared
 from dpml_app.text import PEOPLE_STYLE, risk
 from dpml_app.work.pool import Pool
@@ -58,6 +59,8 @@ class BasePage:
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     slots: list[Slot]
+    # settings that are kept beside the one that is shown; None: the page has no answer to compare
+    pins: Pins | None = None
     shown = True
 
     def __init__(self, settings: Shared, pool: Pool):
@@ -115,6 +118,13 @@ class BasePage:
 
     def _read_out(self, name: str, text: str) -> None:
         self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
+
+    # ---- pins ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def can_pin(cls) -> bool:
+        """Return whether the page's picture gives an answer that can be kept and compared."""
+        return False
 
     # ---- work ---------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,9 @@ what is not shown is not laid out, and nothing that is shown is rendered again.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -49,7 +51,7 @@ ROOMS: dict[str, type[BasePage]] = {
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script("shell.js", "numbers.js", "present.js")
+SCRIPT = script("shell.js", "numbers.js", "present.js", "pins.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # what a phone still reads from a wall
@@ -73,6 +75,9 @@ class Shell:
         self.near = ColumnDataSource({"names": []}, name="near")
         # an address, and the picture of it that a phone can read
         self.code = ColumnDataSource({"href": [""], "svg": [""]}, name="code")
+        # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
+        self.pins = ColumnDataSource({"told": ["{}"]}, name="pins")
+        self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
@@ -89,6 +94,7 @@ class Shell:
         self.visited.on_change("data", self._on_visit)
         self.near.on_change("data", self._on_near)
         self.code.on_change("data", self._on_code)
+        self.pinning.on_change("data", self._on_pin)
         self.settings.param.watch(self._on_change, ["page", *self.settings.names()])
         self.show()
         self._tell(faults)
@@ -103,7 +109,8 @@ class Shell:
     @property
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
-        return {s.name: s for s in (self.address, self.visited, self.waiting, self.near, self.code)}
+        every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning)
+        return {s.name: s for s in every}
 
     @property
     def shown(self) -> BasePage:
@@ -177,6 +184,8 @@ class Shell:
         if name not in self.pages:
             page = self.pages[name] = ROOMS[name](self.settings, pool())
             page.on_places = self._wait
+            if page.pins is not None:
+                page.pins.on_change = partial(self._tell_pins, name)
             for place, content in page.places.items():
                 self.places[name, place].append(content)
             if self.live:
@@ -209,6 +218,26 @@ class Shell:
         if href and not new["svg"][0]:
             with set_curdoc(self.doc), pn.io.hold(self.doc):
                 self.code.data = {"href": [href], "svg": [segno.make(href, micro=False).svg_inline(scale=4)]}
+
+    def _on_pin(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Pin what is shown, or remove a pin or show it again."""
+        page, act, at = self.shown, new["act"][0], new["at"][0]
+        with set_curdoc(self.doc), pn.io.hold(self.doc):
+            if page.pins is None:
+                return
+            if act == "pin":
+                self._tell_pins(self.settings.page, page.pins.pin())
+            elif act == "remove" and at in range(len(page.pins.kept)):
+                page.pins.remove(at)
+            elif act == "load" and at in range(len(page.pins.kept)):
+                page.pins.load(at)
+
+    def _tell_pins(self, name: str, said: str = "") -> None:
+        """Tell the browser what a page has pinned, and a sentence for whoever asked."""
+        pins = self.pages[name].pins
+        if pins is not None:
+            told = {"page": name, "said": said, "serial": self.pinning.data["serial"][0], **pins.table()}
+            self.pins.data = {"told": [json.dumps(told)]}
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
@@ -253,7 +282,9 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    told = {name: (title, ROOMS[name].question, ROOMS[name].lead) for name, title in PAGES.items()}
+    told = {
+        name: (title, ROOMS[name].question, ROOMS[name].lead, ROOMS[name].can_pin()) for name, title in PAGES.items()
+    }
     template.add_variable("pages", told)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)

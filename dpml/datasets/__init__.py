@@ -94,6 +94,19 @@ class Dataset:
         """The names of the columns of X."""
         return self.schema.feature_names
 
+    @property
+    def groups(self) -> dict[str, int]:
+        """The groups of people that the card names, as sex and age do, each with its column of X.
+
+        Which attributes they are is a public fact. A record is in exactly one group of each attribute.
+
+        Examples
+        --------
+        >>> load("census", n=10).groups["sex=female"]
+        7
+        """
+        return {self.feature_names[i]: i for name in self.card.get("groups", ()) for i in self.schema.attributes[name]}
+
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The raw table: training rows, then test rows, in the order of X, with the label as the last column.

@@ -68,7 +68,8 @@ def card(name: str) -> dict[str, Any]:
     dict
         ``title``, ``summary``, ``source``, ``files``, ``licence``, ``citation``, ``split``, ``label``, ``domains``
         (in words), ``attributes`` (the public domain and cut points of each), ``encoding``, ``row_bound`` (the largest
-        number of ones in a record), ``row_bound_reason`` and ``notes``.
+        number of ones in a record), ``row_bound_reason`` and ``notes``; where there are any, ``groups`` (the attributes
+        whose values are groups of people).
 
     Raises
     ------

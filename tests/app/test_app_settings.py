@@ -157,6 +157,10 @@ def test_statistics_that_are_slow_are_made_once():
 # ---- words and figures ----------------------------------------------------------------------------------------------
 
 
+PEOPLE = {"classes": ("<=50K", ">50K"), "groups": ("sex=female", "25<=age<35"), "records": (6, 4), "members": (5, 7)}
+NOBODY = {"classes": (), "groups": ()}
+
+
 @pytest.mark.parametrize(
     ("private", "without", "expected"),
     [
@@ -167,25 +171,39 @@ def test_statistics_that_are_slow_are_made_once():
     ],
 )
 def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
-    found = {"accuracy": np.array([private - 0.01, private, private + 0.01])}
-    text = words.headline({"epsilon": 0.1}, found, {"accuracy": without})
+    draws = np.array([private - 0.01, private, private + 0.01])
+    nobody = np.empty((3, 0))
+    found = {"accuracy": draws, "recall": nobody, "groups": nobody}
+    without_noise = {"accuracy": without, "recall": nobody[0], "groups": nobody[0]}
+    text = words.headline({"epsilon": 0.1}, NOBODY, found, without_noise)
     assert expected in text
-    for share in (private, without, private - 0.009, private + 0.009):
+    for share in (private, without, private + 0.009):
         assert words.percent(share) in text
+    assert f"{100 * private - 0.9:.1f}–" in text
+    assert "Pays most" not in text
 
 
 def test_headline_without_results_claims_none():
-    text = words.headline({"epsilon": 1.0}, None, None)
+    text = words.headline({"epsilon": 1.0}, PEOPLE, None, None)
     assert "ε = 1" in text
     assert "accura" not in text
 
 
-def test_who_pays_names_each_class():
-    found = {"recall": np.array([[0.9, 0.3], [0.8, 0.5]])}
-    text = words.who_pays({"classes": ("<=50K", ">50K")}, found, {"recall": np.array([0.95, 0.6])})
-    assert "&lt;=50K <b>85.0" in text
-    assert "&gt;50K <b>40.0" in text
+def test_who_pays_names_each_class_and_each_group_with_its_interval():
+    found = {
+        "accuracy": np.array([0.7, 0.6]),
+        "recall": np.array([[0.9, 0.3], [0.8, 0.5]]),
+        "groups": np.array([[0.9, 0.5], [0.9, 0.5]]),
+    }
+    without = {"accuracy": 0.8, "recall": np.array([0.95, 0.6]), "groups": np.array([0.85, 0.75])}
+    text = words.who_pays({"epsilon": 0.1}, PEOPLE, found, without)
+    assert "all <b>15.0</b> (10.5 to 19.5)" in text
+    assert "&lt;=50K <b>10.0</b>" in text
+    assert "&gt;50K <b>20.0</b> (11.0 to 29.0)" in text
+    assert "sex: female <b>-5.0</b> (-5.0 to -5.0)" in text
+    assert "25 ≤ age &lt; 35 <b>25.0</b>" in text
     assert words.percent(0.95) in text
+    assert "Pays most: <b>25 ≤ age &lt; 35</b>, 25.0." in words.headline({"epsilon": 0.1}, PEOPLE, found, without)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dpml_app.card import NOW
 from dpml_app.explore import cost, shipped
 from dpml_app.explore.hero import HeroCard
 from dpml_app.explore.hero_figure import CostFigure
@@ -13,7 +14,7 @@ from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 
-from dpml.classifiers import LinearClassifier, LinearSVC
+from dpml.classifiers import BernoulliNB, LinearClassifier, LinearSVC
 from dpml.datasets import load
 
 SHIPPED = sorted(path.stem for path in shipped.HERE.glob("*.json"))
@@ -32,6 +33,7 @@ def test_the_draws_are_fits_of_the_classifier_to_begin_with(epsilon):
     assert found["accuracy"][5] == np.mean(predicted == data.y_test)
     assert found["recall"][5] == pytest.approx([np.mean(predicted[data.y_test == c] == c) for c in (0, 1)])
     assert found["accuracy"].shape == (cost.DRAWS,)
+    assert found["groups"].shape == (cost.DRAWS, 0)
     assert np.ptp(found["accuracy"]) > 0
 
 
@@ -54,12 +56,47 @@ def test_what_ships_is_what_is_computed(name):
     n = sum(kept["records"])
     assert made["records"] == kept["records"]
     assert made["majority"] == kept["majority"]
+    assert made["groups"] == kept.get("groups", [])
+    assert made["members"] == kept.get("members", [])
     assert made["methods"] == [kept["methods"][i] for i in places]
     for i, hits in zip(places, made["private"], strict=True):
         # other versions of the linear algebra may decide a record on the edge otherwise
         assert np.abs(np.array(hits) - np.array(kept["private"][i])).max() <= 0.001 * n
     for method, one in made["without"].items():
         assert np.abs(np.array(one["hits"]) - np.array(kept["without"][method]["hits"])).max() <= 0.001 * n
+
+
+def test_the_share_of_each_group_is_of_its_own_people():
+    data = load("census")
+    best = cost.without_noise("census", "naive-bayes")
+    model = BernoulliNB(1e6, row_bound=best["parameter"], schema=data.schema, random_state=0)
+    hit = model.fit(data.X_train, data.y_train).predict(data.X_test) == data.y_test
+    people = data.frame.loc["test"]
+    shares = dict(zip(data.groups, best["groups"], strict=True))
+    assert shares["sex=female"] == pytest.approx(hit[people["sex"] == "female"].mean())
+    assert shares["25<=age<35"] == pytest.approx(hit[(people["age"] >= 25) & (people["age"] < 35)].mean())
+    # a mean over the groups of one attribute, by their sizes, is that of all
+    sizes, sexes = cost.members(data).sum(axis=0)[:2], best["groups"][:2]
+    assert sizes @ sexes / sizes.sum() == pytest.approx(best["accuracy"])
+
+
+def test_who_pays_has_a_row_for_all_each_class_and_each_group():
+    settings = Settings(epsilon=0.05)
+    page = ExplorePage(settings, Pool(1))
+    page.card_places["who"].mount()
+    card, facts = page.cards["who"], shipped.first_facts("census")
+    results = {place: page.pool.cache.get(chunk.key) for place, chunk in card.work(page.values(), facts).items()}
+    card.prepare(page.values(), facts, results)
+    rows = card.figure.rows.data
+    assert rows["name"][:5] == ["all", "low", "high", "sex: female", "sex: male"]
+    assert list(card.figure.plot.y_range.factors) == rows["name"][::-1]
+    assert len(rows["name"]) == 3 + 2 + 7
+    assert rows["records"][0] == sum(rows["records"][1:3]) == sum(rows["records"][3:5]) == sum(rows["records"][5:])
+    draws, plain = results["private", NOW], results["plain", NOW]
+    assert rows["mean"][0] == pytest.approx(100 * (plain["accuracy"] - draws["accuracy"].mean()))
+    assert rows["low"][3] == pytest.approx(100 * (plain["groups"][0] - np.quantile(draws["groups"][:, 0], 0.95)))
+    assert card.figure.plot.x_range.start <= min(rows["low"])
+    assert max(rows["high"]) <= card.figure.plot.x_range.end
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -95,7 +132,8 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     wanted = card.work(settings.explore_values(), {})
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
     result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in ("now", 0.1)}
-    assert card.readout({}, {"classes": ("a", "b")}, result).startswith("Who pays?")
+    people = {"classes": ("a", "b"), "groups": ()}
+    assert card.readout({"epsilon": 0.1}, people, result).startswith("Who pays?")
 
 
 def test_the_axis_is_held_until_all_is_there():

@@ -8,12 +8,14 @@ from typing import Any
 from bokeh.models import ColumnDataSource
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
-from dpml_app.card import NOW, SOON, Place, Results, Values
+from dpml_app.card import NOW, SOON, Answer, Place, Results, Values
 from dpml_app.drawing.figure import empty, empty_source
+from dpml_app.drawing.ghosts import Curve
+from dpml_app.drawing.looks import EXACT
 from dpml_app.evaluate import compute, words
 from dpml_app.evaluate.answer import AnswerCard, answered
 from dpml_app.evaluate.figures import RocFigure
-from dpml_app.evaluate.settings import EvaluateSettings
+from dpml_app.evaluate.settings import METHOD_STYLES, EvaluateSettings
 from dpml_app.work.pool import Chunk
 
 __all__ = ["RocCard", "curve_chunks"]
@@ -92,11 +94,24 @@ class RocCard(AnswerCard):
                 self.figure.show(method, found, compute.GRID)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        found = results["answer", NOW]
+        return words.roc_words(values, results["answer", NOW]["true"]["roc_auc"], self._areas(values, results))
+
+    @staticmethod
+    def _areas(values: Values, results: Results) -> dict[str, Any]:
+        """Return the areas under the private curves of each method that is there."""
         areas = {method: curves["auc"] for (method, place), curves in results.items() if place == SOON}
         if "histogram" in values["evaluate_methods"]:
-            areas["histogram"] = found["every_area"]
-        return words.roc_words(values, found["true"]["roc_auc"], areas)
+            areas["histogram"] = results["answer", NOW]["every_area"]
+        return areas
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        found = results["answer", NOW]
+        curves = [
+            Curve(compute.GRID, one["mid"], METHOD_STYLES[m].color) for (m, at), one in results.items() if at == SOON
+        ]
+        fpr, tpr = found["curve"]
+        numbers = words.numbers(found["true"]["roc_auc"], self._areas(values, results))
+        return Answer(numbers, (Curve(fpr, tpr, EXACT), *curves), within="90 % of draws")
 
     def clear(self) -> None:
         super().clear()

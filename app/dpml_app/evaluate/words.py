@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.evaluation import attack_bound, best_attack_success
+from dpml_app.card import Number
 from dpml_app.drawing.looks import EXACT
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.numbers import FIGURES
@@ -25,6 +26,7 @@ __all__ = [
     "error_words",
     "headline",
     "number_words",
+    "numbers",
     "recall_words",
     "roc_words",
     "size_words",
@@ -116,6 +118,15 @@ def roc_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArra
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
         parts.append(f"{METHODS[method].split(':')[0]} <b>{mid:.3f}</b> ({low:.3f} to {high:.3f})")
     return text + f"Private, median and 90 % of draws: {'; '.join(parts)}."
+
+
+def numbers(true: float, found: Mapping[str, NDArray[np.float64]]) -> tuple[Number, ...]:
+    """Return the areas under the true curve and under those of each method that is there, to be compared."""
+    told = [Number("area under the true curve", f"{true:.3f}")]
+    for method in (m for m in METHODS if m in found):
+        low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
+        told.append(Number(f"{METHODS[method].split(':')[0]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
+    return tuple(told)
 
 
 def number_words(

@@ -18,7 +18,7 @@ from dpml.classifiers.linear_classifier import HUBER, default_linear_method, def
 from dpml_app.data import dataset
 from dpml_app.settings import LAMBDAS
 
-__all__ = ["DRAWS", "METHOD_WORDS", "private", "rule", "without_noise"]
+__all__ = ["DRAWS", "METHOD_WORDS", "members", "private", "rule", "without_noise"]
 
 FloatArray = NDArray[np.float64]
 # each is a fit of its own, and a fit of a support vector machine takes half a second on adult
@@ -38,7 +38,8 @@ def rule(name: str, epsilon: float) -> str:
 def private(name: str, relation: str, epsilon: float, seed: int) -> dict[str, FloatArray]:
     """Return what `DRAWS` fits of `LinearClassifier` reach on the test records.
 
-    ``accuracy`` has shape (draws,), ``recall`` (draws, C): the share of each class that is classified correctly.
+    ``accuracy`` has shape (draws,), ``recall`` (draws, C): the share of each class that is classified correctly, and
+    ``groups`` (draws, G) the same of each group of people that the data set's card names.
     """
     data = dataset(name)
     found = []
@@ -47,14 +48,26 @@ def private(name: str, relation: str, epsilon: float, seed: int) -> dict[str, Fl
             epsilon, relation=relation, schema=data.schema, random_state=np.random.default_rng([seed, draw])
         )
         found.append(_right(data, model.fit(data.X_train, data.y_train).predict(data.X_test)))
-    return {key: np.array([one[key] for one in found]) for key in ("accuracy", "recall")}
+    return {key: np.array([one[key] for one in found]) for key in ("accuracy", "recall", "groups")}
+
+
+def members(data: Any) -> FloatArray:
+    """Return which test records are in each group of people: zeros and ones of shape (n, G)."""
+    if not data.groups:
+        return np.empty((len(data.y_test), 0))
+    return np.asarray(data.X_test[:, list(data.groups.values())], dtype=float)
 
 
 def _right(data: Any, predicted: NDArray) -> dict[str, Any]:
     hit = np.asarray(predicted) == np.asarray(data.schema.classes)[data.y_test]
     counts = np.bincount(data.y_test, minlength=data.schema.n_classes)
     hits = np.bincount(data.y_test, weights=hit, minlength=data.schema.n_classes)
-    return {"accuracy": hit.mean(), "recall": hits / np.maximum(counts, 1)}
+    groups = members(data)
+    return {
+        "accuracy": hit.mean(),
+        "recall": hits / np.maximum(counts, 1),
+        "groups": hit @ groups / np.maximum(groups.sum(axis=0), 1),
+    }
 
 
 @lru_cache(maxsize=64)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.card import NOW, Card, Place, Results, Values, here
+from dpml_app.card import NOW, Answer, Card, Place, Results, Values, here
+from dpml_app.drawing.ghosts import Curve, Dot
+from dpml_app.drawing.looks import BLUE
 from dpml_app.explore import cost, shipped, words
 from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
-__all__ = ["HeroCard"]
+__all__ = ["HeroCard", "chosen_now"]
 
 
 def private(values: Values, epsilon: float) -> Chunk:
@@ -27,6 +29,13 @@ def plain(values: Values, method: str) -> Chunk:
     return Chunk(cost.without_noise, (values["dataset"], method))
 
 
+def chosen_now(values: Values) -> dict[Place, Chunk]:
+    """Return the chunks at the ε that is chosen."""
+    chosen = values["epsilon"]
+    method = shipped.methods(values["dataset"])[chosen]
+    return {("private", NOW): private(values, chosen), ("plain", NOW): plain(values, method)}
+
+
 class HeroCard(Card):
     """The classifier to begin with at each ε, and the same without noise."""
 
@@ -36,10 +45,7 @@ class HeroCard(Card):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         rules = shipped.methods(values["dataset"])
         chosen = values["epsilon"]
-        work: dict[Place, Chunk] = {
-            ("private", NOW): private(values, chosen),
-            ("plain", NOW): plain(values, rules[chosen]),
-        }
+        work = chosen_now(values)
         work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
         # every ε of the slider where they ship, else those of the other curves
         whole = private(values, chosen) in shipped.results(values["dataset"], values["relation"], values["seed"])
@@ -59,7 +65,6 @@ class HeroCard(Card):
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self._values, self._facts = values, facts
-        self.figure.move(values["epsilon"])
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         rules = shipped.methods(self._values["dataset"])
@@ -82,7 +87,23 @@ class HeroCard(Card):
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         found, without = here(results, "private"), here(results, "plain")
-        return "Computing…" if found is None or without is None else words.who_pays(facts, found, without)
+        return "Computing…" if found is None or without is None else words.who_pays(values, facts, found, without)
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        found, without = here(results, "private"), here(results, "plain")
+        if found is None or without is None:
+            return None
+        draws, shown = found["accuracy"], self.figure.curve.data
+        low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
+        return Answer(
+            words.numbers(draws, float(without["accuracy"])),
+            (Curve(shown["epsilon"], shown["mean"], BLUE),),
+            (Dot(values["epsilon"], float(draws.mean()), low, high, BLUE),),
+            "90 % of runs",
+        )
+
+    def make_room(self, ghosts: Sequence[Dot]) -> None:
+        self.figure.make_room([end for ghost in ghosts for end in (ghost.low, ghost.high)])
 
     def clear(self) -> None:
         self.figure.clear()

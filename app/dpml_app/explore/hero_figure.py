@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 import numpy as np
 from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, Span
@@ -48,6 +48,8 @@ class CostFigure:
         self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "middle", "text", "align", "off")
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
+        # accuracies besides that the axis shows
+        self._beside: list[float] = []
         self.marker = Span(
             location=0.1,
             dimension="height",
@@ -100,10 +102,12 @@ class CostFigure:
         tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
         p.add_tools(HoverTool(renderers=[mean, plain], tooltips=[*tips, ("without noise", "@plain{0.0%}")]))
 
-    def move(self, epsilon: float) -> None:
-        """Mark the ε that is chosen, where the browser has not done so itself."""
-        if self.marker.location != epsilon:
-            self.marker.location = epsilon
+    def begin(self, epsilon: float) -> None:
+        """Mark the ε that a page opens with; the browser moves the mark later.
+
+        What the server would send then is of an ε that has been left meanwhile, and would count as a drag back to it.
+        """
+        self.marker.location = epsilon
 
     def show(
         self, epsilons: FloatArray, draws: FloatArray, plain: FloatArray, majority: float, names: Set[str], whole: bool
@@ -119,7 +123,7 @@ class CostFigure:
             "run": np.tile(np.arange(runs), len(epsilons)),
             "accuracy": draws.ravel(),
         }
-        bottom, top = min(low.min(), majority), max(high.max(), plain.max())
+        bottom, top = min(low.min(), majority, *self._beside), max(high.max(), plain.max(), *self._beside)
         room = 0.06 * (top - bottom)
         if whole or self.plot.y_range.start > bottom or self.plot.y_range.end < top:
             self.plot.y_range.update(start=bottom - room, end=top + room)
@@ -142,6 +146,13 @@ class CostFigure:
             "side": ["left"] * 4,
             "off": [12] * 4,
         }
+
+    def make_room(self, accuracies: Sequence[float]) -> None:
+        """Have these in sight as well, from now on."""
+        self._beside = list(accuracies)
+        y, (least, most) = self.plot.y_range, (min(self._beside, default=1.0), max(self._beside, default=0.0))
+        if least < y.start or most > y.end:
+            y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
 
     def clear(self) -> None:
         """Show nothing."""

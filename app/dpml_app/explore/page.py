@@ -26,6 +26,7 @@ from dpml_app.explore.map import MapCard
 from dpml_app.explore.roc import RocCard
 from dpml_app.explore.selection import SelectionCard
 from dpml_app.explore.settings import ExploreSettings
+from dpml_app.explore.who import WhoCard
 from dpml_app.settings import DATASETS, EPSILONS
 from dpml_app.work.pool import Chunk, Pool
 
@@ -47,17 +48,17 @@ class ExplorePage(CardPage):
     """The page of one session."""
 
     question = "What does privacy cost?"
-    lead = "Drag <b>ε</b>. Left hides each person better, right predicts better."
+    lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
     controls: ExploreControls
     datasets = DATASETS
     room = "explore"
-    kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, AccuracyCard)
+    kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
     hero = "cost"
     why = ("levers", "selection", "roc", "map")
     sources = ("answer-state", "sweep-state")
     readout_name = "{}-readout"
-    what = "curves and map"
+    what = "curves"
     controls_kind = ExploreControls
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
@@ -73,6 +74,7 @@ class ExplorePage(CardPage):
                 self.pool.cache.put(chunk.key, result)
         hero = self.cards[self.hero]
         assert isinstance(hero, HeroCard)
+        hero.figure.begin(values["epsilon"])
         if hero.open(values):
             facts = shipped.first_facts(values["dataset"])
             results = {self.hero: self._chosen(hero.work(values, facts))}
@@ -126,7 +128,7 @@ class ExplorePage(CardPage):
     def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})
         self._show_needed()
-        return words.headline(values, here(found, "private"), here(found, "plain"))
+        return words.headline(values, facts, here(found, "private"), here(found, "plain"))
 
     def first(self, values: Values) -> list[Chunk]:
         """Return the slow statistics that are not here: with them the server answers at once at every ε."""

@@ -45,7 +45,15 @@ def methods(name: str) -> dict[float, str]:
 def first_facts(name: str) -> dict[str, Any]:
     """Return what the first picture of a data set shows besides results; empty if nothing ships."""
     kept = _read(name)
-    return {"majority": kept["majority"], "classes": tuple(kept["classes"])} if kept else {}
+    if not kept:
+        return {}
+    people = {"groups": tuple(kept.get("groups", ())), "members": tuple(kept.get("members", ()))}
+    return {
+        "majority": kept["majority"],
+        "classes": tuple(kept["classes"]),
+        "records": tuple(kept["records"]),
+        **people,
+    }
 
 
 @cache
@@ -66,16 +74,21 @@ def results(name: str, relation: str, seed: int) -> dict[Chunk, Any]:
 
 def _shares(hits: Any, kept: dict[str, Any]) -> dict[str, Any]:
     counts, hit = np.array(kept["records"]), np.array(hits)
-    return {"accuracy": hit.sum(axis=-1) / counts.sum(), "recall": hit / counts}
+    # of each class, and then of each group of people
+    right, among = hit[..., : len(counts)], hit[..., len(counts) :]
+    groups = among / np.maximum(np.array(kept.get("members", ())), 1)
+    return {"accuracy": right.sum(axis=-1) / counts.sum(), "recall": right / counts, "groups": groups}
 
 
 def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
     """Return what ships of a data set, computed."""
     data = dataset(name)
     counts = np.bincount(data.y_test, minlength=data.schema.n_classes)
+    members = cost.members(data).sum(axis=0).astype(int)
 
     def hits(found: dict[str, Any]) -> list:
-        listed: list = np.rint(found["recall"] * counts).astype(int).tolist()
+        of_all = np.concatenate([found["recall"] * counts, found["groups"] * members], axis=-1)
+        listed: list = np.rint(of_all).astype(int).tolist()
         return listed
 
     rules = [cost.rule(name, epsilon) for epsilon in epsilons]
@@ -84,6 +97,8 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
         "made with": {package: version(package) for package in VERSIONS},
         "classes": [str(c) for c in data.class_names],
         "records": counts.tolist(),
+        "groups": list(data.groups),
+        "members": members.tolist(),
         "majority": majority_accuracy(data),
         "methods": rules,
         "without": {m: {"hits": hits(one), "parameter": one["parameter"]} for m, one in without.items()},

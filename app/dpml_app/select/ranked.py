@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpml_app.card import NOW, Card, Place, Results, Values
+from dpml_app.card import NOW, Answer, Card, Place, Results, Values
+from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.select import compute, words
-from dpml_app.select.figures import WeightFigures
+from dpml_app.select.figures import SCORE_STYLES, WeightFigures
 from dpml_app.work.pool import Chunk
 
 __all__ = ["CoinsCard", "CountCard", "MutualInformationCard", "RankedCard", "chosen_index", "paid_setting"]
@@ -74,6 +75,18 @@ class CountCard(RankedCard):
         if sent != self._sent:
             self._sent = sent
             self.weights.show_setting(facts, *sent)
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        p, shown = results[("inclusion", NOW)], self.weights.shown[self.kind].data
+        _, paid, T = paid_setting(values)
+        best = compute.expected_best(facts[self.kind], p, T)
+        drawn, color = p[np.asarray(shown["index"], dtype=int)], SCORE_STYLES[self.kind].color
+        last = float(np.interp(T, shown["rank"], drawn))
+        return Answer(
+            words.numbers(best, T, len(p), paid),
+            (Curve(shown["rank"], drawn, color),),
+            (Dot(T, last, last, last, color),),
+        )
 
     def clear(self) -> None:
         self._sent = ()

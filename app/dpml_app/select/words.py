@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml_app.card import Number
 from dpml_app.drawing.looks import NOT_PRIVATE_DASH
 from dpml_app.select.compute import KINDS, threshold_of
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES
@@ -22,6 +23,7 @@ __all__ = [
     "f1_words",
     "feature_words",
     "headline",
+    "numbers",
     "ranked_words",
     "threshold_words",
 ]
@@ -85,6 +87,15 @@ def ranked_words(kind: str, paid: float, values: Mapping[str, Any], p: NDArray, 
         f"By {SHORT[kind]}, a mask has on average <b>{best:.1f}</b> of the {T} best features, a blind one "
         f"{T * T / len(p):.1f}. With weights of ε/(2Δ) for each feature: stated <b>{number(paid)}</b> a feature, costs "
         f"<b>{number(costs['per-feature'])}</b> for the set. Weights as published, ε/(2TΔ), cost {wasted}."
+    )
+
+
+def numbers(best: float, T: int, n_features: int, paid: float) -> tuple[Number, ...]:
+    """Return the numbers of a choice by counts, to be compared; all are exact."""
+    return (
+        Number("ε that pays for the choice", number(paid)),
+        Number("of the best features, found on average", f"{best:.1f} of {T}"),
+        Number("by a blind choice", f"{T * T / n_features:.1f} of {T}"),
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.card import NOW, SOON, Place, Results, Values
+from dpml_app.card import NOW, SOON, Answer, Number, Place, Results, Values, here
 from dpml_app.drawing.figure import epsilon_axis
+from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.drawing.looks import LOOKS, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.text import percent
 from dpml_app.train.card import BandCard, asked, chosen, every_style
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
@@ -91,6 +94,19 @@ class AccuracyCard(BandCard):
             label = "area under the ROC curve (50 %: a guess)"
         if self.figures[0].plot.yaxis[0].axis_label != label:
             self.figures[0].plot.yaxis[0].axis_label = label
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        numbers, curves, dots = [], [], []
+        for series, style in self.styles(values, facts).items():
+            found, shown = here(results, series), self.figure.curves[series].data
+            curves.append(Curve(shown["x"], shown["mean"], style.color))
+            if found is None:
+                continue
+            draws = self.draws(series, found)
+            mean, (low, high) = float(draws.mean()), (float(q) for q in np.quantile(draws, [0.05, 0.95]))
+            numbers.append(Number(style.label, percent(mean), f"{percent(low)} to {percent(high)}"))
+            dots.append(Dot(values["epsilon"], mean, low, high, style.color))
+        return Answer(tuple(numbers), tuple(curves), tuple(dots), "90 % of draws") if numbers else None
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         text = f"At ε = {values['epsilon']:g}, mean and 90 % of draws: {super().readout(values, facts, results)}."

@@ -1,0 +1,238 @@
+"""Pins: a setting and the numbers that were shown for it, kept beside the one that is shown now."""
+
+import asyncio
+import json
+import re
+
+import numpy as np
+import pytest
+from dpml_app.audit.page import AuditPage
+from dpml_app.card import Answer, Card, Number
+from dpml_app.drawing.figure import new_figure
+from dpml_app.drawing.ghosts import Curve, Dot, Ghosts
+from dpml_app.evaluate.page import EvaluatePage
+from dpml_app.explore.page import ExplorePage
+from dpml_app.noise.page import NoisePage
+from dpml_app.pins import MOST, Pins, in_words
+from dpml_app.select.page import SelectPage
+from dpml_app.shell import Shell
+from dpml_app.state import Settings
+from dpml_app.train.page import TrainPage
+from dpml_app.work.pool import Pool
+
+PAGES = [ExplorePage, SelectPage, TrainPage, EvaluatePage]
+
+
+class PlotCard(Card):
+    """A card with a plot and nothing else."""
+
+    def __init__(self):
+        self.plots = [new_figure("some")]
+        self.room = []
+
+    def make_room(self, ghosts):
+        self.room = list(ghosts)
+
+
+def answer(value):
+    curve, dot = Curve([0.1, 1.0], [value, value], "red"), Dot(0.1, value, value - 0.1, value + 0.1, "red")
+    return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), (curve,), (dot,), "90 % of runs")
+
+
+def pins_of(settings):
+    """Return pins whose answer is ten times ε."""
+    card = PlotCard()
+    values = lambda: {"epsilon": settings.epsilon, "relation": settings.relation}  # noqa: E731
+    return Pins(settings, values, card, lambda: answer(10 * settings.epsilon)), card
+
+
+def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
+    settings = Settings(epsilon=0.1)
+    pins, card = pins_of(settings)
+    assert pins.table() == {"names": [], "dashes": [], "rows": [], "within": ""}
+    assert pins.pin() == "Pinned as 1."
+    settings.epsilon = 0.5
+    pins.follow()
+    table = pins.table()
+    assert table["names"] == ["Pin 1"]
+    assert table["within"] == "90 % of runs"
+    # the relation is the same, and is left out
+    assert table["rows"] == [
+        {"what": "ε", "cells": ["0.1", "0.5"]},
+        {"what": "right", "cells": ["1 (a to b)", "5 (a to b)"]},
+        {"what": "exact", "cells": ["7", "7"]},
+    ]
+    assert [dot.mean for dot in card.room] == [1.0]
+
+
+def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
+    settings = Settings(epsilon=0.1)
+    pins, _card = pins_of(settings)
+    for epsilon in (0.1, 0.2, 0.4):
+        settings.epsilon = epsilon
+        pins.pin()
+    assert pins.pin() == "This is pin 3 already."
+    settings.epsilon = 1.0
+    assert pins.pin() == "There are 3 pins: remove one first."
+    assert len(pins.kept) == MOST
+    pins.remove(1)
+    assert [pin.values["epsilon"] for pin in pins.kept] == [0.1, 0.4]
+    assert pins.ghosts.dots.data["pin"] == ["1", "2"]
+    assert pins.pin() == "Pinned as 3."
+
+
+def test_a_pin_is_shown_again_by_its_settings():
+    settings = Settings(epsilon=0.1, relation="replace-one")
+    pins, _card = pins_of(settings)
+    pins.pin()
+    settings.param.update(epsilon=2.0, relation="add-remove")
+    pins.load(0)
+    assert (settings.epsilon, settings.relation) == (0.1, "replace-one")
+
+
+def test_what_is_not_answered_yet_is_pinned_once_it_is():
+    settings, known = Settings(epsilon=0.1), []
+    pins = Pins(settings, lambda: {"epsilon": settings.epsilon}, PlotCard(), lambda: known[-1] if known else None)
+    assert pins.pin() == "It is pinned once it is computed."
+    assert pins.kept == []
+    known.append(answer(0.8))
+    pins.follow()
+    assert pins.kept[0].answer is known[0]
+    pins.follow()
+    assert len(pins.kept) == 1
+
+
+def test_ghosts_differ_in_dash_and_are_numbered_once():
+    ghosts = Ghosts(new_figure("some"))
+    before = len(ghosts.plot.renderers)
+    ghosts.show([])
+    assert len(ghosts.plot.renderers) == before
+    dots = [Dot(1.0, mean, mean, mean, "red") for mean in (0.2, 0.4)]
+    ghosts.show([([Curve(np.array([1, 2]), np.array([3, 4]), "red")], dots), ([Curve([1], [2], "blue")], dots)])
+    assert ghosts.lines.data["xs"] == [[1.0, 2.0], [1.0]]
+    assert ghosts.lines.data["dash"][0] != ghosts.lines.data["dash"][1]
+    assert ghosts.dots.data["shown"] == ["", "1", "", "2"]
+
+
+def test_settings_are_said_as_their_controls_say_them():
+    settings = Settings()
+    assert in_words(settings, "dataset", "adult") == "Adult: income"
+    assert in_words(settings, "evaluate_methods", ["histogram"]) == "16 noisy bins"
+    assert in_words(settings, "evaluate_methods", []) == "none"
+    assert in_words(settings, "reg_lambda", 50.0) == "50"
+    assert in_words(settings, "draws", 50) == "50"
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(kind):
+    assert kind.can_pin()
+    page = kind(Settings(dataset="toy", epsilon=1.0, draws=10), Pool(1))
+    facts = asyncio.run(page_facts(page, "toy"))
+    page._values, page._facts = page.values(), facts
+    hero = page.cards[page.hero]
+    hero.lay_out(facts)
+    work = hero.work(page._values, facts)
+    results = {place: chunk.function(*chunk.arguments) for place, chunk in work.items() if place[1] in ("now", "soon")}
+    for place, result in results.items():
+        page.pool.cache.put(work[place].key, result)
+    hero.prepare(page._values, facts, results)
+    hero.show(results, work)
+    assert page.pins.pin() == "Pinned as 1."
+    said = hero.readout(page._values, facts, results) + page.words(page._values, facts, {page.hero: results})
+    said = re.sub(r"<[^>]*>", "", said)
+    numbers = page.pins.kept[0].answer.numbers
+    assert numbers
+    for number in numbers:
+        assert number.value.split(" of ")[0] in said, number
+    # another setting does not change what is pinned
+    page.settings.epsilon = 0.1
+    assert page._to_pin() is None
+    page.pins.follow()
+    assert page.pins.kept[0].answer.numbers == numbers
+    row = next(row for row in page.pins.table()["rows"] if row["what"] == numbers[-1].what)
+    assert row["cells"][1] == "–", "what is not answered yet has no number"
+
+
+async def page_facts(page, name):
+    found = type(page).__module__.split(".")[1]
+    if found in ("explore", "evaluate", "select", "train"):
+        page._call = lambda function, *arguments: as_is(function(*arguments))
+    return await page.facts(name)
+
+
+async def as_is(value):
+    return value
+
+
+def test_pages_without_an_answer_cannot_pin():
+    for kind in (NoisePage, AuditPage):
+        if not kind.can_pin():
+            assert kind.pins is None
+
+
+def test_the_browser_asks_and_is_told():
+    shell = Shell()
+    shell.link({"dataset": "toy", "epsilon": "1"})
+    page = shell.shown
+    facts = asyncio.run(page_facts(page, "toy"))
+    page._values, page._facts = page.values(), facts
+    shell.pinning.data = {"act": ["pin"], "at": [-1], "serial": [1]}
+    told = json.loads(shell.pins.data["told"][0])
+    assert told["page"] == "explore"
+    assert told["names"] == ["Pin 1"]
+    assert told["said"] == "Pinned as 1."
+    shell.settings.epsilon = 0.1
+    shell.pinning.data = {"act": ["load"], "at": [0], "serial": [2]}
+    assert shell.settings.epsilon == 1.0
+    for act, at in (("remove", 5), ("remove", "0"), ("nonsense", 0)):
+        shell.pinning.data = {"act": [act], "at": [at], "serial": [3]}
+        assert len(page.pins.kept) == 1
+    shell.pinning.data = {"act": ["remove"], "at": [0], "serial": [4]}
+    assert json.loads(shell.pins.data["told"][0])["names"] == []
+    assert "pin" not in shell.address.data["query"][0]
+
+
+@pytest.mark.browser
+def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(make_app, server):
+    app = make_app(server, width=1440, height=900)
+    app.open("?dataset=toy&draws=10", wait=False)
+    page = app.page
+    said = page.locator("section.shown aside").get_by_text("right instead of")
+    said.wait_for()
+    pin = page.get_by_role("button", name="Pin", exact=True)
+    pin.focus()
+    page.keyboard.press("Enter")
+    table = page.get_by_role("table", name="Pinned")
+    table.get_by_role("columnheader", name="Pin 1").wait_for()
+    shown = said.inner_text()
+    mean = shown.split(" right")[0]
+    assert table.get_by_role("row", name="right, private").get_by_role("cell").first.inner_text().startswith(mean)
+    # keys as fast as a person repeats them: none of them is taken back
+    app.slider("ε").focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowLeft")
+    row = table.get_by_role("row", name="ε", exact=False).first
+    page.wait_for_function("() => document.querySelector('.pins tbody tr td:last-child')?.textContent === '0.016'")
+    app.page.wait_for_timeout(1500)
+    assert app.slider("ε").get_attribute("aria-valuetext") == "0.016"
+    assert row.get_by_role("cell").all_inner_texts() == ["0.1", "0.016"]
+    pin.focus()
+    page.keyboard.press("Enter")
+    table.get_by_role("columnheader", name="Pin 2").wait_for()
+    assert app.read("cost-pinned")["x"] == [0.1, 0.016]
+    assert len(app.read("cost-pinned-lines")["xs"]) == 2
+    again = page.get_by_role("button", name="Show pin 1")
+    again.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('.pins tbody tr td:last-child')?.textContent === '0.1'")
+    assert said.inner_text() == shown
+    assert again.evaluate("(node) => node === document.activeElement")
+    page.get_by_role("button", name="Remove pin 2").focus()
+    page.keyboard.press("Enter")
+    table.get_by_role("columnheader", name="Pin 2").wait_for(state="detached")
+    assert page.get_by_role("button", name="Show pin 1").evaluate("(node) => node === document.activeElement")
+    page.get_by_role("button", name="Remove pin 1").focus()
+    page.keyboard.press("Enter")
+    table.wait_for(state="hidden")
+    assert pin.evaluate("(node) => node === document.activeElement")
+    assert "pin" not in app.search
