@@ -55,6 +55,8 @@ class BasePage:
     readouts: dict[str, HTML]
     # those that the page can show; empty: any
     datasets: tuple[str, ...] = ()
+    # why it cannot show another one
+    misfit: ClassVar[str] = "has more than two classes, and this page is about two"
     slots: list[Slot]
     shown = True
 
