@@ -162,6 +162,10 @@ def _on_tables(
     return {"accuracy": np.array(accuracies), "seconds": np.array(seconds)}
 
 
+def _grid_options(found: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
+    return {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": found.schema}
+
+
 def published(
     name: str,
     relation: str,
@@ -182,7 +186,7 @@ def published(
     if n_columns:
         some = found.schema.feature_names[:n_columns]
         found = replace(found, schema=found.schema.subset(some), train=found.train[some], test=found.test[some])
-    options = {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": found.schema}
+    options = _grid_options(found, relation, max_grids, share)
     drawn = _on_tables(found, lambda rng: PrivPfC(epsilon, random_state=rng, **options), classifier, draws, seed)
     return drawn["accuracy"]
 
@@ -217,7 +221,7 @@ def column_ladder(n_columns: int) -> tuple[int, ...]:
 def cells(name: str, relation: str, epsilon: float, max_grids: int, share: float, draws: int, seed: int) -> FloatArray:
     """Return the test accuracies of PrivPfCClassifier: the same releases as the tables', without a table."""
     found, accuracies = tables(name), []
-    options = {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": found.schema}
+    options = _grid_options(found, relation, max_grids, share)
     for draw in range(draws):
         model = PrivPfCClassifier(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
         predicted = model.fit(found.train, found.y_train).predict(found.test)

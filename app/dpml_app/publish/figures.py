@@ -172,7 +172,8 @@ def ladder_figure(name: str) -> LinesFigure:
         p.xaxis.axis_label = "share of ε for the choice of the grid"
         percent_axis(p.xaxis)
     else:
-        p = _share_figure("publish-columns", x_axis_label="number of columns, the first ones of the table")
+        p = _share_figure("publish-columns", x_range=Range1d(start=0, end=1))
+        p.xaxis.axis_label = "number of columns, the first ones of the table"
     p.height = 460
     made = LinesFigure(p, {"table": TABLE}, "x")
     made.level("true", "true table, all columns", EXACT, "solid")

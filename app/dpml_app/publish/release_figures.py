@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from bokeh.models import FixedTicker, HoverTool, Range1d
+from bokeh.core.properties import value
+from bokeh.models import FixedTicker, HoverTool, NumeralTickFormatter, Range1d
 
 from dpml.schema import Taxonomy
-from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
+from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark
 from dpml_app.drawing.looks import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.publish.one_release import BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN
@@ -96,7 +97,7 @@ class ChancesFigure:
             y_range=Range1d(start=-BEST, end=0),
             x_axis_label="chance to be chosen",
         )
-        percent_axis(p.xaxis)
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
         p.yaxis.visible = p.ygrid.visible = False
         self.bars = empty_source("publish-chances-bars", "y", "name", "chance", "correct")
         self.drawn = empty_source("publish-chances-drawn", "y", "chance")
@@ -105,7 +106,7 @@ class ChancesFigure:
         p.text(0, "y", "name", source=self.bars, color=REFERENCE, text_font_size="13px", y_offset=-11, x_offset=3)
         tips = [("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}")]
         p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
-        legend = PlotLegend(p, 2, hides=True)
+        legend = PlotLegend(p, 2, hides=True, location=(0, 0))
         legend.add("chance", [area(BLUE, 1.0)], [bars])
         legend.add("this draw", [mark("star", ORANGE, size=14)], [drawn])
 
@@ -133,13 +134,16 @@ class CellsFigure:
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
-            "publish-cells", y_range=Range1d(start=-MOST_CELLS_SHOWN, end=0), x_axis_label="records of the class"
+            "publish-cells",
+            x_range=Range1d(start=0, end=1),
+            y_range=Range1d(start=-MOST_CELLS_SHOWN, end=0),
+            x_axis_label="records of the class",
         )
         p.height = 640
         p.yaxis.visible = p.ygrid.visible = False
         self.rows = empty_source("publish-cells-rows", "y", "name")
         p.text(0, "y", "name", source=self.rows, color=REFERENCE, text_font_size="13px", y_offset=-9, x_offset=3)
-        legend = PlotLegend(p, 2, hides=True)
+        legend = PlotLegend(p, 2, hides=True, location=(0, 0))
         columns = ("y", "true", "noisy", "name", "of")
         self.classes, self.items = [], []
         every: dict[str, list[Any]] = {"true": [], "noisy": []}
@@ -165,7 +169,8 @@ class CellsFigure:
     def lay_out(self, classes: Sequence[str]) -> None:
         """Name the classes."""
         for place, item in enumerate(self.items):
-            item.update(visible=place < len(classes), label=str((*classes, *" " * MOST_CLASSES)[place]))
+            there = place < len(classes)
+            item.update(visible=there, label=value(str(classes[place]) if there else f"class {place + 1}"))
 
     def show(self, found: Mapping[str, Any], classes: Sequence[str]) -> None:
         """Show the cells of one release."""
