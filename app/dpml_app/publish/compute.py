@@ -88,7 +88,7 @@ def tables(name: str) -> Tables:
             f"{name} has {columns:,} columns. A table is published with at most {MOST_COLUMNS}: a grid tells few apart"
         )
     if name in TAXONOMIES:
-        levels = taxonomies(name)
+        levels: dict[str, Any] = taxonomies(name)
         schema = replace(schema, features=tuple(replace(f, levels=levels[f.name]) for f in schema.features))
     label = data.card["label"]["name"]
     parts = []
