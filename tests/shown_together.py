@@ -4,6 +4,7 @@ from dpml_app.drawing.looks import LOOKS
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
+from dpml_app.publish import figures as publish
 from dpml_app.select import figures as select
 from dpml_app.train.card import every_style
 from dpml_app.train.tuning import SCHEMES
@@ -14,6 +15,8 @@ ON_ONE_PLOT = {
     "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
     "train": {**every_style(), "vaidya-true": LOOKS["vaidya-true"]},
     "tuning": SCHEMES,
+    "publish": publish.STYLES,
+    "rival publishers": {**publish.RIVAL_STYLES, **publish.RECORDED_STYLES},
     "evaluate": evaluate.METHOD_STYLES,
     "rivals": noise.RIVAL_STYLES,
     "choices": noise.CHOICE_STYLES,

@@ -58,6 +58,8 @@ class BasePage:
     datasets: tuple[str, ...] = ()
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
+    # why it cannot show another one
+    misfit: ClassVar[str] = "has more than two classes, and this page is about two"
     slots: list[Slot]
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None

@@ -52,6 +52,7 @@ PAGES = {
     "noise": "Noise",
     "select": "Which features?",
     "train": "Which model?",
+    "publish": "Publish data?",
     "evaluate": "Publish a score?",
     "audit": "Is the claim true?",
 }

@@ -32,6 +32,7 @@ from dpml_app.explore.page import ExplorePage
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import PLACES, BasePage
+from dpml_app.publish.page import PublishPage
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
@@ -46,6 +47,7 @@ ROOMS: dict[str, type[BasePage]] = {
     "noise": NoisePage,
     "select": SelectPage,
     "train": TrainPage,
+    "publish": PublishPage,
     "evaluate": EvaluatePage,
 }
 BADGE = "For study only"
@@ -192,7 +194,7 @@ class Shell:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
         if page.datasets and self.settings.dataset not in page.datasets:
-            text = f"{self.settings.dataset} has more than two classes, and this page is about two: it shows census."
+            text = f"{self.settings.dataset} {page.misfit}: it shows census."
             self.settings.dataset = "census"
             page.report("dataset", text, "info")
         self._wait()

@@ -6,13 +6,16 @@ from dpml_app.audit.settings import AuditSettings
 from dpml_app.evaluate.settings import EvaluateSettings
 from dpml_app.explore.settings import ExploreSettings
 from dpml_app.noise.settings import NoiseSettings
+from dpml_app.publish.settings import PublishSettings
 from dpml_app.select.settings import SelectSettings
 from dpml_app.train.settings import TrainSettings
 
 __all__ = ["Settings"]
 
 
-class Settings(ExploreSettings, AuditSettings, NoiseSettings, SelectSettings, TrainSettings, EvaluateSettings):
+class Settings(
+    ExploreSettings, AuditSettings, NoiseSettings, SelectSettings, TrainSettings, PublishSettings, EvaluateSettings
+):
     """All settings of the app."""
 
     @classmethod

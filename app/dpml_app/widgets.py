@@ -105,6 +105,10 @@ class Controls:
     seed: ClassVar[str] = "seed"
     side: pn.Column
     advanced: pn.Column
+    # the setting of how often is drawn
+    draws: ClassVar[str] = "draws"
+    # what the data sets have that are not offered
+    left_out: ClassVar[str] = "which have more than two classes"
 
     def __init__(self, settings: Shared, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
@@ -131,10 +135,10 @@ class Controls:
             self.add("relation", pmui.RadioBoxGroup),
             *self.middle(),
             divider(),
-            self.add("draws"),
+            self.add(self.draws),
             self.add("seed", pmui.IntInput),
             self.redraw,
-            *([note(f"Not here: {' and '.join(left_out)}, which have more than two classes.")] if left_out else []),
+            *([note(f"Not here: {' and '.join(left_out)}, {self.left_out}.")] if left_out else []),
             **WHOLE,
         )
 

@@ -44,6 +44,7 @@ ROOMS = {
         "named('select-drawn-count')?.rank.length > 0",
     ),
     "train": ("train-state", "train-work", "true"),
+    "publish": ("publish-state", "publish-work", "true"),
     "evaluate": ("evaluate-state", "evaluate-sweep-state", "true"),
 }
 # what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened

@@ -12,6 +12,7 @@ PAGES = {
     "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
     "select": ("&dataset=toy&draws=10&n_features=5", "seed", "ε"),
     "train": ("&draws=10", "seed", "ε"),
+    "publish": ("&dataset=toy&publish_draws=5&publish_grids=10", "seed", "ε"),
     "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
 }
 # work that lasts long enough to be cancelled; the source that tells of it; a source that has data once there are some
@@ -19,6 +20,7 @@ WORK = {
     "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
     "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-drawn-count", "rank")),
     "train": ("&draws=100&seed=97", "train-work", ("train-accuracy-binned", "x")),
+    "publish": ("&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
         "&dataset=toy&draws=20&seed=97&evaluate_methods=histogram.recursive-medians",
         "evaluate-sweep-state",

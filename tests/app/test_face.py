@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
-PAGES = ("explore", "noise", "select", "train", "evaluate", "audit")
+PAGES = ("explore", "noise", "select", "train", "publish", "evaluate", "audit")
 # most words before "More", and most places that the Tab key stops at on the whole page
 WORDS, STOPS = 120, 42
 SEEN = """() => {

@@ -12,6 +12,7 @@ VISITS = {
     "select": ("select", "&draws=10", "ε"),
     "train": ("train", "&draws=10", "ε"),
     "linear": ("train", "&draws=10&train_family=linear&dataset=toy&train_linear=l1.output.rule.objective", "ε"),
+    "publish": ("publish", "&dataset=toy&publish_draws=5&publish_grids=100", "ε"),
     "evaluate": ("evaluate", "&draws=10", "ε"),
 }
 NOISE = ("noise-tails", "noise-rivals", "noise-choices", "noise-scales", "noise-costs", "noise-envelope")
@@ -25,6 +26,8 @@ LEGENDS = {
     "train": {"train-accuracy", "train-size", "train-weight", "train-threshold", "train-silenced", "train-partition",
               "train-parameters"},
     "linear": {"train-accuracy", "train-size", "train-lambda", "train-weights", "train-tuning"},
+    "publish": {f"publish-{name}" for name in ("accuracy", "grid", "chances", "cells", "grids", "shares", "columns",
+                                               "rivals", "time")},
     "evaluate": {f"evaluate-{name}" for name in ("roc", "intervals", "recall", "calibration", "errors", "sizes", "gap",
                                                  "sure", "attack", "success")},
 }  # fmt: skip

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import lesson_figures  # noqa: F401 (it fills CHECKS)
 import lesson_figures_more  # noqa: F401
+import lesson_figures_publish  # noqa: F401
 import pytest
 from dpml_app import link
 from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_lesson
@@ -248,6 +249,8 @@ def test_a_lesson_has_five_to_seven_steps():
         ("noise-that-knows-its-data", 4, "Cauchy, by smooth sensitivity", "noise-width"),
         ("noise-that-knows-its-data", 6, "6/ε, Theorem 2", "calibration-costs theorem-2"),
         ("what-epsilon-means", 4, "Laplace", "mean-noise"),
+        ("what-a-table-is-worth", 4, "published table", "on-published-table"),
+        ("what-a-table-is-worth", 4, "linear model", "trained linear"),
     ],
 )
 def test_a_plot_of_an_export_shows_what_its_step_states(lesson, number, label, check):

@@ -29,7 +29,7 @@ def good_value(parameter, rng):
     """Return a value that a setting can have, another than its default where it has others."""
     if isinstance(parameter, param.ListSelector):
         some = [name for name in parameter.objects if rng.random() < 0.5]
-        return some or parameter.objects[:1]
+        return some or list(parameter.objects)[:1]
     if isinstance(parameter, param.Selector):
         return list(parameter.objects)[rng.integers(len(parameter.objects))]
     if isinstance(parameter, param.Integer):

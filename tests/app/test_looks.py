@@ -14,6 +14,7 @@ from dpml_app.drawing.looks import DELTA_DASH, LOOKS, NOT_PRIVATE_DASH, PALETTE,
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
+from dpml_app.publish import figures as publish
 from dpml_app.select import figures as select
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.card import every_style
@@ -43,6 +44,8 @@ PLOTS = {
         f"train {panel.name}": lambda panel=panel: train_figure(panel())
         for panel in (AccuracyCard, SizeCard, WeightCard, PartitionCard, LambdaCard, TuningCard)
     },
+    "publish rivals": lambda: publish.rivals_figure().plot,
+    "publish time": lambda: publish.time_figure().plot,
     "evaluate roc": lambda: evaluate.RocFigure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
@@ -121,6 +124,8 @@ def test_same_methods_of_different_pages_are_the_same_style():
     mutual_information = explore.STYLES["mutual_information"]
     assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
     assert EVERY["rule"].look == SCHEMES["public rule"]
+    assert replace(publish.STYLES["table"], label="") == replace(publish.RIVAL_STYLES["privpfc"], label="")
+    assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")
     # row-bounded naive Bayes on all features
     assert replace(select.OWN_STYLES["all"], label="") == replace(EVERY["row-bounded"].look, label="")
 

@@ -110,6 +110,16 @@ LOOKS = {
     "threshold-testing": Style("Threshold testing: not private", VERMILION, "cross", NOT_PRIVATE_DASH),
     "noisy-cut": Style("NoisyCut: not private", PURPLE, "cross", NOT_PRIVATE_DASH),
     "clusters": Style("Clusters: not private", SKY, "asterisk", NOT_PRIVATE_DASH),
+    # publishers of tables, and the model of a publisher's cells
+    "privpfc": Style("PrivPfC", BLUE, "diamond_dot"),
+    "privpfc-cells": Style("PrivPfCClassifier", GREEN, "diamond_dot"),
+    "privpfc-selnf": Style("PrivPfC, best grid: not private", ORANGE, "diamond_cross", NOT_PRIVATE_DASH),
+    "privbayes": Style("PrivBayes", GREEN, "star_dot"),
+    "diffgen": Style("DiffGen", VERMILION, "diamond_dot"),
+    "pph": Style("PPH", PURPLE, "diamond_dot"),
+    "uniform": Style("Uniform grid, EUG", SKY, "diamond_dot"),
+    "uniform-ug": Style("Uniform grid, UG", SKY, "square_x", "dotted"),
+    "mst": Style("MST, recorded", ORANGE, "hex_dot"),
     # ROC curves
     "roc-histogram": Style("16 noisy bins", GREEN, "hex"),
     "roc-medians": Style("RecursiveMedians", BLUE, "circle_dot", "dashed"),

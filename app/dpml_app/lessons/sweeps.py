@@ -25,9 +25,13 @@ from dpml_app.noise.controls import points_of
 from dpml_app.noise.models import model
 from dpml_app.noise.points import LOWER, UPPER
 from dpml_app.noise.settings import BETA_SHARES, NOISE_EPSILONS
+from dpml_app.publish import compute as compute_tables
+from dpml_app.publish import shipped
+from dpml_app.publish.figures import STYLES
 from dpml_app.select import compute as select
 from dpml_app.settings import EPSILONS, LAMBDAS
 from dpml_app.state import Settings
+from dpml_app.work.pool import Chunk
 
 __all__ = ["PAGES", "Bars", "Line", "Sweep", "sweep_of"]
 
@@ -208,6 +212,21 @@ def _evaluate(step: Step, settings: Settings) -> Sweep:
     return Sweep("Area between the private and the true curve", "ε", values, s.epsilon, lines, percent=False)
 
 
+def _publish(step: Step, settings: Settings) -> Sweep:
+    values, known = settings.publish_values(), shipped.results(settings.dataset)
+
+    def result(chunk: Chunk) -> Any:
+        return known[chunk] if chunk in known else chunk.function(*chunk.arguments)
+
+    at = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
+    every = [shipped.chunks(values, epsilon) for epsilon in at]
+    lines = [_line(look, [100 * result(of[series]) for of in every]) for series, look in STYLES.items()]
+    lines.append(_level("The true table", 100 * result(shipped.true_chunk(values)), len(at), EXACT))
+    lines.append(_level("A guess", 100 * compute_tables.facts(settings.dataset)["majority"], len(at)))
+    title = "Percent of test records that are classified rightly"
+    return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
+
+
 def _audit(step: Step, settings: Settings) -> Bars:
     key = settings.audit_key(settings.audit_values())
     found = [audit.exact((key[0], epsilon, *key[2:]))["outputs"] for epsilon in AUDIT_EPSILONS]
@@ -234,6 +253,7 @@ _MADE: dict[str, Callable[[Step, Settings], Sweep | Bars]] = {
     "audit": _audit,
     "noise": _noise,
     "select": _select,
+    "publish": _publish,
     "evaluate": _evaluate,
 }
 PAGES = tuple(_MADE)

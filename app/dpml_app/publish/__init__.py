@@ -1,0 +1,1 @@
+"""Tables that are published for classification."""

@@ -1,0 +1,29 @@
+"""The widgets of the Publish page."""
+
+from __future__ import annotations
+
+from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS
+from dpml_app.widgets import Controls, divider, note
+
+__all__ = ["PublishControls"]
+
+
+class PublishControls(Controls):
+    """All widgets: `side` and `advanced` are for beside the picture."""
+
+    datasets = PUBLISH_DATASETS
+    draws = "publish_draws"
+    left_out = f"which have more than {MOST_COLUMNS} columns"
+
+    def beside(self) -> list:
+        """Return what stands beside the picture with the data set."""
+        return [self.add("publish_classifier")]
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws."""
+        return [
+            divider(),
+            self.add("publish_grids"),
+            self.add("publish_share", format="0%"),
+            note("3 % of ε is for the number of records; the counts have the rest."),
+        ]

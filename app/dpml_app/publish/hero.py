@@ -1,0 +1,70 @@
+"""Card: accuracy of a classifier on the published table against ε, beside models that are trained for the same ε."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from dpml_app.card import SOON, Place, Results, Values, here
+from dpml_app.drawing.curves import CurvesCard
+from dpml_app.publish import shipped, words
+from dpml_app.publish.figures import AccuracyFigure
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["AccuracyCard"]
+
+
+class AccuracyCard(CurvesCard):
+    """The published table, the cells of its grid as a model, a linear model, and the true table."""
+
+    draw = AccuracyFigure
+    name, title, caption = "accuracy", "Accuracy", words.CAPTIONS["accuracy"]
+
+    def __init__(self, *figures: Any):
+        super().__init__(*figures)
+        self._epsilon = 0.0
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        values, epsilon = dict(values), values["epsilon"]
+        work: dict[Place, Chunk] = {("true", SOON): shipped.true_chunk(values)}
+        work |= {(series, SOON): chunk for series, chunk in shipped.chunks(values, epsilon).items()}
+        # every ε of the slider where they ship, and what is near the chosen one first
+        whole = work["table", SOON] in shipped.results(values["dataset"])
+        near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
+        return work | {(s, e): chunk for e in near for s, chunk in shipped.chunks(values, e).items()}
+
+    def open(self, values: Values) -> dict[Place, Any]:
+        """Show what ships, before anything is loaded; return the results at the chosen ε."""
+        facts, results = shipped.first_facts(values["dataset"]), shipped.results(values["dataset"])
+        if not facts:
+            return {}
+        wanted = self.work(values, facts)
+        there = {place: results[chunk] for place, chunk in wanted.items() if chunk in results}
+        if len(there) < len(wanted):
+            return {}
+        self.prepare(values, facts, there)
+        self.show(there, wanted)
+        return {place: result for place, result in there.items() if place[1] == SOON}
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._epsilon = values["epsilon"]
+        figure = self.figure
+        figure.here.location = self._epsilon
+        figure.levels["majority"].location = facts["majority"]
+        self._mark(now)
+
+    def _mark(self, results: Results) -> None:
+        table, true = here(results, "table"), here(results, "true")
+        if true is not None:
+            self.figure.levels["true"].location = true
+        self.figure.show_gap(self._epsilon, table, true)
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        self._mark(results)
+        self.figure.fit()
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return words.models(here(results, "cells"), here(results, "linear"))

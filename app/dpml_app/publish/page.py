@@ -1,0 +1,77 @@
+"""The Publish page: what a published table is worth, and whether the same ε is better spent on a model.
+
+Two speeds. What ships is in the document when it opens. All else comes from the worker processes in small chunks, that
+of the chosen ε first; a newer request makes the older one stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpml_app.card import Results, Values, here
+from dpml_app.cards import CardPage
+from dpml_app.publish import compute, shipped, words
+from dpml_app.publish.controls import PublishControls
+from dpml_app.publish.curves import ColumnsCard, GridsCard, RivalsCard, SharesCard, TimeCard
+from dpml_app.publish.hero import AccuracyCard
+from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
+from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
+from dpml_app.work.pool import Pool
+
+__all__ = ["PublishPage"]
+
+
+class PublishPage(CardPage):
+    """The page of one session."""
+
+    question = "Can the data be published?"
+    lead = "Drag <b>ε</b>: left is more private. Others learn from the published table."
+    settings: PublishSettings
+    datasets = PUBLISH_DATASETS
+    misfit = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
+    room = "publish"
+    kinds = (AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RivalsCard, TimeCard)
+    sources = ("publish-state", "publish-work")
+    readout_name = "publish-{}-readout"
+    what = "published tables"
+    controls_kind = PublishControls
+    hero = "accuracy"
+    why = ("grid", "chances")
+
+    def __init__(self, settings: PublishSettings, pool: Pool):
+        super().__init__(settings, pool)
+        self._open()
+
+    def _open(self) -> None:
+        """Fill the picture and its sentence with what ships, so that they come with the document."""
+        values = self.values()
+        for chunk, result in shipped.results(values["dataset"]).items():
+            if self.pool.cache.get(chunk.key) is None:
+                self.pool.cache.put(chunk.key, result)
+        hero = self.cards[self.hero]
+        assert isinstance(hero, AccuracyCard)
+        found = hero.open(values)
+        if found:
+            facts = shipped.first_facts(values["dataset"])
+            self.headline.object = self.words(values, facts, {self.hero: found})
+            self._read_out(self.hero, hero.readout(values, facts, found))
+        self.show_risk()
+
+    async def facts(self, name: str) -> Values:
+        for chunk, result in shipped.results(name).items():
+            if self.pool.cache.get(chunk.key) is None:
+                self.pool.cache.put(chunk.key, result)
+        return await self._call(compute.facts, name)
+
+    def note(self, facts: Values) -> str:
+        return words.dataset_note(facts)
+
+    def offer(self, changed: set[str]) -> None:
+        """Do nothing: no setting depends on the data set."""
+
+    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+        found = results.get(self.hero, {})
+        models: dict[str, Any] = {name: here(found, name) for name in ("cells", "linear")}
+        known = {name: draws for name, draws in models.items() if draws is not None}
+        return words.headline(values, here(found, "table"), here(found, "true"), known)
