@@ -20,8 +20,8 @@ __all__ = ["CellsFigure", "ChancesFigure", "GridFigure"]
 # of an attribute's height, a level that is taken has so many parts, and any other level one
 TAKEN = 3
 GAP = 0.14
-# characters that fit into a plot's width
-ROOM = 60
+# characters that fit into the width of a phone
+ROOM = 38
 MOST_CLASSES = len(PALETTE)
 
 
