@@ -20,7 +20,7 @@ WORK = {
     "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
     "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-drawn-count", "rank")),
     "train": ("&draws=100&seed=97", "train-work", ("train-accuracy-binned", "x")),
-    "publish": ("&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
+    "publish": ("&dataset=toy&publish_draws=40&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
         "&dataset=toy&draws=20&seed=97&evaluate_methods=histogram.recursive-medians",
         "evaluate-sweep-state",

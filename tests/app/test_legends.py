@@ -26,8 +26,7 @@ LEGENDS = {
     "train": {"train-accuracy", "train-size", "train-weight", "train-threshold", "train-silenced", "train-partition",
               "train-parameters"},
     "linear": {"train-accuracy", "train-size", "train-lambda", "train-weights", "train-tuning"},
-    "publish": {f"publish-{name}" for name in ("accuracy", "grid", "chances", "cells", "grids", "shares", "columns",
-                                               "rivals", "time")},
+    "publish": {f"publish-{name}" for name in ("accuracy", "cells", "grids", "shares", "columns", "rivals", "time")},
     "evaluate": {f"evaluate-{name}" for name in ("roc", "intervals", "recall", "calibration", "errors", "sizes", "gap",
                                                  "sure", "attack", "success")},
 }  # fmt: skip

@@ -436,9 +436,11 @@ def test_headline_says_the_gap_with_an_interval_and_never_a_gain_of_publishing()
     for share in (table.mean(), low, high, 0.85):
         assert words.percent(float(share)) in text
     assert f"publishing costs <b>{words.points(0.85 - table.mean())}</b>" in text
-    assert f"a linear model gives {words.points(0.86 - table.mean())} more" in text
+    assert f"A linear model for the same ε: {words.points(0.86 - table.mean())} more" in text
     assert "nothing that one can see" in words.headline(values, table, 0.8, models)
-    assert "gives 1.6 points less" in words.headline(values, table, 0.85, {"cells": np.array([0.82])})
+    assert "Its cells as a model for the same ε: 1.6 points less" in words.headline(
+        values, table, 0.85, {"cells": np.array([0.82])}
+    )
     assert words.headline(values, None, 0.85, {}) == "<p>Computing…</p>"
 
 

@@ -34,7 +34,7 @@ __all__ = [
 TABLE = replace(LOOKS["privpfc"], label="published table")
 STYLES = {
     "table": TABLE,
-    "cells": replace(LOOKS["privpfc-cells"], label="its cells as a model"),
+    "cells": replace(LOOKS["privpfc-cells"], label="its cells"),
     "linear": replace(LOOKS["rule"], label="linear model"),
 }
 RIVAL_STYLES = {

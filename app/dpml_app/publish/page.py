@@ -26,7 +26,7 @@ class PublishPage(CardPage):
     """The page of one session."""
 
     question = "Can the data be published?"
-    lead = "Drag <b>ε</b>: left is more private. Others learn from the published table."
+    lead = "Drag <b>ε</b>: left is more private."
     settings: PublishSettings
     datasets = PUBLISH_DATASETS
     misfit = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
@@ -34,7 +34,7 @@ class PublishPage(CardPage):
     kinds = (AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RivalsCard, TimeCard)
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
-    what = "published tables"
+    what = "tables"
     controls_kind = PublishControls
     hero = "accuracy"
     why = ("grid", "chances")

@@ -46,7 +46,7 @@ class GridCard(_ReleaseCard):
     """The chosen grid on its taxonomies."""
 
     draw = GridFigure
-    name, title, caption = "grid", "What one table tells apart", words.CAPTIONS["grid"]
+    name, title, caption = "grid", "What is told apart?", words.CAPTIONS["grid"]
 
     def reveal(self, found: Mapping) -> None:
         self.figure.show(found["taxonomies"], found["levels"])

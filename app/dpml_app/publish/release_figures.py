@@ -11,7 +11,7 @@ from bokeh.models import FixedTicker, HoverTool, NumeralTickFormatter, Range1d
 
 from dpml.schema import Taxonomy
 from dpml_app.drawing.figure import empty, empty_source, new_figure
-from dpml_app.drawing.legend import PlotLegend, area, mark
+from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.looks import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.publish.one_release import BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN
 
@@ -20,8 +20,8 @@ __all__ = ["CellsFigure", "ChancesFigure", "GridFigure"]
 # of an attribute's height, a level that is taken has so many parts, and any other level one
 TAKEN = 3
 GAP = 0.14
-# characters that fit into a plot's width
-ROOM = 60
+# characters that fit into the width of a phone
+ROOM = 38
 MOST_CLASSES = len(PALETTE)
 
 
@@ -48,9 +48,6 @@ class GridFigure:
         p.text("x", "y", "text", source=self.words, **look)
         tips = [("", "@attribute"), ("level", "@level"), ("group", "@group")]
         p.add_tools(HoverTool(renderers=[taken, others], tooltips=tips))
-        legend = PlotLegend(p, 1, hides=True)
-        legend.add("told apart by the grid", [area(BLUE, 1.0)], [taken])
-        legend.add("levels of the taxonomy", [area(REFERENCE, 0.1, line_color=REFERENCE)], [others])
 
     def show(self, taxonomies: Sequence[Taxonomy], levels: Sequence[int]) -> None:
         """Show a grid: the attributes that it tells apart, and the first of the others."""
@@ -100,15 +97,14 @@ class ChancesFigure:
         p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
         p.yaxis.visible = p.ygrid.visible = False
         self.bars = empty_source("publish-chances-bars", "y", "name", "chance", "correct")
-        self.drawn = empty_source("publish-chances-drawn", "y", "chance")
+        self.drawn = empty_source("publish-chances-drawn", "y", "chance", "text")
         bars = p.hbar("y", right="chance", height=0.4, source=self.bars, color=BLUE)
-        drawn = p.scatter("chance", "y", source=self.drawn, marker="star", size=17, color=ORANGE, line_color="white")
+        p.scatter("chance", "y", source=self.drawn, marker="star", size=17, color=ORANGE, line_color="white")
+        look = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
+        p.text("chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
         p.text(0, "y", "name", source=self.bars, color=REFERENCE, text_font_size="13px", y_offset=-11, x_offset=3)
         tips = [("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}")]
         p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
-        legend = PlotLegend(p, 2, hides=True, location=(0, 0))
-        legend.add("chance", [area(BLUE, 1.0)], [bars])
-        legend.add("this draw", [mark("star", ORANGE, size=14)], [drawn])
 
     def show(self, found: Mapping[str, Any]) -> None:
         """Show the chances of one release."""
@@ -118,8 +114,14 @@ class ChancesFigure:
         names, correct = list(found["names"]), found["correct"].tolist()
         self.bars.data = {"y": y, "name": names, "chance": chances, "correct": correct}
         seen = found["place"] < n
-        self.drawn.data = {"y": y[found["place"] :][:1], "chance": [found["chance"]] if seen else []}
-        end = max(1.1 * max(chances), 0.001)
+        at = [found["place"]] if seen else []
+        self.drawn.data = {
+            "y": [y[place] for place in at],
+            "chance": [found["chance"] for _ in at],
+            "text": ["this draw" for _ in at],
+        }
+        # room for what is written beside the best bar
+        end = max(1.35 * max(chances), 0.001)
         self.plot.x_range.end = end
         self.plot.y_range.start = -n - 0.1
 

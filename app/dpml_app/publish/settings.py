@@ -24,7 +24,7 @@ __all__ = [
 # a published table has few columns that say anything; texts have hundreds
 MOST_COLUMNS = 60
 PUBLISH_DATASETS = ("census", "adult", "bank", "mushrooms", "skin", "breast_cancer", "toy", "seeds", "glass")
-CLASSIFIERS = {"cart": "CART, a decision tree", "svm": "Linear SVM", "logistic": "Logistic regression"}
+CLASSIFIERS = {"cart": "CART (tree)", "svm": "Linear SVM", "logistic": "Logistic regression"}
 CLASSIFIER_WORDS = {"cart": "a CART", "svm": "a linear SVM", "logistic": "a logistic regression"}
 GRIDS = (1, 10, 100, 300, 1_000, 3_000, 10_000)
 # of ε, for the number of records (Su et al. 2018, Algorithm 2)
@@ -47,7 +47,7 @@ def shares_of(share: float) -> tuple[float, float, float]:
 class PublishSettings(Shared):
     """Every control that only the Publish page has."""
 
-    publish_classifier: Any = choice("cart", CLASSIFIERS, "Classifier on the table")
+    publish_classifier: Any = choice("cart", CLASSIFIERS, "Learned by")
     publish_grids: Any = choice(3_000.0, [float(n) for n in GRIDS], "Θ, candidate grids")
     publish_share = param.Number(default=0.37, bounds=(0.02, 0.92), step=0.05, label="Share of ε for the choice")
     publish_draws = param.Integer(default=10, bounds=(5, 40), step=5, label="Tables drawn")

@@ -76,16 +76,16 @@ def headline(values: Mapping[str, Any], table: Draws | None, true: float | None,
     mean = float(table.mean())
     cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing that one can see"
     text = (
-        f"<p>At ε = {values['epsilon']:g} {CLASSIFIER_WORDS[values['publish_classifier']]} that learned the published "
-        f"table is right for <b>{percent(mean)}</b> (90 % of tables: {_spread(table)}), on the true table for "
-        f"{percent(true)}: publishing costs {cost}."
+        f"<p>At ε = {values['epsilon']:g} {CLASSIFIER_WORDS[values['publish_classifier']]} on the published table is "
+        f"right for <b>{percent(mean)}</b> (90 % of tables: {_spread(table)}), on the true table for {percent(true)}: "
+        f"publishing costs {cost}."
     )
     if models:
         best = max(models, key=lambda name: float(models[name].mean()))
         gain = float(models[best].mean()) - mean
-        more = f"{points(abs(gain))} {'more' if gain > 0 else 'less'}" if abs(gain) >= LEAST else "the same"
-        called = {"cells": "its cells as a model", "linear": "a linear model"}[best]
-        text += f" The same ε spent on {called} gives {more}."
+        more = f"{points(abs(gain))} {'more' if gain > 0 else 'less'}" if abs(gain) >= LEAST else "as much"
+        called = {"cells": "Its cells as a model", "linear": "A linear model"}[best]
+        text += f" {called} for the same ε: {more}."
     return f"{text}</p>"
 
 
