@@ -12,10 +12,10 @@ The private table D has N records, the public one E has N_E, and w(t) = 1/(1 + e
 
 **One replaced record.** N is public, so the relation is replace-one. The gradient of N·G changes by w₁x₁ - w₂x₂ with
 w₁, w₂ in (0, 1). A norm is convex, so the change is at most max(‖x₁‖, ‖x₂‖, ‖x₁ - x₂‖) <= S, a public bound of
-`RatioFeatures`. G is λ-strongly convex, so the exact minimisers are at most S/(Nλ) apart. In [0, 1]^d each coordinate of
-w₁x₁ - w₂x₂ is in [-1, 1], so S <= √d: the paper's Lemma 2. But the paper's remark below Theorem 1, that √d can be
-replaced by a bound R on ‖x‖, fails: ‖x₁ - x₂‖ can be √2·R (docs/errata.md has the two tables). The sums Σ_D x change by
-x₁ - x₂, at most S₁ in the L1 norm.
+`RatioFeatures`. G is λ-strongly convex, so the exact minimisers are at most S/(Nλ) apart. In [0, 1]^d each coordinate
+of w₁x₁ - w₂x₂ is in [-1, 1], so S <= √d: the paper's Lemma 2. But the paper's remark before Theorem 1, that √d can be
+replaced by a bound R on ‖x‖, fails: ‖x₁ - x₂‖ can be √2·R (docs/errata.md). The sums Σ_D x change by x₁ - x₂, at most
+S₁ in the L1 norm.
 
 Under add/remove N is not public, and the scale of the noise would tell it.
 """
@@ -83,7 +83,7 @@ def record_change(features: RatioFeatures, calibration: str = "tight") -> float:
 class _Balanced(Logistic):
     """The logistic loss with a weight for each record: 1 for private ones, N/N_E for public ones."""
 
-    weight: FloatArray = field(compare=False, default=None)  # type: ignore[assignment]
+    weight: FloatArray = field(compare=False)
 
     @property
     def curvature(self) -> float:
@@ -118,7 +118,7 @@ def balanced_minimiser(
     Examples
     --------
     >>> balanced_minimiser(np.eye(2)[[0] * 3 + [1]], np.eye(2), 0.1).round(3)
-    array([ 0.5, -0.5])
+    array([ 0.305, -0.439])
     """
     X_private, X_public = np.asarray(X_private, dtype=float), np.asarray(X_public, dtype=float)
     n, d = X_private.shape
@@ -183,9 +183,11 @@ def moment_minimiser(X_public: Any, moments: Any, reg_lambda: float, *, weights:
 def _solved(H: FloatArray, g: FloatArray) -> FloatArray:
     """Return H⁻¹g for a matrix that is positive definite up to rounding."""
     try:
-        return linalg.cho_solve(linalg.cho_factor(H, check_finite=False), g, check_finite=False)
+        return np.asarray(
+            linalg.cho_solve(linalg.cho_factor(H, check_finite=False), g, check_finite=False), dtype=float
+        )
     except linalg.LinAlgError:
-        return np.linalg.lstsq(H, g, rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(H, g, rcond=None)[0], dtype=float)
 
 
 # ---- release --------------------------------------------------------------------------------------------------------
@@ -244,9 +246,9 @@ def balanced_noise(
     `dpml.classifiers.linear`: at the minimiser b = -N∇G(β; D) is a function of β, so β has the density
     f(N∇G)·det(N∇²G). For neighbours N∇G differs by at most S, which costs rS. Let C be what both have; it holds all of
     E and the regulariser, so its Hessian is at least Nλ'I. Each determinant is det H_C times a factor
-    1 + k x'H_C⁻¹x in [1, 1 + R²/(4Nλ')], because the curvature k is at most ¼. So the ratio of the determinants costs at
-    most log(1 + R²/(4Nλ')), and r = (ε - log(1 + R²/(4Nλ')))/S. If the logarithm exceeds ε/2, λ is raised by a public
-    rule to the λ' at which it is ε/2.
+    1 + k x'H_C⁻¹x in [1, 1 + R²/(4Nλ')], because the curvature k is at most ¼. So the ratio of the determinants costs
+    at most log(1 + R²/(4Nλ')), and r = (ε - log(1 + R²/(4Nλ')))/S. If the logarithm exceeds ε/2, λ is raised by a
+    public rule to the λ' at which it is ε/2.
 
     Examples
     --------
@@ -286,7 +288,7 @@ def release_balanced_objective(
     ndarray of shape (draws, d)
     """
     rng, X = check_rng(rng), np.asarray(X_private, dtype=float)
-    n, d = X.shape
+    n = len(X)
     noise, cover, reg_lambda, tolerance = objective_noises(epsilon, reg_lambda, features, n, calibration, tolerance)
     perturbed = BalancedMinimum(noise, n * reg_lambda, tolerance, draws, np.asarray(X_public, dtype=float))
     beta = door.release(perturbed, (X,), rng)
@@ -317,8 +319,8 @@ class BalancedMinimum:
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         (X,) = statistic
         b = self.noise._sample(np.zeros((self.draws, X.shape[1])), rng)
-        found = {"linear": b, "tolerance": self.tolerance}
-        return balanced_minimiser(X, self.X_public, self.reg_lambda / len(X), **found)
+        reg_lambda = self.reg_lambda / len(X)
+        return balanced_minimiser(X, self.X_public, reg_lambda, linear=b, tolerance=self.tolerance)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
         gone, come = _changed((*statistic,), (*other_statistic,))

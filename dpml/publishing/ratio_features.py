@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -59,11 +59,14 @@ class RatioFeatures:
     schema : Schema
     pairs : tuple of (str, str)
         Pairs of attributes. The attribute of a one-hot column is its block.
+    intercept : bool
+        Add a last column that is always 1.
 
     Examples
     --------
     >>> from dpml.schema import Feature
-    >>> schema = Schema((Feature("pet", "categorical", ("cat", "dog", "hen")), Feature("age", "numeric", lower=0, upper=80)))
+    >>> pet, age = Feature("pet", "categorical", ("cat", "dog", "hen")), Feature("age", "numeric", lower=0, upper=80)
+    >>> schema = Schema((pet, age))
     >>> features = RatioFeatures(schema)
     >>> features.dimension, features.squared_norm, features.squared_change, features.change
     (4, 2, 3, 3)
@@ -73,6 +76,7 @@ class RatioFeatures:
 
     schema: Schema
     pairs: tuple[tuple[str, str], ...] = ()
+    intercept: bool = False
 
     def __post_init__(self):
         known = list(self._attributes())
@@ -81,7 +85,7 @@ class RatioFeatures:
                 raise InvalidParameter("pairs", pair, f"two different attributes among {known[:6]}")
 
     def _attributes(self) -> dict[str, list[int]]:
-        """The features of each attribute; a column outside any block is an attribute of its own."""
+        """Return the features of each attribute; a column outside any block is an attribute of its own."""
         found: dict[str, list[int]] = {}
         for j, f in enumerate(self.schema.features):
             found.setdefault(f.block if f.kind == "binary" and f.block is not None else f.name, []).append(j)
@@ -103,9 +107,9 @@ class RatioFeatures:
 
     @property
     def sizes(self) -> list[int]:
-        """Number of columns of each attribute and pair."""
+        """Number of columns of each attribute and pair, and of the intercept."""
         sizes = dict(zip(self.names, self.single_sizes, strict=True))
-        return [*sizes.values(), *(sizes[a] * sizes[b] for a, b in self.pairs)]
+        return [*sizes.values(), *(sizes[a] * sizes[b] for a, b in self.pairs), *[1] * self.intercept]
 
     @property
     def dimension(self) -> int:
@@ -123,20 +127,19 @@ class RatioFeatures:
                 if f.kind == "categorical"
                 else [self.schema.features[j].name for j in js]
             )
-        return [c for columns in own.values() for c in columns] + [
-            f"{first} & {second}" for a, b in self.pairs for first in own[a] for second in own[b]
-        ]
+        joint = [f"{first} & {second}" for a, b in self.pairs for first in own[a] for second in own[b]]
+        return [*(c for columns in own.values() for c in columns), *joint, *["1"] * self.intercept]
 
     # ---- public bounds ----------------------------------------------------------------------------------------------
 
     def _bounds(self) -> tuple[int, int]:
-        """Return the most columns of a record that are not 0, and the most that differ between two records."""
+        """Return the most columns of a record that are not 0 or constant, and the most that differ between two."""
         features = self.schema.features
         kinds = [features[js[0]].kind for js in self._attributes().values()]
         binary = [min(size, 2) for size, kind in zip(self.single_sizes, kinds, strict=True) if kind == "binary"]
         others = [min(size, 2) for size, kind in zip(self.single_sizes, kinds, strict=True) if kind != "binary"]
         most = min(len(binary), self.schema.row_bound)
-        pairs = self.sizes[len(kinds) :]
+        pairs = self.sizes[len(kinds) : len(kinds) + len(self.pairs)]
         return (
             most + len(others) + len(pairs),
             min(sum(binary), 2 * most) + sum(others) + sum(min(size, 2) for size in pairs),
@@ -144,13 +147,13 @@ class RatioFeatures:
 
     @property
     def squared_norm(self) -> int:
-        """R², a bound on ‖x‖₂²: one column of at most 1 for each attribute."""
-        return self._bounds()[0]
+        """R², a bound on ‖x‖₂²: one column of at most 1 for each attribute, and the constant."""
+        return self._bounds()[0] + self.intercept
 
     @property
     def squared_change(self) -> int:
         """S², a bound on max(‖x‖₂², ‖x - x'‖₂²) over two records: two columns differ for each attribute."""
-        return self._bounds()[1]
+        return max(self._bounds()[1], self.squared_norm)
 
     @property
     def change(self) -> int:
@@ -197,6 +200,10 @@ class RatioFeatures:
         return self._with_pairs(codes, values)
 
     def _with_pairs(self, codes: IntArray, values: FloatArray) -> Parts:
+        if self.intercept:
+            whole = replace(self, intercept=False)._with_pairs(codes, values)
+            one = np.ones((len(codes), 1))
+            return Parts(np.hstack([whole.codes, np.zeros(one.shape, np.intp)]), np.hstack([whole.values, one]))
         if not self.pairs:
             return Parts(codes, values)
         at = {name: a for a, name in enumerate(self.names)}
@@ -235,7 +242,7 @@ class RatioFeatures:
         """Whether each column holds only 0 and 1, so that its sum is a count."""
         features = self.schema.features
         own = {name: features[js[0]].kind != "numeric" for name, js in self._attributes().items()}
-        kinds = [*own.values(), *(own[a] and own[b] for a, b in self.pairs)]
+        kinds = [*own.values(), *(own[a] and own[b] for a, b in self.pairs), *[True] * self.intercept]
         return np.repeat(np.array(kinds), self.sizes)
 
     def _starts(self) -> list[int]:
