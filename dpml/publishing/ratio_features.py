@@ -26,7 +26,7 @@ from dpml.schema import Schema
 __all__ = ["Parts", "RatioFeatures", "public_pairs"]
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+IntArray = NDArray[np.int32]
 
 GRID = 1024  # numbers are multiples of 1/1024 of their domain, so that integer noise can be added to their sums
 
@@ -44,7 +44,7 @@ class Parts:
     """
 
     codes: IntArray
-    values: FloatArray
+    values: NDArray[np.floating]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -173,8 +173,9 @@ class RatioFeatures:
             X = X.toarray()
         frame = isinstance(X, pd.DataFrame)
         n, groups = len(X), list(self._attributes().values())
-        codes = np.zeros((n, len(groups)), dtype=np.intp)
-        values = np.ones((n, len(groups)))
+        # a column at a time is read and written; multiples of 1/1024 are exact in single precision
+        codes = np.zeros((n, len(groups)), dtype=np.int32, order="F")
+        values = np.ones((n, len(groups)), dtype=np.float32, order="F")
         kept = np.zeros(n, dtype=np.intp)
         for a, js in enumerate(groups):
             f = features[js[0]]
@@ -199,17 +200,17 @@ class RatioFeatures:
             raise InvalidData(f"a record has more ones than the schema's row_bound = {self.schema.row_bound}")
         return self._with_pairs(codes, values)
 
-    def _with_pairs(self, codes: IntArray, values: FloatArray) -> Parts:
+    def _with_pairs(self, codes: IntArray, values: NDArray[np.floating]) -> Parts:
         if self.intercept:
             whole = replace(self, intercept=False)._with_pairs(codes, values)
-            one = np.ones((len(codes), 1))
-            return Parts(np.hstack([whole.codes, np.zeros(one.shape, np.intp)]), np.hstack([whole.values, one]))
+            one = np.ones((len(codes), 1), dtype=values.dtype)
+            return Parts(np.hstack([whole.codes, np.zeros_like(one, np.int32)]), np.hstack([whole.values, one]))
         if not self.pairs:
             return Parts(codes, values)
         at = {name: a for a, name in enumerate(self.names)}
         sizes = self.single_sizes
         first, second = (np.array([at[pair[i]] for pair in self.pairs]) for i in (0, 1))
-        products = codes[:, first] * np.array([sizes[b] for b in second]) + codes[:, second]
+        products = codes[:, first] * np.array([sizes[b] for b in second], dtype=np.int32) + codes[:, second]
         joint = np.rint(values[:, first] * values[:, second] * GRID) / GRID
         return Parts(np.hstack([codes, products]), np.hstack([values, joint]))
 
