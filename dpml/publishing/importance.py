@@ -222,6 +222,7 @@ class ImportanceWeights(PrivateEstimator):
             reg_lambda = choose_reg_lambda(X_public, noisy, *facts, spent=shares[0])
         else:
             reg_lambda = check_reg_lambda(self.reg_lambda)
+        noise = noise_variance(*facts, reg_lambda)
         options: dict[str, Any] = {"calibration": self.calibration, "rng": rng}
         if self.method == "moments":
             self.coef_ = moment_minimiser(X_public, noisy, reg_lambda)
@@ -234,7 +235,6 @@ class ImportanceWeights(PrivateEstimator):
             reg_lambda = objective_noises(epsilon, reg_lambda, features, n, self.calibration)[2]
         self.reg_lambda_ = reg_lambda
         self._features = features
-        noise = noise_variance(features, epsilon, n, self.method, self.calibration, reg_lambda)
         self._spread = Spread(self.coef_, X_public, self.method, noise, reg_lambda, n, float(features.squared_norm))
 
     # ---- model ------------------------------------------------------------------------------------------------------

@@ -123,11 +123,17 @@ def balanced_minimiser(
     X_private, X_public = np.asarray(X_private, dtype=float), np.asarray(X_public, dtype=float)
     n, d = X_private.shape
     b = np.zeros(d) if linear is None else np.asarray(linear, dtype=float)
-    signs = np.repeat([1.0, -1.0], [n, len(X_public)])
-    weight = np.repeat([1.0, n / len(X_public)], [n, len(X_public)])
+    return _minimiser(X_private, X_public, n * check_reg_lambda(reg_lambda), b, tolerance)
+
+
+def _minimiser(
+    X_private: FloatArray, X_public: FloatArray, total: float, b: FloatArray, tolerance: float
+) -> FloatArray:
+    """Return the minimiser of N·G(β) + b·β for the regulariser Nλ = `total`."""
+    sizes = [len(X_private), len(X_public)]
+    signs, weight = np.repeat([1.0, -1.0], sizes), np.repeat([1.0, sizes[0] / sizes[1]], sizes)
     X = np.vstack([X_private, X_public])
-    theta = minimise(X, signs, n * check_reg_lambda(reg_lambda), tolerance, np.atleast_2d(b), _Balanced(weight=weight))
-    return theta.reshape(b.shape)
+    return minimise(X, signs, total, tolerance, np.atleast_2d(b), _Balanced(weight=weight)).reshape(b.shape)
 
 
 def moment_minimiser(X_public: Any, moments: Any, reg_lambda: float, *, weights: Any = None) -> FloatArray:
@@ -319,8 +325,7 @@ class BalancedMinimum:
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         (X,) = statistic
         b = self.noise._sample(np.zeros((self.draws, X.shape[1])), rng)
-        reg_lambda = self.reg_lambda / len(X)
-        return balanced_minimiser(X, self.X_public, reg_lambda, linear=b, tolerance=self.tolerance)
+        return _minimiser(X, self.X_public, self.reg_lambda, b, self.tolerance)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
         gone, come = _changed((*statistic,), (*other_statistic,))
