@@ -75,7 +75,7 @@ class Spread:
 
     @cached_property
     def _parts(self) -> tuple[FloatArray, FloatArray]:
-        """Return the inverse Hessian of the loss and the covariance of a record's gradient, both estimated.
+        """Return the Hessian of the loss without its regulariser, and the covariance of a record's gradient, estimated.
 
         The weighted public table stands for the private one.
         """
@@ -90,13 +90,13 @@ class Spread:
             H = record.copy()
         else:
             H = (X * (pull * (1 - pull) * (1 / len(X) + w))[:, None]).T @ X
-        H.flat[:: len(H) + 1] += self.reg_lambda
-        return np.linalg.inv(H), record
+        return H, record
 
     @cached_property
     def covariance(self) -> FloatArray:
         """An estimate of Var[β], shape (d, d): the noise and the sampling of the private table."""
-        inverse, record = self._parts
+        H, record = self._parts
+        inverse = np.linalg.inv(H + self.reg_lambda * np.eye(len(H)))
         inner = record / self.n_private
         if self.method != "output":
             inner = inner + self.noise * np.eye(len(inner))
@@ -105,5 +105,9 @@ class Spread:
 
     @cached_property
     def left_out(self) -> FloatArray:
-        """An estimate of what the regulariser left out of β, to first order: λH⁻¹β."""
-        return self.reg_lambda * (self._parts[0] @ self.beta)
+        """The map L from β to an estimate of what the regulariser left out of it, to first order; shape (d, d).
+
+        Without the regulariser the gradient at β would be -λβ, so that L = λH⁺, with the pseudoinverse of the Hessian
+        without it. (Directions in which the public records do not differ change no weight.)
+        """
+        return self.reg_lambda * np.linalg.pinv(self._parts[0], rcond=1e-9, hermitian=True)

@@ -113,7 +113,9 @@ class WeightedTable:
         a, b = self.values(first), self.values(second)
         a, b = a - self.shares @ a, b - self.shares @ b
         scale = math.sqrt(float(self.shares @ a**2) * float(self.shares @ b**2))
-        return float(self.shares @ (a * b)) / scale if scale > 0 else math.nan
+        # of a constant, rounding leaves about 1e-16
+        constant = min(np.ptp(a), np.ptp(b)) == 0
+        return float(self.shares @ (a * b)) / scale if scale > 0 and not constant else math.nan
 
     def answer(self, function: Callable[[Any, FloatArray], Any]) -> Any:
         """Return ``function(table, weights)``, for any function of a weighted table."""
@@ -167,7 +169,8 @@ class WeightedTable:
         """Return an answer with a confidence interval for the mean of a query in the private population.
 
         The interval covers the noise, the sampling of the private table, and, to first order, what the regulariser
-        leaves out. It does not cover the error of a ratio that is not e^(β·x): nothing that was released knows that.
+        leaves out: it holds the intervals of the answer and of the answer at β + Lβ (`Spread.left_out`). It does not
+        cover the error of a ratio that is not e^(β·x): nothing that was released knows that.
         Its half-width takes the Laplace quantile in standard deviations, 2.12 at 95 %, because noise in few dimensions
         has longer tails than the normal 1.96.
 
@@ -181,10 +184,12 @@ class WeightedTable:
         values = self.values(query)
         alpha = self.gradient(values)
         quantile = max(-math.log(1 - level) / math.sqrt(2), float(norm.ppf((1 + level) / 2)))
-        half = quantile * math.sqrt(max(float(alpha @ self.spread.covariance @ alpha), 0.0))
-        estimate = float(self.shares @ values)
-        shift = float(alpha @ self.spread.left_out)
-        lower, upper = estimate + min(shift, 0.0) - half, estimate + max(shift, 0.0) + half
+        estimate, ends = float(self.shares @ values), []
+        for direction in (alpha, alpha + alpha @ self.spread.left_out):
+            half = quantile * math.sqrt(max(float(direction @ self.spread.covariance @ direction), 0.0))
+            centre = estimate + float((direction - alpha) @ self.spread.beta)
+            ends += [centre - half, centre + half]
+        lower, upper = min(ends), max(ends)
         # a weighted mean lies among the values of the query
         return Interval(estimate, max(lower, float(values.min())), min(upper, float(values.max())))
 
