@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -163,6 +164,15 @@ def test_intervals_cover_the_private_mean_where_the_ratio_is_well_specified(meth
         assert all(i.lower <= i.estimate <= i.upper for i in found)
         assert all(q.min() <= i.lower and i.upper <= q.max() for i, q in zip(found, queries, strict=True))
     assert np.mean(inside) >= 0.94
+
+
+def test_a_sparse_table_gives_the_weights_of_a_dense_one():
+    private, public = binary(100, 2, 0.6), binary(80, 1, 0.4)
+    dense, thin = (
+        ImportanceWeights(1.0, random_state=0).fit(kind(private), kind(public)).weights(kind(public))
+        for kind in (np.asarray, sparse.csr_array)
+    )
+    np.testing.assert_array_equal(dense, thin)
 
 
 def test_an_interval_is_wider_at_a_higher_level_and_narrower_with_more_budget():

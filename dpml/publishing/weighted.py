@@ -42,7 +42,7 @@ class Interval:
     upper: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedTable:
     """A public table with the weights that were released; made by `ImportanceWeights.weighted`.
 
@@ -58,6 +58,18 @@ class WeightedTable:
     n_private : int
         N.
     spread : Spread
+
+    Examples
+    --------
+    >>> from dpml.publishing import ImportanceWeights
+    >>> rng = np.random.default_rng(0)
+    >>> private, public = ((rng.random((2000, 2)) < p).astype(int) for p in (0.6, 0.5))
+    >>> table = ImportanceWeights(1.0, method="moments", random_state=0).fit(private, public).weighted(public)
+    >>> table
+    <WeightedTable: 2,000 records, worth 1,845 of equal weight>
+    >>> found = table.interval(public[:, 0])
+    >>> round(found.estimate, 2), bool(found.lower < 0.6 < found.upper)
+    (0.6, True)
     """
 
     table: Any
@@ -66,6 +78,9 @@ class WeightedTable:
     spread: Spread
     _features: RatioFeatures
     _records: Parts
+
+    def __repr__(self) -> str:
+        return f"<WeightedTable: {len(self.shares):,} records, worth {self.effective_sample_size:,.0f} of equal weight>"
 
     # ---- the weights ------------------------------------------------------------------------------------------------
 
