@@ -110,4 +110,4 @@ class Spread:
         Without the regulariser the gradient at β would be -λβ, so that L = λH⁺, with the pseudoinverse of the Hessian
         without it. (Directions in which the public records do not differ change no weight.)
         """
-        return self.reg_lambda * np.linalg.pinv(self._parts[0], rcond=1e-9, hermitian=True)
+        return np.asarray(self.reg_lambda * np.linalg.pinv(self._parts[0], rcond=1e-9, hermitian=True), dtype=float)
