@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "BudgetExceeded",
+    "ConcentratedWeights",
     "DataDamaged",
     "DataNotFound",
     "DpmlError",
@@ -82,6 +83,10 @@ class InvalidTaxonomy(InvalidSchema):
 
 class FactWarning(UserWarning):
     """A public fact is missing, and that costs accuracy; or, for study, records do not fit the stated facts."""
+
+
+class ConcentratedWeights(UserWarning):
+    """A few records of a public table carry most of its weight, so that answers rest on these few."""
 
 
 class BudgetExceeded(DpmlError):

@@ -141,15 +141,24 @@ dpml.mechanisms.smooth: KINDS SensitivityEnvelope global_sensitivity local_sensi
     smooth_sensitivity statistic
 dpml.mechanisms.source: LargestScore STEP Source
 dpml.mechanisms.threshold: SparseVector above_threshold
-dpml.publishing: DiffGen DiffGenStructNF PPH PrivBayes PrivBayesStructNF PrivPfC PrivPfCSelNF UniformGrid
+dpml.publishing: DiffGen DiffGenStructNF ImportanceWeights PPH PrivBayes PrivBayesStructNF PrivPfC PrivPfCSelNF
+    UniformGrid WeightedTable release_answers release_table
 dpml.publishing.dependence: SCORES dependence dependence_range information_sensitivity mutual_information
 dpml.publishing.diffgen: DiffGen DiffGenStructNF SCORES release_specialisations specialisation_range
 dpml.publishing.graphical: AIM MST
+dpml.publishing.importance: CALIBRATIONS FEW_RECORDS METHODS ImportanceWeights
 dpml.publishing.marginals: AIM_SHARES MST_SHARES Marginal independent release_aim release_mst
+dpml.publishing.penalty: LAMBDAS PRIOR choose_reg_lambda public_reg_lambda
+dpml.publishing.perturbed: release_answers release_table
 dpml.publishing.pph: DISCERNIBILITY_RANGE PPH discernibility release_projection
 dpml.publishing.privbayes: Network PrivBayes PrivBayesStructNF release_network
 dpml.publishing.privpfc: PrivPfC PrivPfCSelNF
+dpml.publishing.ratio: CALIBRATIONS METHODS BalancedMinimum balanced_minimiser balanced_noise moment_minimiser
+    record_change release_balanced_objective release_balanced_output release_sums
+dpml.publishing.ratio_features: Parts RatioFeatures public_pairs
+dpml.publishing.spread: Spread noise_variance
 dpml.publishing.uniform: RULES UniformGrid binned number_of_cells release_uniform_grid uniform_bins
+dpml.publishing.weighted: Interval WeightedTable limit_bias
 dpml.schema: Feature Schema Taxonomy resolve_schema
 dpml.schema.taxonomy: EACH HALVINGS Taxonomy grouped halved
 dpml.selection: Choice KINDS MaskSelector NoisyClusterSelector NoisyCountSelector NoisyScoreSelector Plan

@@ -28,6 +28,7 @@ NAMES = {
     "ghosh2012": "Ghosh et al. 2012",
     "gillenwater2022": "Gillenwater et al. 2022",
     "hay2010": "Hay et al. 2010",
+    "ji-elkan2013": "Ji and Elkan 2013",
     "iyengar2019": "Iyengar et al. 2019",
     "kaplan2022": "Kaplan et al. 2022",
     "kifer2012": "Kifer et al. 2012",

@@ -1,0 +1,400 @@
+"""Importance weights on adult, split by sex: ``python benchmarks/publishing_importance.py [--part NAME]``, DPML_DATA.
+
+The set-up of Ji and Elkan 2013, section 5: of adult.data 90 % of the men and 10 % of the women are private, the others
+public, and sex is left out. Eleven attributes: categories, and age, hours, capital gain and loss in the intervals of
+the R package arules. Every public record is used; D is a bootstrap of the private ones in each draw of figures 1 to 6.
+
+Parts: ``answers`` (figures 1, 2 and 4 of the paper), ``machines`` (3), ``extremes`` (5 and 6), ``conjunctions`` (1,000
+random conjunctions of three attributes, all methods, and the coverage of their intervals), ``coverage`` (where the
+ratio is well specified), ``times``.
+Each writes ``results/publishing_importance_PART.csv``. All parts take about ten minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from result_files import write_results
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from dpml.datasets import load
+from dpml.exceptions import ConcentratedWeights
+from dpml.mechanisms import NormGamma
+from dpml.publishing import ImportanceWeights, PrivPfC, release_answers, release_table
+from dpml.publishing.ratio import balanced_minimiser, release_balanced_output, release_sums
+from dpml.publishing.ratio import moment_minimiser as tilted
+from dpml.publishing.ratio_features import RatioFeatures
+from dpml.schema import Feature, Schema
+
+CUTS = {"age": (26, 46, 66), "hours-per-week": (26, 41, 61), "capital-gain": (1, 7298), "capital-loss": (1, 1887)}
+LEFT_OUT = ("fnlwgt", "education-num", "native-country", "sex")
+LAMBDAS = (0.01, 0.03, 0.1, 0.3, 1.0)
+FINE = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3, 0.5, 1.0)
+EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0)
+DRAWS = 100  # at λ = 0.1
+FEWER = 20  # elsewhere
+# name, loss, C for sums of losses, whether each attribute has one column fewer, draws
+SVMS = (
+    ("squared hinge, C = 0.1", "squared_hinge", 0.1, False, 12),
+    ("hinge, C = 0.3", "hinge", 0.3, True, 4),  # its norm is near the paper's 7.17
+)
+
+
+def adult():
+    """Return the private table, the public one, and their schema; the label is the last column."""
+    dataset = load("adult")
+    frame = dataset.frame.loc["train"].reset_index(drop=True)
+    table, features = pd.DataFrame(), []
+    for f in dataset.frame_schema.features:
+        if f.name in LEFT_OUT:
+            continue
+        if f.kind == "numeric":
+            table[f.name] = np.digitize(frame[f.name], CUTS[f.name])
+            features.append(Feature(f.name, "categorical", tuple(range(len(CUTS[f.name]) + 1))))
+        else:
+            table[f.name] = frame[f.name].astype(str)
+            features.append(f)
+    label = dataset.frame_schema.classes
+    table["income"] = frame["income"].astype(str)
+    schema = Schema((*features, Feature("income", "categorical", tuple(label))))
+    rng = np.random.default_rng(0)
+    private = np.zeros(len(table), dtype=bool)
+    for sex, share in (("Male", 0.9), ("Female", 0.1)):
+        at = np.flatnonzero(frame["sex"].astype(str).str.strip() == sex)
+        private[rng.permutation(at)[: round(share * len(at))]] = True
+    return table[private].reset_index(drop=True), table[~private].reset_index(drop=True), schema
+
+
+class Setting:
+    """The two tables in the features of the ratio."""
+
+    def __init__(self):
+        self.private, self.public, self.schema = adult()
+        self.features = RatioFeatures(self.schema)
+        self.D, self.E = (self.encoded(t) for t in (self.private, self.public))
+        self.rich, self.rich_public = (t["income"].to_numpy() == ">50K" for t in (self.private, self.public))
+        # one column fewer for each attribute, as far as the features of the svm go
+        sizes = self.features.single_sizes
+        self.not_first = np.concatenate([np.arange(size) > 0 for size in sizes])
+        self.inputs = np.repeat([name != "income" for name in self.features.names], sizes)
+
+    def encoded(self, table):
+        """Return a table in the 74 columns."""
+        return self.features.matrix(self.features.parts(self.schema.check_features(table)[0]))
+
+    def fit(self, epsilon, seed, reg_lambda="public", **options):
+        """Return the estimator, fitted to both tables."""
+        model = ImportanceWeights(epsilon, reg_lambda, schema=self.schema, random_state=seed, **options)
+        return model.fit(self.private, self.public)
+
+
+def svm(setting, rows, rich, weights, loss, C, coded):
+    """Return the coefficients of a linear support vector machine for income."""
+    X = rows[:, setting.inputs & (setting.not_first if coded else True)]
+    options = {"loss": loss, "C": C, "fit_intercept": False, "dual": loss == "hinge", "max_iter": 5000}
+    return LinearSVC(random_state=0, **options).fit(X, rich, sample_weight=weights).coef_[0]
+
+
+# ---- the six figures ------------------------------------------------------------------------------------------------
+
+
+def spread(values):
+    """Return what a box plot shows."""
+    names = ("p2.5", "p25", "median", "p75", "p97.5")
+    quantiles = dict(zip(names, np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975]).round(4), strict=True))
+    return {**quantiles, "mean": round(np.mean(values), 4), "sd": round(np.std(values), 4), "draws": len(values)}
+
+
+class Draws:
+    """Private tables that are bootstraps of D, and what is released of them."""
+
+    def __init__(self, setting, n_draws):
+        self.setting, self.n = setting, len(setting.D)
+        self.rng = np.random.default_rng(1)
+        self.boots = [self.rng.integers(self.n, size=self.n) for _ in range(n_draws)]
+        self.counts = [setting.D[i].sum(axis=0) for i in self.boots]
+
+    def exact(self, k, reg_lambda, public):
+        """Return the minimiser of Algorithm 1 without noise."""
+        return balanced_minimiser(self.setting.D[self.boots[k]], public, reg_lambda)
+
+    def released(self, exact, epsilon, reg_lambda):
+        """Return the coefficients of Algorithm 1, as published."""
+        options = {"calibration": "published", "rng": self.rng}
+        return release_balanced_output(exact, epsilon, reg_lambda, self.setting.features, self.n, **options)
+
+    def moments(self, k, epsilon, reg_lambda, public):
+        """Return the coefficients from noisy moments."""
+        noisy = release_sums(self.counts[k], epsilon, self.setting.features, rng=self.rng) / self.n
+        return tilted(public, noisy, reg_lambda)
+
+
+def answers_by_weights(setting):
+    """Figures 1, 2 and 4: P(income > 50K) for each λ and ε, as rows of quantiles over draws."""
+    drawn, E, rows = Draws(setting, DRAWS), setting.E, []
+    truth = setting.rich.mean()
+    facts = {"truth": round(truth, 4), "unweighted": round(setting.rich_public.mean(), 4)}
+
+    def income(beta):
+        return float(softmax(E @ beta) @ setting.rich_public)
+
+    for lam in LAMBDAS:  # figure 4 has the same draws: bias and standard deviation
+        some = range(DRAWS if lam == 0.1 else FEWER)
+        exact = [drawn.exact(k, lam, E) for k in some]
+        for name, answers in (
+            ("Algorithm 1", [income(drawn.released(b, 0.1, lam)) for b in exact]),
+            ("Algorithm 1 without noise", [income(b) for b in exact]),
+            ("moments", [income(drawn.moments(k, 0.1, lam, E)) for k in some]),
+        ):
+            found = {"method": name, "reg_lambda": lam, "epsilon": 0.1, **spread(answers), **facts}
+            rows += [{"figure": 1, **found}, {"figure": 4, **found, "bias": round(np.mean(answers) - truth, 4)}]
+        for epsilon in EPSILONS if lam == 0.1 else ():
+            for name, answers in (
+                ("Algorithm 1", [income(drawn.released(b, epsilon, lam)) for b in exact]),
+                ("moments", [income(drawn.moments(k, epsilon, lam, E)) for k in range(FEWER)]),
+            ):
+                found = {"method": name, "reg_lambda": lam, "epsilon": epsilon, **spread(answers), **facts}
+                rows.append({"figure": 2, **found})
+    return pd.DataFrame(rows)
+
+
+def machines(setting):
+    """Figure 3: distances between the support vector machines of D and of the weighted E."""
+    rows, E = [], setting.E
+    for kind, loss, C, coded, n_draws in SVMS:
+        drawn, learn = Draws(setting, n_draws), {"loss": loss, "C": C, "coded": coded}
+        few, n = range(n_draws), drawn.n
+        own = svm(setting, setting.D, setting.rich, None, **learn)
+        norm = round(float(np.linalg.norm(own)), 3)
+        exact = [drawn.exact(k, 0.1, E) for k in few]
+
+        def distance(beta, learn=learn, own=own, n=n):
+            machine = svm(setting, E, setting.rich_public, n * softmax(E @ beta), **learn)
+            return float(np.linalg.norm(machine - own))
+
+        def row(name, epsilon, distances, kind=kind, norm=norm):
+            return {"figure": 3, "method": name, "epsilon": epsilon, "svm": kind, "norm": norm, **spread(distances)}
+
+        at = [drawn.boots[k] for k in few]
+        resampled = [svm(setting, setting.D[i], setting.rich[i], None, **learn) - own for i in at]
+        rows.append(row("another bootstrap of D", None, np.linalg.norm(resampled, axis=1)))
+        rows.append(row("unweighted", None, [distance(np.zeros(E.shape[1]))]))
+        rows.append(row("Algorithm 1, no noise", None, [distance(b) for b in exact]))
+        for epsilon in EPSILONS[1:]:
+            rows.append(row("Algorithm 1", epsilon, [distance(drawn.released(b, epsilon, 0.1)) for b in exact]))
+            rows.append(row("moments", epsilon, [distance(drawn.moments(k, epsilon, 0.1, E)) for k in few]))
+            # section 6: sensitivity 2√d/(NΛ) for Λ of mean losses; this machine has Λ = 1/(CN), the paper puts Λ = 0.1
+            for name, strength in (("private SVM, Λ = 1/(CN)", 1 / (C * n)), ("private SVM, noise at Λ = 0.1", 0.1)):
+                noise = NormGamma(epsilon, 2 * np.sqrt(len(own)) / (n * strength), len(own))
+                far = noise.release(np.zeros(len(own)), draws=100, rng=drawn.rng)
+                rows.append(row(name, epsilon, np.linalg.norm(far, axis=1)))
+    return pd.DataFrame(rows)
+
+
+def extremes(setting):
+    """Figures 5 and 6: E is D itself, uniform over all possible records, or skewed."""
+    rng = np.random.default_rng(2)
+    size = len(setting.E)
+    uniform = pd.DataFrame({f.name: rng.choice(f.categories, size) for f in setting.schema.features})
+    tables = {"identical to D": setting.private, "skewed by sex": setting.public, "uniform": uniform}
+    kind, loss, C, coded, n_draws = SVMS[0]
+    own = svm(setting, setting.D, setting.rich, None, loss, C, coded)
+    drawn, rows = Draws(setting, n_draws), []
+    for where, table in tables.items():
+        X, rich = setting.encoded(table), table["income"].to_numpy() == ">50K"
+        found = {"Algorithm 1": ([], []), "moments": ([], [])}
+        for k in range(n_draws):
+            first = drawn.released(drawn.exact(k, 0.1, X), 0.1, 0.1)
+            for name, beta in (("Algorithm 1", first), ("moments", drawn.moments(k, 0.1, 0.1, X))):
+                shares = softmax(X @ beta)
+                found[name][0].append(float(shares @ rich))
+                machine = svm(setting, X, rich, drawn.n * shares, loss, C, coded)
+                found[name][1].append(float(np.linalg.norm(machine - own)))
+        for name, (answers, distances) in found.items():
+            shared = {"method": name, "reg_lambda": 0.1, "epsilon": 0.1, "public": where}
+            truth = {"truth": round(setting.rich.mean(), 4), "unweighted": round(rich.mean(), 4)}
+            rows.append({"figure": 5, **shared, **spread(answers), **truth})
+            norm = round(float(np.linalg.norm(own)), 3)
+            rows.append({"figure": 6, **shared, **spread(distances), "svm": kind, "norm": norm})
+    return pd.DataFrame(rows)
+
+
+# ---- conjunctions ---------------------------------------------------------------------------------------------------
+
+
+def conjunctions(setting, n_queries=1000, n_draws=50):
+    """Mean absolute error of 1,000 random conjunctions of three attributes, with the values of a public record."""
+    rng = np.random.default_rng(3)
+    names, size = setting.features.names, len(setting.public)
+    queries = [(rng.choice(len(names), 3, replace=False), rng.integers(size)) for _ in range(n_queries)]
+    asked = [[(names[a], setting.public[names[a]].iloc[row]) for a in attributes] for attributes, row in queries]
+
+    def answers(table):
+        columns = {name: table[name].to_numpy() for name in names}
+        return np.array([np.logical_and.reduce([columns[c] == v for c, v in q]) for q in asked], dtype=np.float32)
+
+    on_private, on_public = answers(setting.private), answers(setting.public)
+    truth = on_private.mean(axis=1)
+    rows = [{"method": "unweighted", "error": np.abs(on_public.mean(axis=1) - truth).mean(), "draws": 1}]
+
+    def fixed(label, epsilon, reg_lambda, exact, calibration, features):
+        # one minimiser, and all draws of noise together
+        options = {"calibration": calibration, "draws": n_draws, "rng": rng}
+        betas = release_balanced_output(exact, epsilon, reg_lambda, features, len(setting.D), **options)
+        shares = softmax(setting.E @ betas[:, : setting.E.shape[1]].T, axis=0)
+        errors = np.abs(on_public @ shares - truth[:, None]).mean(axis=0)
+        row = {"method": label, "epsilon": epsilon, "rule": str(reg_lambda), "reg_lambda": reg_lambda}
+        row |= {"error": errors.mean(), "standard_error": errors.std() / np.sqrt(n_draws - 1), "draws": n_draws}
+        rows.append({**row, "ess": np.median(1 / (shares**2).sum(axis=0))})
+
+    def weights(label, epsilon, reg_lambda, draws=10, **options):
+        errors, covered, kept, at = [], [], [], []
+        for seed in range(draws):
+            published = setting.fit(epsilon, seed, reg_lambda, **options).weighted(setting.public)
+            errors.append(np.abs(on_public @ published.shares - truth).mean())
+            kept.append(published.effective_sample_size)
+            at.append(published.spread.reg_lambda)
+            if seed < 2 and not isinstance(reg_lambda, float):
+                found = [published.interval(b) for b in on_public[:300]]
+                covered += [i.lower <= t <= i.upper for i, t in zip(found, truth[:300], strict=True)]
+        row = {"method": label, "epsilon": epsilon, "rule": str(reg_lambda), "reg_lambda": float(np.median(at))}
+        row |= {"error": np.mean(errors), "standard_error": np.std(errors) / np.sqrt(draws - 1), "draws": draws}
+        rows.append({**row, "ess": np.median(kept), "coverage": np.mean(covered) if covered else None})
+
+    one = np.ones((len(setting.D), 1)), np.ones((size, 1))
+    larger = RatioFeatures(setting.schema, intercept=True)
+    for reg_lambda in FINE:
+        exact = balanced_minimiser(setting.D, setting.E, reg_lambda)
+        with_one = balanced_minimiser(np.hstack([setting.D, one[0]]), np.hstack([setting.E, one[1]]), reg_lambda)
+        for epsilon in (0.1, 1.0):
+            fixed("Algorithm 1", epsilon, reg_lambda, exact, "published", setting.features)
+            fixed("output, tight", epsilon, reg_lambda, with_one, "tight", larger)
+    published = {"calibration": "published", "fit_intercept": False}
+    moments = {"method": "moments"}
+    for epsilon in (0.1, 1.0):
+        for rule in ("public", "private"):
+            weights("Algorithm 1", epsilon, rule, 4, **published)
+            weights("output, tight", epsilon, rule, 4)
+            weights("objective", epsilon, rule, 6, method="objective")
+            weights("moments", epsilon, rule, **moments)
+        for reg_lambda in (0.001, 0.01, 0.03, 0.1):
+            weights("moments", epsilon, reg_lambda, **moments)
+        weights("moments, 3 pairs", epsilon, "public", 4, pairs=3, **moments)
+        weights("moments, 10 pairs", epsilon, "public", 2 if epsilon == 1 else 1, pairs=10, **moments)
+        rows += others(setting, epsilon, asked, answers, on_private, truth)
+    return pd.DataFrame(rows).round(5)
+
+
+def others(setting, epsilon, asked, answers, on_private, truth, n_draws=4):
+    """Return the rows of the baselines."""
+    rng = np.random.default_rng(4)
+    position = {name: j for j, name in enumerate(setting.features.columns)}
+    wanted = np.array([[position[f"{c}={v}"] for c, v in q] for q in asked])
+    found = {"table with noise": [], "table with noise, trimmed": [], "direct answers": [], "PrivPfC": []}
+    for seed in range(n_draws):
+        noisy = release_table(setting.D, setting.features, epsilon, rng=rng)
+        for name, table in (("table with noise", noisy), ("table with noise, trimmed", np.clip(noisy, 0, 1))):
+            # the noise of three cells is independent, so the product is unbiased without trimming
+            guess = np.array([np.prod(table[:, columns], axis=1).mean() for columns in wanted])
+            found[name].append(np.abs(guess - truth).mean())
+        found["direct answers"].append(np.abs(release_answers(on_private, epsilon, rng=rng) - truth).mean())
+        if seed < 2:
+            schema = Schema(setting.schema.features[:-1], setting.schema.features[-1].categories)
+            model = PrivPfC(epsilon, schema=schema, relation="replace-one", random_state=seed)
+            table = model.fit(setting.private, "income").sample(len(setting.private))
+            found["PrivPfC"].append(np.abs(answers(table.astype(object)).mean(axis=1) - truth).mean())
+    return [
+        {"method": name, "epsilon": epsilon, "error": np.mean(e), "standard_error": np.std(e) / np.sqrt(len(e) - 1),
+         "draws": len(e)}
+        for name, e in found.items()
+    ]  # fmt: skip
+
+
+# ---- coverage where the ratio is well specified ---------------------------------------------------------------------
+
+
+def coverage(setting, n_draws=120, n_private=3000):
+    """Coverage of 95 % intervals, and the variance over draws as a share of its bound; ten binary attributes."""
+    rng = np.random.default_rng(5)
+    d, rows = 10, []
+    base, beta = rng.uniform(0.2, 0.8, d), rng.normal(0, 0.7, d)
+    public = (rng.random((2000, d)) < base).astype(int)
+    shares = softmax(public @ beta)
+    queries = [public[:, j] for j in range(d)] + [public[:, j] & public[:, j - 1] for j in range(d)]
+    truth = np.array([shares @ q for q in queries])  # the private population: public records, with their true ratio
+    for method, reg_lambda in (("output", "public"), ("output", 0.1), ("objective", "public"), ("moments", "public"),
+                               ("moments", "private"), ("moments", 0.1)):  # fmt: skip
+        for epsilon in (0.1, 1.0):
+            found, inside, bounds = [], [], []
+            for seed in range(n_draws):
+                private = public[rng.choice(len(public), n_private, p=shares)]
+                model = ImportanceWeights(
+                    epsilon, reg_lambda, method=method, schema=Schema.binary(d), random_state=seed
+                )
+                published = model.fit(private, public).weighted(public)
+                intervals = [published.interval(q) for q in queries]
+                found.append([i.estimate for i in intervals])
+                inside.append([i.lower <= t <= i.upper for i, t in zip(intervals, truth, strict=True)])
+                bounds.append([published.variance_bound(q) for q in queries])
+            share = np.var(found, axis=0, ddof=1) / np.median(bounds, axis=0)
+            rows.append({"method": method, "rule": str(reg_lambda), "epsilon": epsilon, "coverage": np.mean(inside),
+                         "lowest coverage of a query": np.mean(inside, axis=0).min(),
+                         "largest variance as a share of its bound": share.max(),
+                         "error": np.abs(np.array(found) - truth).mean(), "draws": n_draws})  # fmt: skip
+    return pd.DataFrame(rows).round(4)
+
+
+def times(setting, repeats=5):
+    """Return medians of seconds on one core: a fit, and the weights of 1,000,000 public records."""
+    rng = np.random.default_rng(6)
+    kinds = {f.name: pd.CategoricalDtype(list(f.categories)) for f in setting.schema.features}
+    million = setting.public.astype(kinds).iloc[rng.integers(len(setting.public), size=1_000_000)]
+    rows = []
+    for method, reg_lambda in (("output", 0.1), ("output", "public"), ("output", "private"), ("objective", "public"),
+                               ("moments", "public"), ("moments", "private")):  # fmt: skip
+        fits, weights = [], []
+        for seed in range(repeats):
+            begun = time.perf_counter()
+            model = setting.fit(0.1, seed, reg_lambda, method=method)
+            fits.append(time.perf_counter() - begun)
+            begun = time.perf_counter()
+            model.weights(million)
+            weights.append(time.perf_counter() - begun)
+        rows.append({"method": method, "rule": str(reg_lambda), "fit": np.median(fits), "slowest fit": max(fits),
+                     "weights of a million": np.median(weights)})  # fmt: skip
+    return pd.DataFrame(rows).round(3)
+
+
+PARTS = {
+    "answers": answers_by_weights,
+    "machines": machines,
+    "extremes": extremes,
+    "conjunctions": conjunctions,
+    "coverage": coverage,
+    "times": times,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore", ConcentratedWeights)  # small λ is part of the study
+    warnings.simplefilter("ignore", ConvergenceWarning)  # of a hinge with a few very large weights
+    setting = Setting()
+    print(f"N = {len(setting.D)}, N_E = {len(setting.E)}, d = {setting.features.dimension}")
+    for part in chosen.part:
+        begun = time.perf_counter()
+        table = PARTS[part](setting)
+        write_results(f"publishing_importance_{part}", table, "publishing_importance")
+        print(table.to_string(), f"\n{part}: {time.perf_counter() - begun:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

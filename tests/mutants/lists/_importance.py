@@ -1,0 +1,109 @@
+"""Mutants of importance weights and of their baselines."""
+
+from mutants.lists._tests import audit
+from mutants.mutant import Mutant
+
+WEIGHTS, QUERIES = "test_publishing_importance.py", "test_publishing_importance_queries.py"
+BRUTE = f"{WEIGHTS}::test_the_public_bounds_hold_for_all_records_and_are_reached"
+CHARGED = f"{WEIGHTS}::test_a_fit_is_charged_once_for_replace_one_before_it_draws"
+
+
+def far(entry: str) -> tuple[str, ...]:
+    return (audit(entry, "replace-one"),)
+
+
+MUTANTS = [
+    Mutant(
+        "dpml.publishing.ratio.output_noise",
+        "noise for half of the change",
+        "(record_change(features, calibration) + 2 * tolerance) /",
+        "(record_change(features, calibration) / 2 + 2 * tolerance) /",
+        far("importance-output"),
+        quick=True,
+    ),
+    Mutant(
+        "dpml.publishing.ratio.record_change",
+        "the norm of a record instead of the distance of two",
+        "min(features.squared_change, features.dimension)",
+        "min(features.squared_norm, features.dimension)",
+        far("importance-objective"),
+    ),
+    Mutant(
+        "dpml.publishing.ratio.balanced_noise",
+        "nothing paid for the determinant",
+        "(epsilon - cost) /",
+        "epsilon /",
+        far("importance-objective"),
+    ),
+    Mutant(
+        "dpml.publishing.ratio.BalancedMinimum._compare",
+        "the determinant costs nothing",
+        "change / self.noise.scale + math.log1p(squares / (4 * self.reg_lambda))",
+        "change / self.noise.scale",
+        (f"{WEIGHTS}::test_the_recorder_charges_objective_perturbation_for_one_record_only",),
+    ),
+    Mutant(
+        "dpml.publishing.ratio.release_sums",
+        "noise for a single count",
+        "Laplace(epsilon, float(features.change))",
+        "Laplace(epsilon, 1.0)",
+        far("importance-moments"),
+        quick=True,
+    ),
+    Mutant(
+        "dpml.publishing.ratio.release_sums",
+        "secure noise that forgets the grid of numbers",
+        "integer_scale(epsilon, features.change * grid)",
+        "integer_scale(epsilon, features.change)",
+        (f"{WEIGHTS}::test_all_that_a_fit_hands_to_the_door_costs_epsilon_at_most",),
+    ),
+    Mutant(
+        "dpml.publishing.ratio_features.RatioFeatures._bounds",
+        "one column that differs for each attribute",
+        "min(sum(binary), 2 * most)",
+        "most",
+        (BRUTE,),
+    ),
+    Mutant(
+        "dpml.publishing.ratio_features.RatioFeatures.parts",
+        "a row bound that is not enforced",
+        "ones.any(axis=1) & (kept < self.schema.row_bound)",
+        "ones.any(axis=1)",
+        (BRUTE, f"{WEIGHTS}::test_a_record_with_too_many_ones_is_named_or_loses_its_last_ones"),
+    ),
+    Mutant(
+        "dpml.publishing.importance.ImportanceWeights.fit",
+        "no charge",
+        "charge(self.budget, self.relation, shares)",
+        "None",
+        (CHARGED,),
+    ),
+    Mutant(
+        "dpml.publishing.importance.ImportanceWeights._check_parameters",
+        "a choice of λ that is not paid",
+        'return {"ImportanceWeights, choice of λ": part, label: rest}',
+        'return {"ImportanceWeights, choice of λ": epsilon, label: epsilon}',
+        (CHARGED,),
+    ),
+    Mutant(
+        "dpml.publishing.weighted.WeightedTable.gradient",
+        "the sum over ordered pairs",
+        "return self._weighted_sums(self.shares * b)",
+        "return 2 * self._weighted_sums(self.shares * b)",
+        (f"{QUERIES}::test_the_gradient_is_half_of_the_sum_over_ordered_pairs",),
+    ),
+    Mutant(
+        "dpml.publishing.perturbed.release_answers",
+        "the whole of ε for each answer",
+        "Laplace(epsilon, float(len(values)))",
+        "Laplace(epsilon, 1.0)",
+        far("direct-answers"),
+    ),
+    Mutant(
+        "dpml.publishing.perturbed.release_table",
+        "noise for one cell",
+        "Laplace(epsilon, float(features.change))",
+        "Laplace(epsilon, 1.0)",
+        far("table-with-noise"),
+    ),
+]

@@ -1,0 +1,269 @@
+"""Queries on weighted public tables: answers, gradients, variances, intervals; and the baselines."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from dpml.budget import Budget
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
+from dpml.mechanisms import NormGamma
+from dpml.publishing import ImportanceWeights, release_answers, release_table
+from dpml.publishing.ratio import METHODS, balanced_minimiser, release_balanced_output
+from dpml.publishing.ratio_features import RatioFeatures
+from dpml.publishing.spread import noise_variance
+from dpml.publishing.weighted import limit_bias
+from dpml.schema import Schema
+
+D = 5
+
+
+def binary(n, seed, p=0.5):
+    return (np.random.default_rng(seed).random((n, D)) < p).astype(int)
+
+
+def published(method="moments", epsilon=2.0, reg_lambda=0.02, seed=0, **options):
+    public = binary(300, 1, 0.4)
+    model = ImportanceWeights(epsilon, reg_lambda, method=method, random_state=seed, **options)
+    return model.fit(binary(400, 2, 0.6), public).weighted(public)
+
+
+# ---- answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_weights_are_the_exponentials_of_the_scores():
+    public = binary(300, 1, 0.4)
+    for method in METHODS:
+        model = ImportanceWeights(2.0, 0.02, method=method, random_state=0).fit(binary(400, 2, 0.6), public)
+        beta = model.coef_[:D]  # a constant does not change the weights
+        expected = np.exp(public @ beta) / np.exp(public @ beta).mean()
+        np.testing.assert_allclose(model.weights(public), expected)
+        np.testing.assert_allclose(model.weighted(public).weights, expected)
+        # of another public table with the same schema
+        np.testing.assert_allclose(model.weights(public[:7]), expected[:7] / expected[:7].mean())
+
+
+def test_answers_are_weighted_sums():
+    table = published()
+    X, w = table.table, table.shares
+    assert w.sum() == pytest.approx(1.0)
+    assert table.mean(X[:, 1]) == pytest.approx(np.average(X[:, 1], weights=w))
+    assert table.mean(lambda rows: rows[:, 1] * rows[:, 2]) == pytest.approx(w @ (X[:, 1] * X[:, 2]))
+    assert table.count(X[:, 0] == 1) == pytest.approx(400 * w @ X[:, 0])
+    together = np.cov(X[:, :2].T, aweights=w, ddof=0)
+    assert table.correlation(X[:, 0], X[:, 1]) == pytest.approx(
+        together[0, 1] / math.sqrt(together[0, 0] * together[1, 1])
+    )
+    assert math.isnan(table.correlation(X[:, 0], np.ones(300)))
+    assert table.answer(lambda rows, weights: (rows * weights[:, None]).sum()) == pytest.approx(300 * (w @ X).sum())
+    assert table.effective_sample_size == pytest.approx(1 / (w**2).sum())
+    largest = np.sort(w)[::-1]
+    assert largest[: table.n_half].sum() >= 0.5 > largest[: table.n_half - 1].sum()
+
+
+def test_columns_of_a_frame_are_asked_by_name():
+    schema = Schema.binary(D)
+    private, public = (pd.DataFrame(binary(100, seed), columns=schema.feature_names) for seed in (0, 1))
+    table = (
+        ImportanceWeights(1.0, schema=schema, random_state=0)
+        .fit(private, public[public.columns[::-1]])
+        .weighted(public)
+    )
+    assert table.mean("x1") == pytest.approx(table.shares @ public["x1"])
+    assert list(ImportanceWeights(1.0, random_state=0).fit(private, public).feature_names_in_) == schema.feature_names
+    with pytest.raises(InvalidParameter, match="query = 'x9'"):
+        table.mean("x9")
+    with pytest.raises(InvalidData, match="a number for each of 100 records"):
+        table.mean([1, 2])
+    with pytest.raises(InvalidParameter, match="confidence = 1"):
+        table.interval("x1", 1)
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), LinearSVC(dual=False)])
+def test_an_estimator_trains_on_weights_that_add_up_to_n(estimator):
+    table = published()
+    X, y = table.table[:, 1:], table.table[:, 0]
+    model = table.train(estimator, X, y)
+    same = estimator.fit(X, y, sample_weight=table.shares * 400)
+    np.testing.assert_allclose(model.coef_, same.coef_)
+    assert model is not estimator
+
+
+# ---- variance, bias, intervals ---------------------------------------------------------------------------------------
+
+
+def test_the_gradient_is_half_of_the_sum_over_ordered_pairs():
+    """Theorem 2's α sums over all ordered pairs, which is twice the gradient: its bound is four times too large."""
+    table = published()
+    beta, X, b = table.spread.beta, table.spread.X_public, table.table[:, 0] * 1.0
+    step = 1e-5
+    numeric = [
+        (softmax(X @ (beta + step * e)) @ b - softmax(X @ (beta - step * e)) @ b) / (2 * step) for e in np.eye(D)
+    ]
+    np.testing.assert_allclose(table.gradient(b), numeric, atol=1e-9)
+    w = softmax(X @ beta)
+    ordered = np.einsum("i,j,ij,ijk->k", w, w, b[:, None] - b, X[:, None] - X)
+    np.testing.assert_allclose(ordered, 2 * table.gradient(b), atol=1e-12)
+
+
+def test_a_coordinate_of_the_noise_has_the_variance_of_theorem_2():
+    """(d + 1)γ², γ = S/(Nλε): d(d + 1)/(Nλε)² for the published S = √d, not the d/(d + 1) of Lemma 7."""
+    features = RatioFeatures(Schema.binary(D))
+    variance = noise_variance(features, 0.5, 1000, "output", "published", 0.1)
+    assert variance == pytest.approx(D * (D + 1) / (1000 * 0.1 * 0.5) ** 2, rel=1e-5)
+    drawn = NormGamma(0.5, math.sqrt(D) / 100, D).release(np.zeros(D), draws=200_000, rng=np.random.default_rng(0))
+    # the standard error of the ratio is below 0.005
+    assert (drawn**2).mean() == pytest.approx(variance, rel=0.02)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 2.0])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_variance_stays_below_its_bound_and_near_its_estimate(method, epsilon):
+    """Over 150 private tables and draws of noise. Chance of a false alarm below 1e-6: the ratios are well inside."""
+    public = binary(500, 1, 0.4)
+    shares = softmax(public @ np.array([1.0, -0.5, 0.0, 0.5, 0.3]))
+    rng = np.random.default_rng(0)
+    queries = [public[:, 0], public[:, 1] & public[:, 3], public.sum(axis=1)]
+    found, bounds, estimates = [], [], []
+    for seed in range(150):
+        private = public[rng.choice(500, 2000, p=shares)]
+        model = ImportanceWeights(epsilon, 0.1, method=method, random_state=seed).fit(private, public)
+        table = model.weighted(public)
+        found.append([table.mean(q) for q in queries])
+        bounds.append([table.variance_bound(q) for q in queries])
+        estimates.append([table.variance(q) for q in queries])
+    variance = np.var(found, axis=0, ddof=1)
+    assert (variance < np.min(bounds, axis=0)).all()
+    # the standard error of a variance of 150 draws is 12 %
+    ratio = variance / np.mean(estimates, axis=0)
+    assert (ratio > 0.5).all()
+    assert (ratio < 1.6).all()
+
+
+@pytest.mark.parametrize(
+    ("method", "rule"), [("output", "public"), ("objective", "public"), ("moments", "public"), ("moments", 0.1)]
+)
+def test_intervals_cover_the_private_mean_where_the_ratio_is_well_specified(method, rule):
+    """100 draws of six queries at 95 %: at least 0.94 of 600. The seed is fixed."""
+    public = binary(500, 1, 0.4)
+    shares = softmax(public @ np.array([1.0, -0.5, 0.0, 0.5, 0.3]))
+    rng = np.random.default_rng(0)
+    queries = [*public.T, public[:, 1] & public[:, 3]]
+    truth = [shares @ q for q in queries]
+    inside = []
+    for seed in range(100):
+        private = public[rng.choice(500, 2000, p=shares)]
+        table = ImportanceWeights(0.5, rule, method=method, random_state=seed).fit(private, public).weighted(public)
+        found = [table.interval(q) for q in queries]
+        inside += [i.lower <= t <= i.upper for i, t in zip(found, truth, strict=True)]
+        assert all(i.lower <= i.estimate <= i.upper for i in found)
+        assert all(q.min() <= i.lower and i.upper <= q.max() for i, q in zip(found, queries, strict=True))
+    assert np.mean(inside) >= 0.94
+
+
+def test_a_sparse_table_gives_the_weights_of_a_dense_one():
+    private, public = binary(100, 2, 0.6), binary(80, 1, 0.4)
+    dense, thin = (
+        ImportanceWeights(1.0, random_state=0).fit(kind(private), kind(public)).weights(kind(public))
+        for kind in (np.asarray, sparse.csr_array)
+    )
+    np.testing.assert_array_equal(dense, thin)
+
+
+def test_an_interval_is_wider_at_a_higher_level_and_narrower_with_more_budget():
+    def width(epsilon, level):
+        found = published(epsilon=epsilon).interval(lambda rows: rows[:, 0], level)
+        return found.upper - found.lower
+
+    assert width(2.0, 0.5) < width(2.0, 0.95) < width(2.0, 0.999)
+    assert width(20.0, 0.95) < width(0.2, 0.95)
+
+
+def test_answers_tend_to_the_limit_of_theorem_3():
+    """With much private data and no regulariser but λ, the answer's bias is that of the limit."""
+    public = binary(400, 1, 0.4)
+    E = np.hstack([public, np.ones((400, 1))])
+    shares = softmax(public @ np.array([1.0, -0.5, 0.0, 0.5, 0.3]))
+    private = public[np.random.default_rng(0).choice(400, 100_000, p=shares)]
+    rows = np.hstack([private, np.ones((100_000, 1))])
+    for reg_lambda in (0.01, 1.0):
+        b = public[:, 0] & public[:, 3]
+        truth = float((private[:, 0] & private[:, 3]).mean())
+        bias = limit_bias(E, balanced_minimiser(rows, E, reg_lambda), b, truth)
+        answer = ImportanceWeights(1e4, reg_lambda, random_state=0).fit(private, public).weighted(public).mean(b)
+        assert answer - truth == pytest.approx(bias, abs=1e-4)
+    assert abs(bias) > 0.05
+
+
+def test_noise_is_drawn_around_the_minimiser():
+    features = RatioFeatures(Schema.binary(D))
+    draws = release_balanced_output(np.arange(D), 1.0, 0.1, features, 1000, draws=20_000, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(draws.mean(axis=0), np.arange(D), atol=0.005)
+    assert np.linalg.norm(draws - np.arange(D), axis=1).mean() == pytest.approx(D * math.sqrt(D) / 100, rel=0.02)
+
+
+# ---- baselines -------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_with_noise_has_the_mean_and_spread_of_section_5():
+    """12 one-hot attributes: L1 sensitivity 24, at ε = 0.1 a scale of 240; trimmed cells have means 0.501 and 0.499."""
+    schema = Schema(tuple(f for block in range(12) for f in _block(block)))
+    features = RatioFeatures(schema)
+    assert features.change == 24
+    X = np.tile([1.0, 0.0], (20_000, 12))
+    rng = np.random.default_rng(0)
+    noisy = release_table(X, features, 0.1, rng=rng)
+    assert noisy.std() == pytest.approx(240 * math.sqrt(2), rel=0.02)
+    trimmed = release_table(X, features, 0.1, trim=True, rng=rng)
+    assert ((trimmed >= 0) & (trimmed <= 1)).all()
+    # the paper's figures; the standard error is 0.001
+    assert trimmed[:, ::2].mean() == pytest.approx(0.501, abs=0.004)
+    assert trimmed[:, 1::2].mean() == pytest.approx(0.499, abs=0.004)
+
+
+def _block(number):
+    from dpml.schema import Feature
+
+    return [Feature(f"{number}{c}", block=str(number), exhaustive=True) for c in "ab"]
+
+
+def test_direct_answers_divide_epsilon_among_the_queries():
+    values = np.tile([1.0, 0.0, 0.0, 0.0], (50, 2500))
+    noisy = release_answers(values, 100.0, rng=np.random.default_rng(0)) - 0.25
+    # scale 50/100 in records of 10,000
+    assert np.abs(noisy).mean() == pytest.approx(0.5 / 10_000, rel=0.5)
+    assert (release_answers(values, 1e-3, rng=np.random.default_rng(0)) <= 1).all()
+
+
+@pytest.mark.parametrize("which", ["table", "answers"])
+def test_baselines_are_charged_for_replace_one(which):
+    def call(budget):
+        rng = np.random.default_rng(0)
+        if which == "table":
+            return release_table(np.eye(3), RatioFeatures(Schema.binary(3)), 1.0, budget=budget, rng=rng)
+        return release_answers(np.eye(3), 1.0, budget=budget, rng=rng)
+
+    budget = Budget(1.0, relation="replace-one")
+    call(budget)
+    assert budget.spent == 1.0
+    with pytest.raises(BudgetExceeded):
+        call(budget)
+    with pytest.raises(RelationMismatch):
+        call(Budget(1.0))
+
+
+def test_baselines_name_values_outside_their_domain():
+    rng, features = np.random.default_rng(0), RatioFeatures(Schema.binary(3))
+    with pytest.raises(InvalidData, match=r"with cells in \[0, 1\]"):
+        release_table(np.full((2, 3), 2.0), features, 1.0, rng=rng)
+    with pytest.raises(InvalidData, match=r"it must be \(n, 3\)"):
+        release_table(np.eye(2), features, 1.0, rng=rng)
+    with pytest.raises(InvalidData, match=r"numbers in \[0, 1\]"):
+        release_answers([[2.0]], 1.0, rng=rng)
+    with pytest.raises(InvalidParameter, match="trim = 1"):
+        release_table(np.eye(3), features, 1.0, trim=1, rng=rng)
