@@ -87,6 +87,9 @@ def read_formulas(text: str) -> tuple[dict[str, Formula], dict[str, _Caption]]:
         found[name] = Formula(**entry)
     cards = {}
     for name, entry in read["cards"].items():
+        # a comma in a text without quotes would make a field of what follows it
+        if set(entry) != {"formulas", "uncertain"} or not isinstance(entry["uncertain"], str):
+            raise InvalidFormulas(name, "fields", sorted(map(str, entry)), "formulas and uncertain, a text in quotes")
         for formula in entry["formulas"]:
             if formula not in found:
                 raise InvalidFormulas(name, "formulas", formula, "names of formulas above")

@@ -100,28 +100,44 @@ document.addEventListener("keydown", (event) => {
 
 // A page's picture is as high as a part of the window.
 const host_of = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
-function fit() {
+function fit_one({model, el}) {
   const part = document.body.classList.contains("presenting") ? 0.68 : 0.58
   const height = Math.round(Math.min(Math.max(part * innerHeight, 320), 720))
-  for (const view of Bokeh.index.all_views?.() ?? []) {
-    if (view.model?.type !== "Figure" || !host_of(view.el).closest(".first")) { continue }
-    if (Math.abs(view.model.height - height) > 10) { view.model.setv({height}, {sync: false}) }
+  if (el.isConnected && host_of(el).closest(".first") && Math.abs(model.height - height) > 10) {
+    model.setv({height}, {sync: false})
   }
 }
-fit()
-addEventListener("resize", fit)
-
 // The plots' own tools are for a pointer: the same can be had by keyboard here, and a page has few places to stop at.
-function untab() {
-  for (const view of Bokeh.index.all_views?.() ?? []) {
-    if (view.model?.type !== "Figure" || !view.el?.shadowRoot) { continue }
-    const walk = (root) => {
-      for (const part of root.querySelectorAll("*")) {
-        if (part.tabIndex >= 0) { part.tabIndex = -1 }
-        if (part.shadowRoot) { walk(part.shadowRoot) }
-      }
-    }
-    walk(view.el.shadowRoot)
+function untab(root) {
+  for (const part of root.querySelectorAll("*")) {
+    if (part.tabIndex >= 0) { part.tabIndex = -1 }
+    if (part.shadowRoot) { untab(part.shadowRoot) }
   }
 }
-setInterval(() => { untab(); fit() }, 1000)
+// The plots that are drawn, by their models. Each is walked through once, and again only when its own tools change.
+const drawn = new Map()
+function fit() { for (const view of drawn.values()) { fit_one(view) } }
+function watch(root, act) {
+  const seen = new MutationObserver(act)
+  seen.observe(root, {childList: true, subtree: true})
+  for (const part of root.querySelectorAll("*")) {
+    if (part.shadowRoot) { watch(part.shadowRoot, act) }
+  }
+}
+function look_for_plots() {
+  for (const model of address.document?._all_models.values() ?? []) {
+    if (model.type !== "Figure" || drawn.get(model)?.el.isConnected) { continue }
+    const view = Bokeh.index.find_one_by_id(model.id)
+    // a view's parts come some time after it
+    if (!view?.el?.isConnected || !view.el.shadowRoot?.querySelector("canvas, .bk-Canvas, .bk-CanvasPanel")) { continue }
+    drawn.set(model, view)
+    let due = null
+    const again = () => { clearTimeout(due); due = setTimeout(() => untab(view.el.shadowRoot), 100) }
+    untab(view.el.shadowRoot)
+    watch(view.el.shadowRoot, again)
+    fit_one(view)
+  }
+}
+look_for_plots()
+addEventListener("resize", fit)
+setInterval(look_for_plots, 1000)

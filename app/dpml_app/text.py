@@ -49,31 +49,42 @@ def points(value: float) -> str:
     return f"{100 * value:.1f} points"
 
 
-def factor(epsilon: float) -> str:
-    """Return e^ε to three digits.
+def factor(epsilon: float, *, at_least: bool = False) -> str:
+    """Return e^ε to three digits, or to two from 100 on: never rounded down, or never up where it is a lower bound.
 
     Examples
     --------
-    >>> factor(0.1), factor(10)
-    ('1.11', '22,000')
+    >>> factor(0.1), factor(0.2), factor(10)
+    ('1.11', '1.23', '23,000')
+    >>> factor(0.1, at_least=True), factor(10, at_least=True)
+    ('1.1', '22,000')
     """
     value = math.exp(epsilon)
-    if value < 100:
-        return f"{value:.3g}"
-    return f"{float(f'{value:.2g}'):,.0f}"
+    unit = 10.0 ** (math.floor(math.log10(value)) - (2 if value < 100 else 1))
+    # what is a whole number of units but for rounding stays
+    steps = round(value / unit, 6)
+    rounded = (math.floor if at_least else math.ceil)(steps) * unit
+    return f"{rounded:.3g}" if rounded < 100 else f"{rounded:,.0f}"
 
 
-def certainty(epsilon: float) -> str:
-    """Return how sure someone can become who thought it a coin toss."""
-    p = 1 / (1 + math.exp(-epsilon))
-    return percent(p) if p < 0.999 else percent(p, 3)
+def certainty(epsilon: float, *, at_least: bool = False) -> str:
+    """Return how sure someone can become who thought it a coin toss, never rounded down.
+
+    `at_least`: never rounded up, for an ε that is itself a lower bound.
+
+    Examples
+    --------
+    >>> certainty(1).split(), certainty(1, at_least=True).split()
+    (['73.2', '%'], ['73.1', '%'])
+    """
+    return f"{right_of_hundred(epsilon, at_least=at_least)}\N{NO-BREAK SPACE}%"
 
 
-def right_of_hundred(epsilon: float) -> str:
+def right_of_hundred(epsilon: float, *, at_least: bool = False) -> str:
     """Return how many of 100 even cases an attacker who knows all the rest decides rightly at most, never rounded down.
 
     Whoever sees an output with probability p under one data set sees it with at least p·e^-ε under its neighbour, so
-    that the best guess is right with probability at most e^ε/(1 + e^ε).
+    that the best guess is right with probability at most e^ε/(1 + e^ε). `at_least`: never rounded up instead.
 
     Examples
     --------
@@ -83,7 +94,8 @@ def right_of_hundred(epsilon: float) -> str:
     wrong = 100 / (1 + math.exp(epsilon))
     digits = 1 if wrong >= 0.1 else 1 - math.floor(math.log10(wrong))
     step = 10**digits
-    return f"{math.ceil(round((100 - wrong) * step, 6)) / step:.{digits}f}"
+    rounded = (math.floor if at_least else math.ceil)(round((100 - wrong) * step, 6))
+    return f"{rounded / step:.{digits}f}"
 
 
 PEOPLE_STYLE = """

@@ -10,7 +10,7 @@ from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure,
 from dpml_app.page import PLACES
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.text import dataset_note, right_of_hundred, risk
+from dpml_app.text import certainty, dataset_note, factor, right_of_hundred, risk
 
 from dpml.datasets import NAMES, load
 
@@ -281,3 +281,14 @@ def test_app_is_built_without_a_server():
 
 def test_all_settings_can_be_written_as_json():
     assert json.loads(json.dumps(Settings().explore_values())) == Settings().explore_values()
+
+
+@pytest.mark.parametrize("epsilon", [*EPSILONS, 14.0])
+def test_odds_and_certainty_are_never_rounded_down_nor_a_lower_bound_up(epsilon):
+    true = 100 * np.exp(epsilon) / (1 + np.exp(epsilon))
+    said, least = (float(certainty(epsilon, at_least=b).rstrip(" %\N{NO-BREAK SPACE}")) for b in (False, True))
+    assert least <= true <= said
+    assert said - least < 0.2 * (100 - true) + 0.1001
+    said, least = (float(factor(epsilon, at_least=b).replace(",", "")) for b in (False, True))
+    assert least <= np.exp(epsilon) <= said
+    assert said <= 1.11 * least

@@ -108,6 +108,47 @@ def test_the_marker_can_be_dragged_and_the_slider_follows(app):
     assert len(app.read("cost-dots")["accuracy"]) == 20
 
 
+TOOLS = """() => {
+  const found = []
+  const walk = (root) => {
+    for (const part of root.querySelectorAll("*")) {
+      if (part.tabIndex >= 0) { found.push(part.className) }
+      if (part.shadowRoot) { walk(part.shadowRoot) }
+    }
+  }
+  let plots = 0
+  for (const model of Bokeh.documents[0]._all_models.values()) {
+    const view = model.type === "Figure" && Bokeh.index.find_one_by_id(model.id)
+    if (view?.el?.shadowRoot) { plots += 1; walk(view.el.shadowRoot) }
+  }
+  return [plots, found]
+}"""
+
+
+def test_plots_are_walked_through_once_and_new_ones_leave_the_tab_order_too(make_app, server):
+    app = make_app(server, width=1440, height=900)
+    app.enter("noise", "&noise_draws=1000", wait=False)
+    page = app.page
+    page.wait_for_selector("section.shown .rest canvas", state="attached")
+    page.wait_for_timeout(2500)
+    page.evaluate("""() => {
+      globalThis.walks = 0
+      const [every, all] = [ShadowRoot.prototype.querySelectorAll, Bokeh.index.all_views]
+      ShadowRoot.prototype.querySelectorAll = function(what) { walks += what === "*"; return every.call(this, what) }
+      Bokeh.index.all_views = function() { walks += 1; return all.call(this) }
+    }""")
+    page.wait_for_timeout(3500)
+    assert page.evaluate("walks") == 0
+    before = page.evaluate(TOOLS)[0]
+    app.open_all()
+    page.locator("section.shown details.more").scroll_into_view_if_needed()
+    page.wait_for_function(f"(before) => ({TOOLS})()[0] > before", arg=before)
+    page.wait_for_function(f"() => ({TOOLS})()[1].length === 0")
+    # the picture follows the window
+    page.set_viewport_size({"width": 1440, "height": 700})
+    page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-histogram').height === 406")
+
+
 def test_presenting_shows_one_card_at_a_time_and_a_code_of_the_link(make_app, server):
     app = make_app(server, width=1280, height=800)
     app.open("?dataset=toy&draws=10", wait=False)

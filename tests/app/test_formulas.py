@@ -55,6 +55,8 @@ def test_what_is_not_known_is_refused_and_named(tex):
 def test_a_faulty_entry_is_refused_and_named(text):
     with pytest.raises(InvalidFormulas, match=r"formulas, a, (source|d)"):
         read_formulas(f"formulas: {text}\ncards: {{}}")
+    with pytest.raises(InvalidFormulas, match=r"b, fields = .*in quotes"):
+        read_formulas("formulas: {}\ncards: {b: {formulas: [], uncertain: nothing, or all}}")
     with pytest.raises(InvalidFormulas, match=r"formulas = 'nothing'"):
         read_formulas("formulas: {}\ncards: {b: {formulas: [nothing], uncertain: c}}")
 

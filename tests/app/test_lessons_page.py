@@ -1,6 +1,7 @@
 """Lessons and terms in a browser: a lesson by keyboard, a step's link, Back, dotted words and help for controls."""
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from dpml_app import link
 from dpml_app.lessons import lessons
 from dpml_app.lessons.export import exported
@@ -189,4 +190,35 @@ def test_an_exported_lesson_is_alive_without_a_server(browser, tmp_path):
         page.keyboard.press("ArrowRight")
     panel.get_by_text("You foresaw 6 of 6 answers").wait_for()
     assert (said, [url for url in asked if not url.startswith(("data:", "blob:"))]) == ([], [])
+    page.close()
+
+
+GROUNDS = """() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,
+  ...Bokeh.documents.flatMap((d) => [...d._all_models.values()]).filter((m) => m.type === "Figure")
+    .map((m) => m.background_fill_color)]"""
+
+
+def test_an_exported_lesson_is_dark_where_the_reader_asks_for_it_and_its_sliders_have_names(browser, tmp_path):
+    file = tmp_path / "lesson.html"
+    file.write_text(exported(lessons()[NOISE]), encoding="utf-8")
+    page = browser.new_page()
+    page.emulate_media(color_scheme="dark")
+    page.goto(file.as_uri())
+    page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
+    ground, ink, *plots = page.evaluate(GROUNDS)
+    assert (ground, ink) == ("rgb(23, 25, 28)", "rgb(240, 240, 240)")
+    assert set(plots) == {"#17191c"}
+    # each slider is called as its control, and says its value and not its place
+    title = page.evaluate("[...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'control').title")
+    slider = page.get_by_role("slider", name=title, exact=True)
+    assert slider.count() == 1
+    said = slider.get_attribute("aria-valuetext")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(300)
+    assert 0 < float(slider.get_attribute("aria-valuetext").replace(",", "")) < float(said.replace(",", ""))
+    assert [v["id"] for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")] == []
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)'")
+    assert set(page.evaluate(GROUNDS)[2:]) == {"#ffffff"}
     page.close()

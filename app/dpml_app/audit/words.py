@@ -69,13 +69,13 @@ def number(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:.3g}"
 
 
-def meaning(epsilon: float) -> str:
-    """Return what an ε lets someone do who sees the output."""
+def meaning(epsilon: float, *, at_least: bool = False) -> str:
+    """Return what an ε lets someone do who sees the output; `at_least`: the ε is a lower bound."""
     if epsilon > 14:
         power = int(epsilon / math.log(10))
         return f"raise the odds on D against D′ by a factor of more than 10<sup>{power}</sup> (as good as certain)"
-    sure = certainty(epsilon)
-    return f"raise the odds on D against D′ by a factor of {factor(epsilon)} (from a coin toss to {sure} sure)"
+    sure, times = certainty(epsilon, at_least=at_least), factor(epsilon, at_least=at_least)
+    return f"raise the odds on D against D′ by a factor of {times} (from a coin toss to {sure} sure)"
 
 
 def verdict(
@@ -105,7 +105,8 @@ def verdict(
     elif lower > claim:
         state = "broken"
         head = f"Broken: with {100 * confidence:g} % confidence the true ε is at least {number(lower)}."
-        text = f"Whoever sees the output can {meaning(lower)}, not {factor(claim)} as claimed. It took {shown}."
+        can = meaning(lower, at_least=True)
+        text = f"Whoever sees the output can {can}, not {factor(claim)} as claimed. It took {shown}."
     elif known is not None:
         state = "stands"
         head = f"The claim stands on these neighbours: their exact cost is ε = {number(known)}."
