@@ -100,12 +100,21 @@ document.addEventListener("keydown", (event) => {
 
 // A page's picture is as high as a part of the window.
 const host_of = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
+const wide_of = (view) => view.el.clientWidth
+// of each legend, as many columns as a phone has room for
+const columns = new Map()
 function fit() {
   const part = document.body.classList.contains("presenting") ? 0.68 : 0.58
   const height = Math.round(Math.min(Math.max(part * innerHeight, 320), 720))
   for (const view of Bokeh.index.all_views?.() ?? []) {
     if (view.model?.type !== "Figure" || !host_of(view.el).closest(".first")) { continue }
     if (Math.abs(view.model.height - height) > 10) { view.model.setv({height}, {sync: false}) }
+    // names side by side where there is room: each row of the legend is taken from the picture
+    for (const legend of view.model.below.filter((part) => part.type === "Legend")) {
+      const ncols = Math.max(wide_of(view) > 700 ? Math.floor(wide_of(view) / 225) : 0, columns.get(legend.id) ?? legend.ncols)
+      if (!columns.has(legend.id)) { columns.set(legend.id, legend.ncols) }
+      if (legend.ncols !== ncols) { legend.setv({ncols}, {sync: false}) }
+    }
   }
 }
 fit()
