@@ -7,13 +7,14 @@ scrolled to costs neither the server nor the browser anything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
 import panel as pn
-from bokeh.models import GlyphRenderer, Plot
+from bokeh.models import GlyphRenderer, LogScale, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
@@ -56,7 +57,7 @@ ROW_STYLE = """
 CARD_STYLE = """
 :host {
   background: var(--panel-surface-color, #fff);
-  border: 1px solid var(--divider-color, #ddd);
+  border: 1px solid #8884;
   border-radius: 8px;
   box-sizing: border-box;
   padding-bottom: 10px;
@@ -69,7 +70,7 @@ TEXT_STYLE = """
 h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1; }
 .head > button, summary {
   display: grid; place-items: center; box-sizing: border-box; min-width: 28px; height: 28px; padding: 0 6px;
-  cursor: pointer; border: 1px solid var(--divider-color, #8888); border-radius: 14px; background: none; color: inherit;
+  cursor: pointer; border: 1px solid #8888; border-radius: 14px; background: none; color: inherit;
   font-size: 1rem; line-height: 1; list-style: none;
 }
 summary::-webkit-details-marker { display: none; }
@@ -77,7 +78,7 @@ summary::before { content: "i"; font: italic 600 1rem/1 Georgia, serif; }
 details > div {
   position: absolute; z-index: 12; right: 0; top: 34px; width: min(440px, 100%); box-sizing: border-box;
   padding: 12px 14px;
-  background: var(--panel-surface-color, #fff); color: inherit; border: 1px solid var(--divider-color, #8888);
+  background: var(--panel-surface-color, #fff); color: inherit; border: 1px solid #8888;
   border-radius: 8px; box-shadow: 0 6px 24px #0004; font-size: 0.92rem; line-height: 1.45;
   max-height: min(480px, 62vh); overflow-y: auto;
 }
@@ -88,9 +89,12 @@ details > div {
 """
 # on a phone the control stays in reach while the picture is in view
 CONTROL_STYLE = """
-:host { padding: 0 RIGHTpx 0 35px; }
+:host { padding: 0 RIGHT 0 LEFT; }
 @media (max-width: 700px) {
-  :host { position: sticky; bottom: 0; z-index: 8; padding: 0 8px; background: var(--panel-surface-color, #fff); }
+  :host {
+    position: sticky; bottom: 0; z-index: 8; padding: 0 NARROWRIGHT 0 NARROWLEFT;
+    background: var(--panel-surface-color, #fff) padding-box; border-top: 8px solid transparent;
+  }
 }
 """
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
@@ -289,17 +293,42 @@ def spoken(readout: HTML, *, aside: bool) -> pn.pane.Bokeh:
 
 def answer(title: str, caption: str, plots: Sequence[Plot], control: Any, *below: Any, readout: HTML) -> pn.Column:
     """Return the picture that answers a page's question: its plots, its one control under them, and its sentences."""
-    right = plots[0].min_border_right or 0
     for plot in plots:
         plot.height = HEIGHT  # until the browser fits it to its window (numbers.js)
     return pn.Column(
         head(title, caption, plots, readout),
         *(figure_pane(plot) for plot in plots),
-        pn.Column(control, stylesheets=[CONTROL_STYLE.replace("RIGHT", str(max(right - 21, 0)))], **WHOLE),
+        pn.Column(control, stylesheets=[under(plots[0], control)], **WHOLE),
         *below,
         spoken(readout, aside=True),
         **WHOLE,
     )
+
+
+# as much further in begins the line of a slider than what it stands in
+INSET = 21
+
+
+def under(plot: Plot, control: Any) -> str:
+    """Return the style of a picture's control: a slider of what is on the axis has its values under the axis' own."""
+    left, right = plot.min_border_left, plot.min_border_right or 0
+    values, style = getattr(control, "options", None), CONTROL_STYLE
+    if not isinstance(plot.x_scale, LogScale) or not isinstance(values, dict) or left is None:
+        sides = {"NARROWRIGHT": "8px", "NARROWLEFT": "8px", "RIGHT": f"{max(right - INSET, 0)}px", "LEFT": "35px"}
+    else:
+        whole = math.log(plot.x_range.end / plot.x_range.start)
+        before = math.log(min(values.values()) / plot.x_range.start) / whole
+        after = math.log(plot.x_range.end / max(values.values())) / whole
+
+        def side(border: float, share: float, other: float) -> str:
+            # a share of the frame, which is what the borders and the margins leave
+            return f"calc({border - INSET - share * (border + other + 8):.1f}px + {100 * share:.2f}%)"
+
+        sides = {"NARROWRIGHT": "0px", "NARROWLEFT": side(left, before, 14)}
+        sides |= {"RIGHT": side(right, after, left), "LEFT": side(left, before, right)}
+    for name, length in sides.items():
+        style = style.replace(name, length)
+    return style
 
 
 def card(

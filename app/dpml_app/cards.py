@@ -106,7 +106,7 @@ class CardPage(BasePage):
         self.work = self.engine(pool, name=work, what=self.what, **ways)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
-        look: dict[str, Any] = {"margin": (0, 4), "stylesheets": [HEADLINE_STYLE], "min_height": 54}
+        look: dict[str, Any] = {"margin": (0, 14), "stylesheets": [HEADLINE_STYLE], "min_height": 54}
         self.headline = pn.pane.HTML("", sizing_mode="stretch_width", **look)
         self.readouts, self.slots = {}, []
         self.card_places: dict[str, Slot] = {}

@@ -100,11 +100,18 @@ document.addEventListener("keydown", (event) => {
 
 // A page's picture is as high as a part of the window.
 const host_of = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
+// of each legend, as many columns as a phone has room for
+const columns = new Map()
 function fit_one({model, el}) {
   const part = document.body.classList.contains("presenting") ? 0.68 : 0.58
   const height = Math.round(Math.min(Math.max(part * innerHeight, 320), 720))
-  if (el.isConnected && host_of(el).closest(".first") && Math.abs(model.height - height) > 10) {
-    model.setv({height}, {sync: false})
+  if (!el.isConnected || !host_of(el).closest(".first")) { return }
+  if (Math.abs(model.height - height) > 10) { model.setv({height}, {sync: false}) }
+  // names side by side where there is room: each row of the legend is taken from the picture
+  for (const legend of model.below.filter((part) => part.type === "Legend")) {
+    if (!columns.has(legend.id)) { columns.set(legend.id, legend.ncols) }
+    const ncols = Math.max(el.clientWidth > 700 ? Math.floor(el.clientWidth / 225) : 0, columns.get(legend.id))
+    if (legend.ncols !== ncols) { legend.setv({ncols}, {sync: false}) }
   }
 }
 // The plots' own tools are for a pointer: the same can be had by keyboard here, and a page has few places to stop at.

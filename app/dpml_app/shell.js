@@ -9,13 +9,18 @@ function show(page) {
   for (const part of body.querySelectorAll("[data-of]")) { part.classList.toggle("shown", part.dataset.of === page) }
   for (const link of links) {
     link.toggleAttribute("aria-current", link.dataset.page === page)
-    if (link.dataset.page === page) { link.setAttribute("aria-current", "page") }
+    if (link.dataset.page === page) {
+      link.setAttribute("aria-current", "page")
+      // on a phone the links stand in one line that is wider than the window
+      link.scrollIntoView({block: "nearest", inline: "nearest"})
+    }
   }
 }
 const pageOf = (query) => {
   const named = new URLSearchParams(query).get("page") ?? "explore"
   return links.some((link) => link.dataset.page === named) ? named : "explore"
 }
+show(body.dataset.page)
 function visit(query) { visited.data = {query: [query], at: [performance.now()]} }
 
 // Controls replace the entry of the history, pages add one. Browsers refuse more than some hundred replacements in

@@ -28,7 +28,7 @@ ARGUMENTS = [
 ]
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
 # the machine may be busy: what never comes is a failure, what comes late is none
-PATIENCE = 120_000
+PATIENCE = 30_000
 # so high that every card is near the view
 ALL_CARDS = 6000
 
@@ -321,8 +321,8 @@ class App:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    """A headless Chromium; without one the tests are skipped, but under CI they fail."""
+def start_browser(tmp_path_factory):
+    """Return a function that starts a Chromium; without one the tests are skipped, but under CI they fail."""
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
         message = f"no Chromium found: none of {', '.join(CHROMIUM)} is on the path"
@@ -332,11 +332,21 @@ def browser(tmp_path_factory):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        # one profile on disk: its pages share the cache of compiled scripts
-        profile = tmp_path_factory.mktemp("profile")
-        chromium = playwright.chromium.launch_persistent_context(profile, executable_path=executable, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+
+        def start():
+            # one profile on disk: its pages share the cache of compiled scripts
+            profile = tmp_path_factory.mktemp("profile")
+            return playwright.chromium.launch_persistent_context(profile, executable_path=executable, args=ARGUMENTS)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def browser(start_browser):
+    """A headless Chromium for all tests."""
+    chromium = start_browser()
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture(scope="session")

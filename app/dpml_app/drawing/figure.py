@@ -49,7 +49,7 @@ def new_figure(name: str, **options) -> figure:
         active_scroll=None,
         toolbar_location="above",
         output_backend="canvas",
-        **options,
+        **{"outline_line_color": None, **options},
     )
     p.toolbar.update(logo=None, autohide=True)
     for axis in p.axis:
@@ -80,7 +80,7 @@ def empty(source: ColumnDataSource) -> None:
 
 def percent_axis(axis) -> None:
     """Label shares as percentages."""
-    axis.formatter = NumeralTickFormatter(format="0%")
+    axis.formatter = NumeralTickFormatter(format="0 %")
 
 
 def p_range(p: figure) -> tuple[float, float]:

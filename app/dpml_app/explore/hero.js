@@ -1,18 +1,19 @@
 // What belongs to the ε that is chosen: the gap, every run, the marker. All of it is in the page already.
 const epsilon = controls.data.epsilon[0]
+const narrow = innerWidth < 700
 const known = curve.data
 const put = (model, values) => model.setv(values, {sync: false})
 const near = (a, b) => Math.abs(a - b) < 1e-9 * b
 const at = Array.from(known.epsilon).findIndex((e) => near(e, epsilon))
 if (marker.location !== epsilon) { put(marker, {location: epsilon}) }
 if (at < 0) {
-  put(gap, {data: {epsilon: [], mean: [], plain: [], middle: [], text: [], align: [], off: []}})
+  put(gap, {data: {epsilon: [], mean: [], plain: [], text: [], align: [], off: []}})
   put(dots, {data: {epsilon: [], accuracy: []}})
 } else {
   const mean = known.mean[at], plain = known.plain[at], points = 100 * (plain - mean)
   const text = points >= 0.05 ? `${points.toFixed(1)} points` : "no cost"
-  const side = epsilon < 1 ? {align: ["left"], off: [14]} : {align: ["right"], off: [-14]}
-  put(gap, {data: {epsilon: [epsilon], mean: [mean], plain: [plain], middle: [(mean + plain) / 2], text: [text], ...side}})
+  const side = epsilon < (narrow ? 0.2 : 1) ? {align: ["left"], off: [14]} : {align: ["right"], off: [-14]}
+  put(gap, {data: {epsilon: [epsilon], mean: [mean], plain: [plain], text: [text], ...side}})
   const shown = {epsilon: [], accuracy: []}
   const all = draws.data
   for (let i = 0; i < all.epsilon.length; i++) {
@@ -25,13 +26,12 @@ if (at < 0) {
   put(dots, {data: shown})
 }
 
-// On a phone the names stand inside: beside the plot they would take half of its width.
-const narrow = innerWidth < 700
+// On a phone the names stand inside: beside the plot they would take half of its width. The model's is left out there.
 const named = names.data
 const count = named.x.length
 if (count > 0 && (named.side[0] === "right") !== narrow) {
   const side = Array(count).fill(narrow ? "right" : "left"), off = Array(count).fill(narrow ? -6 : 12)
-  const down = narrow ? [-12, 24, 42, -12] : named.down
+  const down = narrow ? [-12, 24, -10000, -12] : named.down
   put(names, {data: {...named, side, off, down}})
 }
 const right = narrow ? 14 : RIGHT

@@ -45,7 +45,7 @@ class CostFigure:
         p.toolbar.autohide = True
         self.curve = empty_source("cost-curve", "epsilon", "mean", "low", "high", "plain")
         self.draws = empty_source("cost-draws", "epsilon", "run", "accuracy")
-        self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "middle", "text", "align", "off")
+        self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "text", "align", "off")
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
         # accuracies besides that the axis shows
@@ -73,14 +73,16 @@ class CostFigure:
         )
         p.text(
             "epsilon",
-            "middle",
+            "plain",
             "text",
             source=self.gap,
             color=COST,
             text_font_size="20px",
             text_font_style="bold",
             text_align="align",
-            text_baseline="middle",
+            # under the upper line, where the private curve never is
+            text_baseline="top",
+            y_offset=5,
             x_offset="off",
             level=OVERLAY,
             name="cost-words",
