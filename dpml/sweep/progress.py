@@ -78,4 +78,4 @@ def _bar(total: int, before: int) -> Any:
             from tqdm import tqdm
     else:
         from tqdm import tqdm
-    return tqdm(total=total, initial=before, unit="cell")
+    return tqdm(total=total, initial=before, unit="cell", mininterval=0.5)

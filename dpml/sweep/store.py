@@ -29,6 +29,7 @@ __all__ = ["Store", "fingerprint", "require_pyarrow"]
 
 FORMAT = 1
 MANIFEST, PARTS, LOCK, PARTIAL = "manifest.json", "parts", ".lock", ".partial"
+MARK = b"dpml.sweep"
 
 
 def require_pyarrow() -> Any:
@@ -105,7 +106,9 @@ class Store:
         import pyarrow
 
         frame = rows_of(self.batches[index], results)
-        table = pyarrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+        table = pyarrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(
+            {MARK: self._mark(index)}
+        )
         with self._new_file(self._path(index)) as partial:
             self._parquet.write_table(table, partial, compression="zstd")
 
@@ -113,13 +116,19 @@ class Store:
         """Return the rows of a batch."""
         path = self._path(index)
         try:
-            frame = self._parquet.read_table(path).to_pandas()
+            table = self._parquet.read_table(path)
         except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
             raise StoreDamaged(str(path), "is not a Parquet file: delete it to have it computed again") from error
+        frame = table.to_pandas()
         expected = sum(cell.draws for cell in self.batches[index])
-        if len(frame) != expected:
-            raise StoreDamaged(str(path), f"has {len(frame)} rows, not {expected}: delete it to have it computed again")
+        mark = (table.schema.metadata or {}).get(MARK)
+        if len(frame) != expected or mark != self._mark(index):
+            raise StoreDamaged(str(path), "has other rows than this sweep's: delete it to have it computed again")
         return frame
+
+    def _mark(self, index: int) -> bytes:
+        """Return what a file says of itself: the sweep and the number of its batch."""
+        return f"{fingerprint(self.facts)} {index}".encode()
 
     def _path(self, index: int) -> Path:
         return self.folder / PARTS / f"{index:07d}.parquet"

@@ -44,7 +44,7 @@ def summary_of(tables: Iterable[pd.DataFrame], settings: Sequence[str]) -> pd.Da
 
     One point's draws are in memory at a time.
     """
-    return joined(map(_summary, _by_point(tables, settings)), settings)
+    return joined(map(_summary, _by_point(tables, settings)), settings).astype({"draws": int})
 
 
 def _by_point(tables: Iterable[pd.DataFrame], settings: Sequence[str]) -> Iterator[pd.DataFrame]:
