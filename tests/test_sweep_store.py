@@ -1,4 +1,4 @@
-"""The folder of a sweep: killed and resumed, it holds what an undisturbed sweep writes; faults of a folder are named."""
+"""The folder of a sweep: killed and resumed it holds what an undisturbed sweep writes; faults of a folder are named."""
 
 import json
 import os
@@ -143,7 +143,7 @@ def test_a_damaged_file_is_named_and_computed_again_when_deleted(tmp_path):
         sweep(STUDY, out=tmp_path)
     # of the same length
     path.write_bytes((tmp_path / "parts" / "0000006.parquet").read_bytes())
-    with pytest.raises(StoreDamaged, match="0000003.*other rows"):
+    with pytest.raises(StoreDamaged, match=r"0000003.*other rows"):
         sweep(STUDY, out=tmp_path)
     path.unlink()
     pd.testing.assert_frame_equal(sweep(STUDY, out=tmp_path), table)
