@@ -156,6 +156,7 @@ def choose_features(
     *,
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
+    counts: Contingency | None = None,
 ) -> Choice:
     """Choose the features for a classifier, which is trained with the rest of ε.
 
@@ -178,6 +179,8 @@ def choose_features(
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator, optional
         None: secure noise.
+    counts : Contingency, optional
+        The exact counts of these records where they are known; X and codes are then not used.
 
     Returns
     -------
@@ -187,7 +190,7 @@ def choose_features(
     everything = np.ones(schema.n_features, dtype=bool)
     if steps.few is False:
         return Choice(everything, False, epsilon, steps)
-    counts = contingency(X, codes, schema.n_classes)
+    counts = contingency(X, codes, schema.n_classes) if counts is None else counts
     few = True
     if steps.few is None:
         assert schema.n_lower is not None
