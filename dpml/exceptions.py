@@ -22,6 +22,11 @@ __all__ = [
     "NoSecureSampler",
     "NotPrivate",
     "RelationMismatch",
+    "StoreBusy",
+    "StoreChanged",
+    "StoreDamaged",
+    "StoreError",
+    "SweepCancelled",
     "shown",
 ]
 
@@ -150,3 +155,51 @@ class DataNotFound(DpmlError, FileNotFoundError):
 
 class DataDamaged(DpmlError, ValueError):
     """A data file differs from the published file."""
+
+
+class StoreError(DpmlError):
+    """The folder of a sweep cannot be used; nothing in it was changed.
+
+    Parameters
+    ----------
+    path : str
+        Path of the folder or file.
+    cause : str
+        What is wrong with it, in words.
+    """
+
+    def __init__(self, path: str, cause: str):
+        self.path, self.cause = path, cause
+        super().__init__(f"the store path = {path!r} {cause}")
+
+    def __reduce__(self):
+        return type(self), (self.path, self.cause)
+
+
+class StoreChanged(StoreError):
+    """The folder holds results of another sweep, or of the same one by another version."""
+
+
+class StoreDamaged(StoreError):
+    """A file of a sweep's folder was cut, changed or removed, or the folder holds other files."""
+
+
+class StoreBusy(StoreError):
+    """Another process writes to the folder."""
+
+
+class SweepCancelled(DpmlError):
+    """A sweep was cancelled before all of its cells were computed.
+
+    Parameters
+    ----------
+    done, total : int
+        Cells that are done, and cells in all. Those that are done stay in the sweep's folder, if it has one.
+    """
+
+    def __init__(self, done: int, total: int):
+        self.done, self.total = done, total
+        super().__init__(f"the sweep was cancelled: {done:,} of {total:,} cells are done")
+
+    def __reduce__(self):
+        return type(self), (self.done, self.total)

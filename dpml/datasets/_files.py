@@ -129,7 +129,7 @@ def find(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | No
     folder = data_folder(data_home)
     path = folder / name
     if path.is_file():
-        problem = _problem(path, FILES[name].sha256)
+        problem = problem_of(path, FILES[name].sha256)
         if problem:
             raise DataDamaged(
                 f"the data file {name!r} in {folder} is damaged: {problem}. Delete it to have it downloaded "
@@ -140,7 +140,8 @@ def find(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | No
     return path
 
 
-def _problem(path: Path, sha256: str) -> str:
+def problem_of(path: Path, sha256: str) -> str:
+    """Return how a file differs from the published one, or an empty string."""
     if not path.stat().st_size:
         return f"it is empty (expected sha256 {sha256})"
     with path.open("rb") as file:
@@ -163,7 +164,7 @@ def _fetch(name: str, folder: Path, bar: Bar | None) -> None:
                     download(url, part)
                     if url.endswith(".zip"):
                         _extract(part, name)
-                    problem = _problem(part, source.sha256)
+                    problem = problem_of(part, source.sha256)
                 except zipfile.BadZipFile as error:
                     problem = str(error)
                 except OSError as error:

@@ -15,16 +15,19 @@ from dpml.studies.accuracy import (
 )
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
+from dpml.studies.named import STUDIES, NamedStudy, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
 from dpml.studies.tuning import SCHEMES, TuningStudy
 
 __all__ = [
     "SCHEMES",
+    "STUDIES",
     "AccuracyStudy",
     "AutoStudy",
     "BinnedNBStudy",
     "LogisticStudy",
     "MomentsNBStudy",
+    "NamedStudy",
     "NeededEpsilon",
     "PartitionedNBStudy",
     "PublishedNBStudy",
@@ -38,4 +41,5 @@ __all__ = [
     "non_private_logistic",
     "non_private_mixed_nb",
     "non_private_nb",
+    "register",
 ]

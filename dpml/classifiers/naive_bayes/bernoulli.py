@@ -7,7 +7,7 @@ Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `m
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from dpml.classifiers.naive_bayes.bernoulli_models import (
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.counts import (
     FACTOR,
+    Contingency,
     contingency,
     release_published,
     release_row_bounded,
@@ -44,6 +45,7 @@ from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
+from dpml.parquet import ParquetTable
 from dpml.schema import Schema, resolve_schema
 from dpml.selection.plan import choose_features
 
@@ -103,6 +105,25 @@ def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArra
     whole = np.full((*log_probabilities.shape[:2], mask.size), np.log(0.5))
     whole[:, :, mask] = log_probabilities
     return whole
+
+
+class _Records:
+    """Checked records in memory, and the statistics of them that a fit needs."""
+
+    def __init__(self, X: Any, codes: NDArray[np.intp], n_classes: int):
+        self.X, self.codes, self.n_classes = X, codes, n_classes
+
+    def counts(self) -> Contingency:
+        return contingency(self.X, self.codes, self.n_classes)
+
+    def shared_counts(self, row_bound: int, mask: NDArray[np.bool_]) -> Contingency:
+        return contingency(share_rows(columns_of(self.X, mask), row_bound), self.codes, self.n_classes)
+
+
+def _check_binary(schema: Schema) -> None:
+    if not schema.is_binary:
+        kinds = [f.name for f in schema.features if f.kind != "binary"]
+        raise InvalidParameter("schema", f"feature {kinds[0]!r} that is not binary", "binary in every feature")
 
 
 @dataclass(eq=False, repr=False)
@@ -223,37 +244,70 @@ class BernoulliNB(NaiveBayes):
             Labels among the schema's classes.
         """
         X = self._enter(X)
-        epsilon = check_epsilon(self.epsilon)
+        self._check()
+        schema = resolve_schema(self.schema, X)
+        _check_binary(schema)
+        rng = as_generator(self.random_state)
+        named = isinstance(X, pd.DataFrame)
+        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        return self._fit(_Records(X, codes, schema.n_classes), schema, named, rng)
+
+    def fit_parquet(self, table: ParquetTable) -> BernoulliNB:
+        """Fit to private records in Parquet files, which are read batch by batch.
+
+        The model equals, bit for bit, that of `fit` with the same `random_state` to the same records in memory. ε is
+        the same too. ``method="partitioned"`` is not offered.
+
+        Parameters
+        ----------
+        table : dpml.parquet.ParquetTable
+            Its own schema counts if the estimator has none; `on_invalid` is the estimator's.
+        """
+        self._enter(np.zeros((0, 1)))
+        self._check()
+        if not isinstance(table, ParquetTable):
+            raise InvalidParameter("table", type(table).__name__, "a dpml.parquet.ParquetTable")
+        if self.method == "partitioned":
+            raise InvalidParameter("method", self.method, "'row-bounded' or 'published' for a table in Parquet")
+        schema = table.facts if self.schema is None else resolve_schema(self.schema, None)
+        rng = as_generator(self.random_state)
+        records = replace(table, schema=schema, on_invalid="clip" if self.release else self.on_invalid)
+        return self._fit(records, schema, True, rng)
+
+    def _check(self) -> None:
+        """Check all parameters but the schema."""
+        check_epsilon(self.epsilon)
         check_choice(self.method, "method", METHODS)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         check_choice(self.selection, "selection", SELECTIONS)
-        relation = check_relation(self.relation)
-        pseudocount = check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
+        check_relation(self.relation)
+        check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
         if self.shrinkage is not None:
             check_number(self.shrinkage, "shrinkage", 0.0)
-        percentile = check_number(self.threshold_percentile, "threshold_percentile", 50.0, 100.0, open_upper=True)
+        check_number(self.threshold_percentile, "threshold_percentile", 50.0, 100.0, open_upper=True)
         if self.release:
             check_release(self.random_state)
-        schema = resolve_schema(self.schema, X)
-        if not schema.is_binary:
-            kinds = [f.name for f in schema.features if f.kind != "binary"]
-            raise InvalidParameter("schema", f"feature {kinds[0]!r} that is not binary", "binary in every feature")
+
+    def _fit(
+        self, records: _Records | ParquetTable, schema: Schema, named: bool, rng: np.random.Generator
+    ) -> BernoulliNB:
+        """Release the counts of checked records and learn from them."""
+        epsilon, relation, pseudocount = check_epsilon(self.epsilon), self.relation, float(self.pseudocount)
+        percentile = float(self.threshold_percentile)
         # A release has no seed, so the system's entropy seeds this generator. It assigns records to parts, one by one;
         # the privacy does not rest on these numbers being secret.
-        rng = as_generator(self.random_state)
         noise: Any = {"secure": True} if self.release else {"rng": rng}
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
-        D, C = schema.n_features, schema.n_classes
+        D = schema.n_features
         kept = schema
         if self.method == "published":
-            exact = contingency(X, codes, C)
+            exact = records.counts()
             charge(self.budget, relation, epsilon, label="BernoulliNB, published")
             noisy = release_published(exact, epsilon, relation=relation, **noise)
             threshold = published_threshold(epsilon, D, percentile, relation)
             log_on, log_off, log_prior = log_probabilities_published(noisy, threshold, pseudocount)
         elif self.method == "partitioned":
-            parts = contingency_of_partition(X, codes, C, rng=rng)
+            assert isinstance(records, _Records)
+            parts = contingency_of_partition(records.X, records.codes, schema.n_classes, rng=rng)
             charge(self.budget, relation, epsilon, label="BernoulliNB, partitioned")
             noisy = release_partitioned(parts, epsilon, relation=relation, **noise)
             threshold = published_threshold(epsilon, 1, percentile, relation)
@@ -262,16 +316,17 @@ class BernoulliNB(NaiveBayes):
             if self.row_bound is not None:
                 check_integer(self.row_bound, "row_bound", 1)
             elif schema.n_lower == 1:
-                warnings.warn(MISSING_NUMBER, FactWarning, stacklevel=2)
+                warnings.warn(MISSING_NUMBER, FactWarning, stacklevel=3)
             charge(self.budget, relation, epsilon, label="BernoulliNB, row-bounded")
             mask = np.ones(D, dtype=bool)
             if self.selection == "auto":
                 secure_rng = None if self.release else rng
-                choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=secure_rng)
+                options: Any = {"relation": relation, "rng": secure_rng, "counts": records.counts}
+                choice = choose_features(None, np.zeros(0, dtype=np.intp), schema, epsilon, **options)
                 epsilon, mask = choice.epsilon_left, choice.mask
                 kept = schema if mask.all() else schema.subset(mask)
             r = default_row_bound(kept, epsilon) if self.row_bound is None else min(self.row_bound, kept.n_features)
-            exact = contingency(share_rows(columns_of(X, mask), r), codes, C)
+            exact = records.shared_counts(r, mask)
             share = default_class_share(kept.n_features) if self.class_share is None else self.class_share
             shared: Any = {"relation": relation, "class_share": share}
             noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **shared, **noise)

@@ -1,0 +1,73 @@
+"""The command ``python -m dpml sweep study.yaml --out DIR``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["add_command"]
+
+AGAIN = "the same command goes on after a stop or a kill"
+
+
+def add_command(commands: Any, say: Callable[[str], None]) -> None:
+    """Add the command to a parser's; `say` prints a line."""
+    parser = commands.add_parser(
+        "sweep",
+        help="run the study that a YAML file declares, and keep its table as Parquet",
+        description="Run the study that a YAML file declares (dpml.sweep.sweep says what it holds). The results are "
+        f"Parquet files in DIR/parts, one row for each draw; {AGAIN}.",
+    )
+    parser.add_argument("study", help="path of the YAML file, for example with: study: naive-bayes")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results; empty, or of this sweep")
+    parser.add_argument("--jobs", type=int, default=None, help="workers; -1: one for each processor (default 1)")
+    parser.add_argument(
+        "--engine", help="serial, threads, processes or dask (default: processes with --jobs, dask with --scheduler)"
+    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, for example tcp://host:8786")
+    parser.add_argument("--memory", help='most memory for draws and result, for example "1 GiB"')
+    parser.add_argument("--quiet", action="store_true", help="no bar")
+    parser.set_defaults(run=lambda arguments: _sweep(arguments, say))
+
+
+def _sweep(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+    import contextlib
+
+    from dpml.sweep import sweep
+
+    engine = "dask" if arguments.scheduler and arguments.engine is None else arguments.engine
+    with contextlib.ExitStack() as stack:
+        if arguments.scheduler:
+            stack.enter_context(_client(arguments.scheduler))
+        table = sweep(
+            arguments.study,
+            out=arguments.out,
+            n_jobs=arguments.jobs,
+            engine=engine,
+            memory=arguments.memory,
+            summaries=True,
+            progress=not arguments.quiet,
+        )
+    plain = table.drop(columns=_constant(table))
+    say(plain.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep=""))
+    say(f"{len(table):,} combinations of settings and measures; every draw is in {arguments.out}/parts")
+    return 0
+
+
+def _constant(table: Any) -> list[str]:
+    """Return the columns among study, data and relation that say the same in every row."""
+    return [name for name in ("study", "data", "relation") if table[name].nunique() == 1]
+
+
+def _client(address: str) -> Any:
+    from dpml.exceptions import InvalidParameter, MissingExtra
+
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtra("--scheduler needs the extra 'distributed': pip install dpml[distributed]") from error
+    try:
+        return Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise InvalidParameter("scheduler", address, f"the address of a running scheduler ({error})") from error

@@ -1,0 +1,192 @@
+"""Statistics of tables that need not fit in memory: counts of binary features, from Parquet, batch by batch.
+
+A batch passes the same functions as a table in memory (`dpml.counts.contingency`, `dpml.encoding.share_rows`), and its
+counts are added up. Counts are whole numbers, and shares of records multiples of 1/1024; both add up exactly in floats.
+So the statistics equal those in memory bit for bit, in whatever batches the table is read, and so do all releases from
+them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import ON_INVALID, check_choice, check_integer
+from dpml.counts import Contingency, contingency
+from dpml.encoding import share_rows
+from dpml.exceptions import DataNotFound, InvalidData, InvalidParameter, MissingExtra
+from dpml.schema import Schema
+
+__all__ = ["ParquetTable"]
+
+MEMORY = 256 * 2**20
+# a record's numbers in a batch: as read, as floats, and twice where it is shared among its ones
+COPIES = 4
+LEAST_ROWS, MOST_ROWS = 256, 1 << 17
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """Records with binary features in Parquet files, read in batches.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        A file, a folder with files that end in ``.parquet``, or files. They have the same columns.
+    label : str
+        The column with the classes.
+    schema : Schema, optional
+        Public facts; every feature is binary and is looked up by its name. None: the canonical binary schema of all
+        other columns, classes (0, 1).
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain or a label that is not a class, as for an estimator.
+    memory : int
+        About the most bytes that a batch takes.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, DataNotFound, MissingExtra
+
+    Examples
+    --------
+    A selection and a classifier need no more than the counts:
+
+    >>> import pandas as pd, tempfile
+    >>> frame = pd.DataFrame({"a": [0, 1, 1, 1], "b": [0, 0, 1, 0], "y": [0, 0, 1, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     frame.to_parquet(f"{folder}/table.parquet")
+    ...     counts = ParquetTable(folder, "y").counts()
+    >>> counts.on.tolist(), counts.n.tolist()
+    ([[1.0, 0.0], [2.0, 1.0]], [2.0, 2.0])
+    """
+
+    path: str | os.PathLike | Sequence[str | os.PathLike]
+    label: str
+    schema: Schema | None = None
+    on_invalid: str = "raise"
+    memory: int = MEMORY
+
+    def __post_init__(self):
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        check_integer(self.memory, "memory", 1)
+        if self.label not in self._columns:
+            raise InvalidParameter("label", self.label, f"a column of {self.files[0]}: {_few(self._columns)}")
+        if not self.facts.is_binary:
+            other = next(f.name for f in self.facts.features if f.kind != "binary")
+            raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
+        missing = [name for name in self.facts.feature_names if name not in self._columns]
+        if missing:
+            raise InvalidData(f"the column {missing[0]!r} is missing in {self.files[0]}")
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """The files, in the order in which they are read."""
+        given = self.path if isinstance(self.path, (list, tuple)) else [self.path]
+        files: list[Path] = []
+        for each in map(Path, given):  # type: ignore[arg-type]
+            found = sorted(each.glob("*.parquet")) if each.is_dir() else [each] if each.is_file() else []
+            if not found:
+                raise DataNotFound(f"there is no Parquet file at {str(each)!r}")
+            files += found
+        if not files:
+            raise InvalidParameter("path", self.path, "a file, a folder, or a sequence of at least one")
+        return files
+
+    @cached_property
+    def facts(self) -> Schema:
+        """The schema, or the canonical one."""
+        if self.schema is not None:
+            return self.schema
+        names = [name for name in self._columns if name != self.label]
+        return Schema.binary(len(names), names)
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        return list(_reader(self.files[0]).schema_arrow.names)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of records. It is private unless the schema states it."""
+        return sum(_reader(path).metadata.num_rows for path in self.files)
+
+    # ---- statistics -----------------------------------------------------------------------------------------------
+
+    def counts(self, *, on_invalid: str | None = None) -> Contingency:
+        """Return the exact counts. They are private: give them to a release only."""
+        return self._added_up(lambda X: X, on_invalid)
+
+    def shared_counts(
+        self, row_bound: int, mask: NDArray[np.bool_] | None = None, *, on_invalid: str | None = None
+    ) -> Contingency:
+        """Return the exact counts of records that share `row_bound` among their ones, in the columns of a mask."""
+        row_bound = check_integer(row_bound, "row_bound", 1)
+        return self._added_up(lambda X: share_rows(X if mask is None else X[:, mask], row_bound), on_invalid)
+
+    def _added_up(self, transform: Any, on_invalid: str | None) -> Contingency:
+        C = self.facts.n_classes
+        on: Any = 0.0
+        n = np.zeros(C)
+        for X, codes in self.batches(on_invalid=on_invalid):
+            part = contingency(transform(X), codes, C)
+            on, n = on + part.on, n + part.n
+        if np.ndim(on) == 0:  # a table without records
+            on = contingency(transform(np.zeros((0, self.facts.n_features))), np.zeros(0, dtype=np.intp), C).on
+        return Contingency(on, n)
+
+    def batches(self, *, on_invalid: str | None = None) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+        """Yield the records and their classes as 0..C-1, checked against the schema, batch by batch."""
+        handling = self.on_invalid if on_invalid is None else on_invalid
+        names = self.facts.feature_names
+        bytes_of_row = 8 * (COPIES * len(names) + self.facts.n_classes)
+        rows = min(max(self.memory // bytes_of_row, LEAST_ROWS), MOST_ROWS)
+        for path in self.files:
+            for batch in _reader(path).iter_batches(batch_size=rows, columns=[*names, self.label]):
+                if batch.num_rows:
+                    yield self._checked(batch, names, handling)
+
+    def _checked(self, batch: Any, names: Sequence[str], on_invalid: str) -> tuple[Any, NDArray[np.intp]]:
+        X = _binary(batch, names)
+        if X is None:  # the schema names the column, the value and the domain, or clips
+            X = self.facts.check_features(batch.select(names).to_pandas(), on_invalid)[0]
+        labels = batch.column(self.label)
+        codes = self.facts.check_labels(labels.to_pandas().to_numpy(), on_invalid)
+        return (X, codes) if codes.min() >= 0 else (X[codes >= 0], codes[codes >= 0])
+
+
+def _binary(batch: Any, names: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the columns as zeros and ones if all of them are that, or None. Column by column is fast in Parquet."""
+    import pyarrow
+
+    X = np.empty((len(names), batch.num_rows))
+    for place, name in enumerate(names):
+        column = batch.column(name)
+        kind = column.type
+        if column.null_count or not (pyarrow.types.is_boolean(kind) or pyarrow.types.is_integer(kind)):
+            return None
+        X[place] = column.to_numpy(zero_copy_only=False)
+    if X.size and (X.min() < 0 or X.max() > 1):
+        return None
+    return X.T
+
+
+def _reader(path: Path) -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtra("Parquet needs the extra 'large': pip install dpml[large]") from error
+    try:
+        return pyarrow.parquet.ParquetFile(path)
+    except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
+        raise InvalidData(f"{str(path)!r} is not a Parquet file") from error
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:5]))
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown

@@ -1,0 +1,155 @@
+"""Studies by name: what a file that declares a sweep may ask for, and what each of its settings may be.
+
+A named study is built once for each data set, relation and combination of its *fixed* parameters, for these change the
+exact statistics. Its *settings* change the release only, so all of their values are drawn from the same statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpml._validate import check_choice, check_epsilon, check_flag, check_integer, check_number
+from dpml.datasets import Dataset
+from dpml.exceptions import InvalidParameter
+from dpml.selection.scores import KINDS
+from dpml.studies.accuracy import LogisticStudy, PartitionedNBStudy, RowBoundedNBStudy, SelectedNBStudy
+from dpml.studies.automatic import AutoStudy
+from dpml.studies.mixed import METHODS as MOMENTS
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
+
+__all__ = ["STUDIES", "NamedStudy", "register"]
+
+Check = Callable[[Any, str], Any]
+RESERVED = ("study", "data", "relation", "draws", "draw", "seed", "block", "paired")
+
+
+@dataclass(frozen=True)
+class NamedStudy:
+    """A study that a file can name.
+
+    Parameters
+    ----------
+    build : callable
+        ``build(dataset, relation=..., **fixed)`` returns a callable study for `dpml.sweep.sweep`. It is a function or
+        class of a module, so that another process can import it.
+    fixed : mapping of str to callable
+        Parameters of `build` besides these two. Each has a check, ``check(value, name)``, that returns the value or
+        raises `InvalidParameter`.
+    settings : mapping of str to callable
+        Settings of one call of the study, with their checks. "epsilon" is among them.
+    binary : bool
+        Whether it works on the binary columns of a data set, whose number is the largest `n_features`. Otherwise it
+        works on the raw table.
+    """
+
+    build: Callable[..., Any]
+    fixed: Mapping[str, Check]
+    settings: Mapping[str, Check]
+    binary: bool = True
+
+    def fits(self, dataset: Dataset, settings: Mapping[str, Any]) -> None:
+        """Check what depends on the data set: that it has a raw table where one is needed, and T <= D."""
+        if not self.binary and dataset.frame_schema is None and self.build is not AutoStudy:
+            raise InvalidParameter("data", dataset.name, "a data set whose raw table has features")
+        if settings.get("n_features") is not None:
+            check_integer(settings["n_features"], "n_features", 1, dataset.schema.n_features)
+
+
+def _number(lower: float, upper: float = float("inf"), *, open_lower: bool = False, open_upper: bool = False) -> Check:
+    return lambda value, name: check_number(value, name, lower, upper, open_lower=open_lower, open_upper=open_upper)
+
+
+def _choice(*allowed: str) -> Check:
+    return lambda value, name: check_choice(value, name, allowed)
+
+
+def _integer(lower: int) -> Check:
+    return lambda value, name: check_integer(value, name, lower)
+
+
+def _or_none(check: Check) -> Check:
+    """Return a check that also takes None, which stands for the public rule or for all."""
+    return lambda value, name: None if value is None else check(value, name)
+
+
+_POSITIVE = _number(0.0, open_lower=True)
+_SHARE = _number(0.0, 1.0, open_lower=True, open_upper=True)
+_PERCENTILE = _number(50.0, 100.0, open_upper=True)
+_EPSILON: dict[str, Check] = {"epsilon": check_epsilon}
+_AUC: dict[str, Check] = {"auc": check_flag}
+_ALGORITHM_1: dict[str, Check] = {"threshold_percentile": _PERCENTILE, "pseudocount": _POSITIVE}
+_SMOOTHED: dict[str, Check] = {"pseudocount": _POSITIVE, "shrinkage": _or_none(_number(0.0))}
+
+
+class _NaiveBayes(SelectedNBStudy):
+    """Algorithm 1 on T features that the exponential mechanism has chosen; without `n_features`, on all."""
+
+    def models(self, epsilon, *, n_features=None, **options):
+        return super().models(epsilon, n_features=n_features or self.schema.n_features, **options)
+
+
+STUDIES: dict[str, NamedStudy] = {
+    "naive-bayes": NamedStudy(
+        _NaiveBayes,
+        {"score": _choice(*KINDS)},
+        {**_EPSILON, "n_features": _or_none(_integer(1)), "selection_share": _SHARE, **_ALGORITHM_1, **_AUC},
+    ),
+    "row-bounded-naive-bayes": NamedStudy(
+        RowBoundedNBStudy,
+        {"row_bound": _or_none(_integer(1))},
+        {**_EPSILON, "class_share": _or_none(_SHARE), **_SMOOTHED, **_AUC},
+    ),
+    "partitioned-naive-bayes": NamedStudy(
+        PartitionedNBStudy, {"deals": _integer(1)}, {**_EPSILON, **_ALGORITHM_1, **_AUC}
+    ),
+    "logistic-regression": NamedStudy(
+        LogisticStudy,
+        {"method": _choice("output", "objective"), "row_bound": _or_none(_integer(1))},
+        {**_EPSILON, "reg_lambda": _POSITIVE, **_AUC},
+    ),
+    "binned-naive-bayes": NamedStudy(
+        BinnedNBStudy,
+        {"row_bound": _or_none(_integer(1))},
+        {**_EPSILON, "n_bins": _or_none(_integer(1)), "class_share": _SHARE, "pseudocount": _POSITIVE, **_AUC},
+        binary=False,
+    ),
+    "moments-naive-bayes": NamedStudy(
+        MomentsNBStudy,
+        {"method": _choice(*MOMENTS)},
+        {**_EPSILON, "trim": _or_none(_integer(0)), "pseudocount": _POSITIVE, **_AUC},
+        binary=False,
+    ),
+    "automatic": NamedStudy(AutoStudy, {}, {**_EPSILON, "grids": _integer(1), **_AUC}, binary=False),
+}
+
+
+def register(name: str, study: NamedStudy) -> None:
+    """Add a study of your own to `STUDIES`, under a name that is not taken.
+
+    Parameters
+    ----------
+    name : str
+        What a file writes after ``study:``.
+    study : NamedStudy
+
+    Raises
+    ------
+    InvalidParameter
+        The name is taken or empty, a setting has a name that a sweep uses itself, or "epsilon" is no setting.
+
+    Examples
+    --------
+    >>> register("naive-bayes", STUDIES["naive-bayes"])
+    Traceback (most recent call last):
+    dpml.exceptions.InvalidParameter: name = 'naive-bayes' is not allowed: it must be ...
+    """
+    if not isinstance(name, str) or not name.strip() or name in STUDIES:
+        raise InvalidParameter("name", name, f"a name that is not taken; taken are {', '.join(STUDIES)}")
+    taken = [each for each in (*study.fixed, *study.settings) if each in RESERVED]
+    if taken:
+        raise InvalidParameter("study", taken[0], f"one without a parameter named {', '.join(RESERVED)}")
+    if "epsilon" not in study.settings or set(study.fixed) & set(study.settings):
+        raise InvalidParameter("study", sorted(study.settings), "one with a setting 'epsilon', and each name once")
+    STUDIES[name] = study

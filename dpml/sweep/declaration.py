@@ -1,0 +1,264 @@
+"""What a sweep is asked for, as a dict or a YAML file, and its check: faults are named before anything is computed."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dpml._validate import RELATIONS, check_choice, check_flag, check_integer, check_relation
+from dpml.datasets import NAMES
+from dpml.exceptions import InvalidParameter
+from dpml.studies.named import STUDIES, NamedStudy
+
+__all__ = ["DRAWS", "Declaration", "Family", "declared", "read_yaml"]
+
+DRAWS = 50
+BLOCK = 100
+MOST_ROWS = 1_000_000_000
+MOST_POINTS = 1_000_000
+MOST_BYTES = 1_000_000
+TOP = ("study", "data", "relation", "draws", "seed", "block", "paired")
+
+
+@dataclass(frozen=True)
+class Family:
+    """One named study with the values of its parameters; the points are their Cartesian product.
+
+    Parameters
+    ----------
+    name : str
+    fixed, settings : dict of str to tuple
+        Values of each parameter that was stated, in the order of the study's own table.
+    """
+
+    name: str
+    fixed: Mapping[str, tuple]
+    settings: Mapping[str, tuple]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A sweep that has been checked.
+
+    Parameters
+    ----------
+    families : tuple of Family
+    data : tuple of dict
+        ``name`` and the options of `dpml.datasets.load`.
+    relations : tuple of str
+    draws, seed, block : int
+    paired : bool
+        Whether all points draw from the same streams.
+    """
+
+    families: tuple[Family, ...]
+    data: tuple[Mapping[str, Any], ...]
+    relations: tuple[str, ...] = ("add-remove",)
+    draws: int = DRAWS
+    seed: int = 0
+    block: int = BLOCK
+    paired: bool = True
+    studies: Mapping[str, NamedStudy] = field(default_factory=dict, compare=False, repr=False)
+
+    def facts(self) -> dict[str, Any]:
+        """Return all that decides the results, as plain values that JSON can hold."""
+        families = [{"name": f.name, "fixed": dict(f.fixed), "settings": dict(f.settings)} for f in self.families]
+        return {
+            "study": families,
+            "data": [dict(each) for each in self.data],
+            "relation": list(self.relations),
+            **{name: getattr(self, name) for name in ("draws", "seed", "block", "paired")},
+        }
+
+
+def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
+    """Return the checked declaration of a mapping, or of the YAML file at a path.
+
+    Raises
+    ------
+    InvalidParameter
+        With the name, the value and what is allowed.
+
+    Examples
+    --------
+    >>> declared({"study": "naive-bayes", "data": "census", "epsilon": [0.1, 1]}).families[0].settings
+    {'epsilon': (0.1, 1.0)}
+    """
+    given = study if isinstance(study, Mapping) else read_yaml(study)
+    _check_names(given, (*TOP, *_all_parameters()), "a key of the sweep")
+    for name in ("study", "data"):
+        if name not in given:
+            raise InvalidParameter(name, None, "stated")
+    families = tuple(_family(each, given) for each in _entries(given["study"], "study"))
+    _check_shared(given, families)
+    draws = check_integer(given.get("draws", DRAWS), "draws", 1, MOST_ROWS)
+    found = Declaration(
+        families=families,
+        data=tuple(_data(each) for each in _entries(given["data"], "data")),
+        relations=_values(given.get("relation", "add-remove"), "relation", check_relation, RELATIONS),
+        draws=draws,
+        seed=check_integer(given.get("seed", 0), "seed", 0),
+        block=min(check_integer(given.get("block", BLOCK), "block", 1), draws),
+        paired=check_flag(given.get("paired", True), "paired"),
+        studies={family.name: STUDIES[family.name] for family in families},
+    )
+    for name, items in (("study", found.families), ("data", found.data)):
+        _check_once(items, name)
+    points = len(found.data) * len(found.relations) * sum(map(_size, families))
+    if points > MOST_POINTS:
+        raise InvalidParameter("points", points, f"at most {MOST_POINTS:,} combinations of settings")
+    if points * draws > MOST_ROWS:
+        raise InvalidParameter("draws", draws, f"at most {MOST_ROWS // points:,}, for {points:,} combinations")
+    return found
+
+
+# ---- the parts --------------------------------------------------------------------------------------------------
+
+
+def _size(family: Family) -> int:
+    size = 1
+    for values in (*family.fixed.values(), *family.settings.values()):
+        size *= len(values)
+    return size
+
+
+def _all_parameters() -> list[str]:
+    return list(dict.fromkeys(name for s in STUDIES.values() for name in (*s.fixed, *s.settings)))
+
+
+def _entries(value: Any, name: str) -> list:
+    """Return one entry or a list of entries as a list."""
+    entries = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not entries:
+        raise InvalidParameter(name, value, "a name or a list of at least one")
+    return entries
+
+
+def _family(entry: Any, given: Mapping[str, Any]) -> Family:
+    """Return a study's parameters: its own, and those that all studies share."""
+    own = dict(entry) if isinstance(entry, Mapping) else {"name": entry}
+    name = check_choice(own.pop("name", None), "study", tuple(STUDIES))
+    table = STUDIES[name]
+    known = (*table.fixed, *table.settings)
+    _check_names(own, known, f"a parameter of {name!r}")
+    shared = {key: value for key, value in given.items() if key in known}
+    both = sorted(set(own) & set(shared))
+    if both:
+        raise InvalidParameter(both[0], own[both[0]], f"stated once, for {name!r} or for all studies")
+    all_of_them = {**shared, **own}
+    if "epsilon" not in all_of_them:
+        raise InvalidParameter("epsilon", None, "stated: a number > 0 or a list of them")
+    # in the table's order, so that the order of the file's lines changes nothing
+    fixed = {key: _values(all_of_them[key], key, check) for key, check in table.fixed.items() if key in all_of_them}
+    settings = {
+        key: _values(all_of_them[key], key, check) for key, check in table.settings.items() if key in all_of_them
+    }
+    return Family(name, fixed, settings)
+
+
+def _check_shared(given: Mapping[str, Any], families: Iterable[Family]) -> None:
+    """Refuse a parameter for all studies that one of them does not have: it would be ignored there."""
+    for key in given:
+        for family in families:
+            table = STUDIES[family.name]
+            if key not in (*TOP, *table.fixed, *table.settings):
+                known = ", ".join((*table.fixed, *table.settings))
+                raise InvalidParameter("key", key, f"a parameter of {family.name!r}, which has {known}")
+
+
+def _values(value: Any, name: str, check: Any, allowed: tuple[str, ...] = ()) -> tuple:
+    """Return one value or a list of them as a tuple of checked, different values."""
+    values = value if isinstance(value, (list, tuple)) else [value]
+    if not len(values):
+        raise InvalidParameter(name, value, "a value or a list of at least one")
+    if len(values) > MOST_POINTS:
+        raise InvalidParameter(name, f"a list of {len(values):,}", f"a list of at most {MOST_POINTS:,}")
+    checked = tuple(check(each, name) for each in values)
+    _check_once(checked, name)
+    return checked
+
+
+def _check_once(values: tuple, name: str) -> None:
+    seen: set[str] = set()
+    for value in values:
+        text = repr(value)
+        if text in seen:
+            raise InvalidParameter(name, value, "listed once")
+        seen.add(text)
+
+
+def _data(entry: Any) -> dict[str, Any]:
+    """Return the name of a data set and the options of its `load`."""
+    own = dict(entry) if isinstance(entry, Mapping) else {"name": entry}
+    name = check_choice(own.pop("name", None), "data", NAMES)
+    for key, value in own.items():
+        if not isinstance(key, str) or not isinstance(value, (int, str)) or isinstance(value, bool):
+            raise InvalidParameter(f"data: {key}", value, "an option of dpml.datasets.load: a whole number or a text")
+    return {"name": name, **{key: own[key] for key in sorted(own)}}
+
+
+def _check_names(given: Mapping[Any, Any], known: Iterable[str], what: str) -> None:
+    names = list(dict.fromkeys(known))
+    for key in given:
+        if key not in names:
+            near = difflib.get_close_matches(str(key), names, n=1) if isinstance(key, str) else []
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise InvalidParameter("key", key, f"{what}: {', '.join(names)}{hint}")
+
+
+# ---- YAML -------------------------------------------------------------------------------------------------------
+
+
+def read_yaml(path: str | os.PathLike) -> dict[Any, Any]:
+    """Return the mapping that a YAML file holds.
+
+    A key that stands there twice is refused, and so are anchors, because a small file could unfold to a huge one.
+    """
+    import yaml  # slow, and only files need it
+
+    class Loader(yaml.SafeLoader):
+        """Plain values only; each key once; no anchors."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                raise yaml.constructor.ConstructorError(None, None, "anchors are not read", event.start_mark)
+            return super().compose_node(parent, index)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict:
+            found: dict = {}
+            for key_node, value_node in node.value:
+                key = self.construct_object(key_node, deep=True)
+                if not isinstance(key, str) or key in found:
+                    problem = f"the key {key!r} stands twice" if isinstance(key, str) else "a key is not text"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
+                found[key] = self.construct_object(value_node, deep=deep)
+            return found
+
+    # YAML 1.1 takes 1e-3, without a point, for text
+    number = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+0123456789"))
+    place = os.fspath(path)
+    allowed = "the path of a YAML file whose top level is a mapping, such as 'study: naive-bayes'"
+    try:
+        file = Path(place)
+        if file.stat().st_size > MOST_BYTES:
+            raise InvalidParameter("study", place, f"{allowed}, of at most {MOST_BYTES:,} bytes")
+        found = yaml.load(file.read_bytes(), Loader)
+    except OSError as error:
+        raise InvalidParameter("study", place, f"{allowed} ({error.strerror or type(error).__name__})") from error
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError) as error:
+        if isinstance(error, InvalidParameter):
+            raise
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or str(error) or type(error).__name__
+        raise InvalidParameter("study", place, f"{allowed} ({where}{' '.join(problem.split())[:120]})") from error
+    if not isinstance(found, dict):
+        raise InvalidParameter("study", place, f"{allowed} (its top level is {type(found).__name__})")
+    return found

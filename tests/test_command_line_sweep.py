@@ -1,0 +1,115 @@
+"""``python -m dpml sweep`` and ``python -m dpml data``."""
+
+import shutil
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from dpml.__main__ import main
+from dpml.datasets import NAMES, card
+from dpml.sweep import sweep
+
+STUDY = """\
+study: naive-bayes
+data: {name: toy, n: 60}
+epsilon: [0.1, 1.0]
+n_features: [2, 4]
+draws: 5
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY)
+    return str(path)
+
+
+def test_a_file_becomes_parquet_and_a_table(study, tmp_path, capsys):
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    out = tmp_path / "results"
+    assert main(["sweep", study, "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "4/4" in printed.err
+    assert "4 combinations" in printed.out
+    kept = pd.concat([pd.read_parquet(path) for path in sorted(out.glob("parts/*.parquet"))])
+    assert kept["accuracy"].tolist() == sweep(study)["accuracy"].tolist()
+    # the same again has nothing left to do, and says the same
+    assert main(["sweep", study, "--out", str(out), "--quiet", "--memory", "100 MiB"]) == 0
+    again = capsys.readouterr()
+    assert again.out == printed.out
+    assert again.err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (STUDY.replace("draws: 5", "draws: 0"), "error: draws = 0"),
+        (STUDY.replace("naive-bayes", "naive"), "error: study = 'naive'"),
+        (STUDY + "draws: 6\n", "the key 'draws' stands twice"),
+    ],
+)
+def test_a_bad_file_is_a_wrong_call(study, tmp_path, capsys, text, message):
+    (tmp_path / "study.yaml").write_text(text)
+    assert main(["sweep", study, "--out", str(tmp_path / "results")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_another_study_in_the_folder_is_a_wrong_call(study, tmp_path, capsys):
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    assert main(["sweep", study, "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    (tmp_path / "study.yaml").write_text(STUDY.replace("draws: 5", "draws: 6"))
+    assert main(["sweep", study, "--out", str(tmp_path / "out")]) == 2
+    assert "draws = 5, not 6: name another folder" in capsys.readouterr().err
+
+
+def test_the_command_line_starts_without_what_a_sweep_needs():
+    program = (
+        "import dpml.__main__ as m, sys; m._parser(); print([x for x in ('joblib', 'sklearn') if x in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+# ---- data -------------------------------------------------------------------------------------------------------
+
+
+def test_every_data_set_is_listed(tmp_path, capsys):
+    assert main(["data", "list", "--folder", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == list(NAMES)
+    states = {line.split()[0]: line for line in lines[:-1]}
+    assert "is made by the library" in states["census"]
+    assert "is missing" in states["adult"]
+    (tmp_path / card("skin")["files"][0]).write_text("")
+    assert main(["data", "list", "skin", "--folder", str(tmp_path)]) == 0
+    assert "is here" in capsys.readouterr().out
+
+
+def test_missing_and_damaged_files_are_told_from_good_ones(tmp_path, capsys):
+    assert main(["data", "check", "skin", "--folder", str(tmp_path)]) == 1
+    assert "it is missing" in capsys.readouterr().out
+    (tmp_path / card("skin")["files"][0]).write_text("1 2 3 4")
+    assert main(["data", "check", "skin", "--folder", str(tmp_path)]) == 1
+    assert "expected sha256" in capsys.readouterr().out
+    # a damaged file is left where it is, and named
+    assert main(["data", "fetch", "skin", "--folder", str(tmp_path)]) == 1
+    assert "damaged" in capsys.readouterr().out
+    assert main(["data", "check", "census", "toy", "--folder", str(tmp_path)]) == 0
+
+
+@pytest.mark.data
+def test_the_published_file_is_as_published(data_home, tmp_path, capsys):
+    [file] = card("seeds")["files"]
+    shutil.copy(data_home / file, tmp_path)
+    for action in ("check", "fetch"):
+        assert main(["data", action, "seeds", "--folder", str(tmp_path)]) == 0
+        assert file in capsys.readouterr().out
+
+
+def test_an_unknown_data_set_is_a_wrong_call(capsys):
+    assert main(["data", "check", "adlut"]) == 2
+    assert "name = 'adlut'" in capsys.readouterr().err

@@ -1,0 +1,268 @@
+"""What declares a sweep: a dict or a YAML file. Every fault is named, whatever the file holds."""
+
+import re
+import textwrap
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dpml.datasets import load
+from dpml.exceptions import InvalidParameter
+from dpml.studies import STUDIES, NamedStudy, RowBoundedNBStudy, register
+from dpml.studies.named import RESERVED
+from dpml.sweep import declared, sweep
+from dpml.sweep.plan import cells_of, points_of
+
+GOOD = {"study": "naive-bayes", "data": "census", "epsilon": [0.1, 1.0], "n_features": [5, 10], "draws": 4, "seed": 1}
+
+
+def yaml_file(folder, text):
+    path = folder / "study.yaml"
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+    return path
+
+
+def test_a_file_and_a_dict_declare_the_same(tmp_path):
+    path = yaml_file(
+        tmp_path,
+        """\
+        study: naive-bayes
+        data: census
+        n_features: [5, 10]
+        epsilon: [1e-1, 1]   # the order of lines changes nothing
+        draws: 4
+        seed: 1
+        """,
+    )
+    assert declared(path) == declared(str(path)) == declared(GOOD)
+    assert declared(path).facts() == declared(GOOD).facts()
+
+
+def test_points_are_the_product_of_all_lists():
+    declaration = declared(
+        {
+            "study": ["row-bounded-naive-bayes", {"name": "naive-bayes", "n_features": [1, 2], "score": ["count"]}],
+            "data": ["toy", {"name": "census", "seed": 3, "n": 50}],
+            "relation": ["add-remove", "replace-one"],
+            "epsilon": [1, 2, 3],
+            "draws": 250,
+        }
+    )
+    points = [point.row() for point in points_of(declaration)]
+    assert len(points) == 2 * 2 * 3 * (1 + 2)
+    assert len({str(point) for point in points}) == len(points)
+    assert points[0] == {"study": "row-bounded-naive-bayes", "data": "toy", "relation": "add-remove", "epsilon": 1.0}
+    assert {point["data"] for point in points} == {"toy", "census (n=50, seed=3)"}
+    cells = list(cells_of(declaration))
+    assert [(cell.first, cell.draws) for cell in cells[:3]] == [(0, 100), (100, 100), (200, 50)]
+    assert len(cells) == 3 * len(points)
+
+
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_every_name_is_a_study_that_runs(name):
+    table = sweep({"study": name, "data": {"name": "census", "n": 1000}, "epsilon": 1.0, "draws": 2, "auc": True})
+    assert table[["accuracy", "auc"]].to_numpy().min() > 0.2
+    assert len(table) == 2
+
+
+def test_every_parameter_of_every_study_reaches_it():
+    """One value of each: a name in the table that the study does not know would raise."""
+    values = {"score": "mutual_information", "row_bound": 2, "deals": 2, "method": None, "n_features": 3, "n_bins": 4}
+    values |= {"selection_share": 0.3, "threshold_percentile": 70, "pseudocount": 2, "auc": False, "class_share": 0.2}
+    values |= {"shrinkage": 0.1, "reg_lambda": 2.0, "trim": 1, "grids": 1, "epsilon": 1.0}
+    methods = {"logistic-regression": "objective", "moments-naive-bayes": "global"}
+    for name, study in STUDIES.items():
+        own = {key: methods[name] if key == "method" else values[key] for key in (*study.fixed, *study.settings)}
+        table = sweep({"study": name, "data": {"name": "census", "n": 300}, "draws": 1, **own})
+        assert table[list(own)].iloc[0].tolist() == list(own.values())
+
+
+# ---- what is refused --------------------------------------------------------------------------------------------
+
+BAD = [
+    ({"study": None}, "study = None"),
+    ({"study": "naive-base"}, "study = 'naive-base'.*'naive-bayes', 'row-bounded-naive-bayes'"),
+    ({"study": []}, r"study = \[\]"),
+    ({"study": ["naive-bayes", "naive-bayes"]}, "study = .*listed once"),
+    ({"study": {"name": "naive-bayes", "colour": 1}}, "key = 'colour'.*a parameter of 'naive-bayes'"),
+    ({"study": {"name": "naive-bayes", "epsilon": 3}}, "epsilon = 3.*stated once"),
+    ({"study": "automatic"}, "key = 'n_features'.*a parameter of 'automatic', which has epsilon, grids, auc"),
+    ({"data": "censos"}, "data = 'censos'.*'census'"),
+    ({"data": {"n": 3}}, "data = None"),
+    ({"data": {"name": "census", "n": 1.5}}, r"data: n = 1\.5"),
+    ({"data": {"name": "census", "size": 3}}, "option = 'size'.*one of n, seed"),
+    ({"data": ["census", "census"]}, "listed once"),
+    ({"relation": "remove"}, "relation = 'remove'.*'add-remove', 'replace-one'"),
+    ({"epsilon": []}, r"epsilon = \[\]"),
+    ({"epsilon": [1.0, 1.0]}, r"epsilon = 1\.0.*listed once"),
+    ({"epsilon": [1, 1.0]}, r"epsilon = 1\.0.*listed once"),
+    ({"epsilon": 0}, "epsilon = 0"),
+    ({"epsilon": "1"}, "epsilon = '1'"),
+    ({"epsilon": True}, "epsilon = True"),
+    ({"epsilon": [[1.0]]}, r"epsilon = \[1\.0\]"),
+    ({"epsilon": {"from": 1}}, "epsilon = {'from': 1}"),
+    ({"epsilon": float("nan")}, "epsilon = nan"),
+    ({"epsilon": 10**400}, "epsilon = 1000"),
+    ({"n_features": 0}, "n_features = 0"),
+    ({"n_features": 2.0}, r"n_features = 2\.0"),
+    ({"n_features": 9999}, "n_features = 9999.*from 1 to"),
+    ({"draws": 0}, "draws = 0"),
+    ({"draws": [5, 10]}, r"draws = \[5, 10\]"),
+    ({"draws": 10**12}, "draws = 1000000000000"),
+    ({"seed": -1}, "seed = -1"),
+    ({"block": 0}, "block = 0"),
+    ({"paired": "no"}, "paired = 'no'"),
+    ({"nfeatures": [5]}, "key = 'nfeatures'.*did you mean 'n_features'"),
+    ({3: 4}, "key = 3"),
+    ({"epsilon": list(range(1, 2001)), "n_features": list(range(1, 1001))}, "points = 2000000"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD)
+def test_a_fault_is_named_before_anything_is_computed(change, message, monkeypatch):
+    monkeypatch.setattr("dpml.sweep.engine.measure", lambda *_: pytest.fail("it was computed"))
+    with pytest.raises(InvalidParameter, match=message):
+        sweep({**GOOD, **change})
+
+
+@pytest.mark.parametrize("name", ["study", "data", "epsilon"])
+def test_what_is_missing_is_named(name):
+    with pytest.raises(InvalidParameter, match=f"{name} = None"):
+        sweep({key: value for key, value in GOOD.items() if key != name})
+
+
+def test_a_study_of_raw_tables_refuses_text():
+    with pytest.raises(InvalidParameter, match=r"data = 'sms'"):
+        STUDIES["binned-naive-bayes"].fits(_Text(), {})
+
+
+class _Text:
+    name, frame_schema = "sms", None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "top level is NoneType"),
+        ("- naive-bayes", "top level is list"),
+        ("study: naive-bayes\nstudy: automatic\n", "line 2, column 1: the key 'study' stands twice"),
+        ("study: [naive-bayes", "line 1"),
+        ("study: !!python/object/apply:os.getcwd []", "line 1, column 8"),
+        ("a: &a [1, 2]\nb: *a\n", "anchors are not read"),
+        ("? [1, 2]\n: 3\n", "a key is not text"),
+        ("when: 2001-99-99", "a YAML file"),
+        ("study: \x00", "a YAML file"),
+        ("[" * 20_000, "a YAML file"),
+        ("study: 0x", "key|study|epsilon|data"),
+    ],
+)
+def test_a_file_that_is_no_mapping_is_named_with_its_place(tmp_path, text, message):
+    path = tmp_path / "study.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidParameter, match=message):
+        declared(path)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "latin.yaml").write_bytes(b"study: na\xefve")
+    (tmp_path / "huge.yaml").write_bytes(b"#" * 1_000_001)
+    for name, message in (
+        ("none.yaml", "No such file"),
+        ("", "directory"),
+        ("latin.yaml", "YAML"),
+        ("huge.yaml", "at"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            declared(tmp_path / name)
+
+
+def assert_named_or_fine(study):
+    """A declaration, or an error that has a name, a value and what is allowed, in a message of some lines at most."""
+    message = fault(study)
+    assert message is None or (re.search(r" is not allowed: it must be \S", message) and len(message) < 2000)
+
+
+def fault(study):
+    """Return the message of a named error, or None where a sweep is declared."""
+    try:
+        found = declared(study)
+    except InvalidParameter as error:
+        return str(error)
+    return None if found.draws and found.families else "nothing is declared"
+
+
+def test_the_same_file_without_each_line_or_with_it_twice(tmp_path):
+    lines = yaml.safe_dump(GOOD).splitlines()
+    path = tmp_path / "study.yaml"
+    for number in range(len(lines)):
+        for changed in (lines[:number] + lines[number + 1 :], lines[: number + 1] + lines[number:]):
+            path.write_text("\n".join(changed))
+            assert_named_or_fine(path)
+
+
+# ---- fuzz -------------------------------------------------------------------------------------------------------
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates() | st.binary(max_size=4)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(SCALARS, part, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from([*GOOD, "relation", "block", "paired", "score", "auc", "name", "study "]) | st.text(max_size=5)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.dictionaries(KEYS, VALUES, max_size=4), st.sets(st.sampled_from(list(GOOD)), max_size=2))
+@example({"epsilon": [float("inf")]}, set())
+def test_any_mapping_is_a_sweep_or_a_named_error(change, removed):
+    asked = {**GOOD, **change}
+    assert_named_or_fine({key: value for key, value in asked.items() if key not in removed})
+
+
+TEXT = yaml.safe_dump(GOOD)
+PIECES = st.sampled_from([*"[]{}:,-&*!|>'\"%@`#?~\n\t ", "1e-3", "0x", "1:60", "<<: ", "null", "\x00", "é", "---\n"])
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.integers(0, len(TEXT)), st.integers(0, 4), PIECES), min_size=1, max_size=4))
+def test_any_file_is_a_sweep_or_a_named_error(tmp_path_factory, edits):
+    text = TEXT
+    for place, cut, piece in edits:
+        text = text[:place] + piece + text[place + cut :]
+    path = tmp_path_factory.getbasetemp() / "fuzzed.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert_named_or_fine(path)
+
+
+# ---- a study of one's own ---------------------------------------------------------------------------------------
+
+
+def test_a_registered_study_is_swept_by_its_name():
+    register("mine", NamedStudy(RowBoundedNBStudy, {}, {"epsilon": STUDIES["naive-bayes"].settings["epsilon"]}))
+    try:
+        table = sweep({"study": "mine", "data": {"name": "toy", "n": 50}, "epsilon": 1.0, "draws": 3})
+    finally:
+        del STUDIES["mine"]
+    expected = RowBoundedNBStudy(load("toy", n=50))(1.0, draws=3, rng=np.random.default_rng(0))
+    assert table["accuracy"].tolist() == expected["accuracy"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed", "kept", "message"),
+    [
+        ("naive-bayes", {}, {"epsilon": float}, "name = 'naive-bayes'"),
+        (" ", {}, {"epsilon": float}, "name = ' '"),
+        ("mine", {}, {}, "a setting 'epsilon'"),
+        ("mine", {"epsilon": float}, {"epsilon": float}, "each name once"),
+        *[("mine", {}, {"epsilon": float, name: int}, f"study = '{name}'") for name in RESERVED],
+    ],
+)
+def test_what_cannot_be_registered_is_named(name, fixed, kept, message):
+    with pytest.raises(InvalidParameter, match=message):
+        register(name, NamedStudy(RowBoundedNBStudy, fixed, kept))
+    assert "mine" not in STUDIES
