@@ -210,7 +210,7 @@ def test_noise_is_drawn_around_the_minimiser():
 def test_the_machine_of_section_6_is_not_at_the_lambda_of_its_noise():
     """Ji and Elkan 2013 compare noise for Λ = 0.1 with a support vector machine of norm 7.17.
 
-    The mean hinge loss at 0 is 1, so a minimiser of it plus Λ‖w‖²/2 has Λ‖w‖²/2 <= 1: at Λ = 0.1 a norm of 4.47 at most.
+    The mean hinge loss at 0 is 1, so a minimiser of it plus Λ‖w‖²/2 has Λ‖w‖²/2 <= 1: a norm of at most 4.47.
     """
     rng = np.random.default_rng(0)
     for loss in ("hinge", "squared_hinge"):
