@@ -264,7 +264,7 @@ def conjunctions(setting, n_queries=1000, n_draws=50):
                 found = [published.interval(b) for b in on_public[:300]]
                 covered += [i.lower <= t <= i.upper for i, t in zip(found, truth[:300], strict=True)]
         row = {"method": label, "epsilon": epsilon, "rule": str(reg_lambda), "reg_lambda": float(np.median(at))}
-        row |= {"error": np.mean(errors), "standard_error": np.std(errors) / np.sqrt(draws - 1), "draws": draws}
+        row |= {"error": np.mean(errors), "standard_error": np.std(errors) / np.sqrt(max(draws - 1, 1)), "draws": draws}
         rows.append({**row, "ess": np.median(kept), "coverage": np.mean(covered) if covered else None})
 
     one = np.ones((len(setting.D), 1)), np.ones((size, 1))

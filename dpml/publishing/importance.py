@@ -248,7 +248,7 @@ class ImportanceWeights(PrivateEstimator):
     def weights(self, X_public: Any) -> FloatArray:
         """Return the weights of public records, with mean 1, shape (n,).
 
-        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records, or a tenth of them, or fewer.
+        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
         """
         check_is_fitted(self, "coef_")
         shares = softmax(self._features.scores(self._public_parts(X_public, self._features), self.coef_))
@@ -258,7 +258,7 @@ class ImportanceWeights(PrivateEstimator):
     def weighted(self, X_public: Any) -> WeightedTable:
         """Return a public table with its weights, to be queried.
 
-        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records, or a tenth of them, or fewer.
+        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
         """
         check_is_fitted(self, "coef_")
         records = self._public_parts(X_public, self._features)
