@@ -58,7 +58,7 @@ function show_pins() {
       head.append(head_of(told))
       table.append(head, content)
       box.replaceChildren(table)
-      if (told.said) { box.scrollIntoView({block: "nearest"}) }
+      if (told.said && innerWidth > 700) { box.scrollIntoView({block: "nearest"}) }
       // whoever works by keyboard goes on from where they were
       if (inside) { (box.querySelector(`[data-act="${focused}"]`) ?? box.querySelector("button") ?? pin_button).focus() }
     } else {

@@ -203,6 +203,10 @@ def test_who_pays_names_each_class_and_each_group_with_its_interval():
     assert "sex: female <b>-5.0</b> (-5.0 to -5.0)" in text
     assert "25 ≤ age &lt; 35 <b>25.0</b>" in text
     assert words.percent(0.95) in text
+    short = words.who_pays_most({"epsilon": 0.1}, PEOPLE, found, without)
+    assert "all <b>15.0</b>" in short
+    assert "most 25 ≤ age &lt; 35 <b>25.0</b>" in short
+    assert "least sex: female <b>-5.0</b>" in short
     assert "Pays most: <b>25 ≤ age &lt; 35</b>, 25.0." in words.headline({"epsilon": 0.1}, PEOPLE, found, without)
 
 

@@ -8,6 +8,11 @@ import pytest
 pytestmark = pytest.mark.browser
 SIZES = {"laptop": (1440, 900), "phone": (390, 844)}
 WHOLE = "What ε for … %?"
+# nobody clicks faster than the server goes to where the last click led
+ARRIVED = """() => {
+  const [there, asked] = ["address", "visited"].map((name) => Bokeh.documents[0].get_model_by_name(name).data.at[0])
+  return there === asked
+}"""
 
 
 def wait(page, holds):
@@ -99,12 +104,14 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     steps = int(re.search(r"1 of (\d+)", lesson.inner_text()).group(1))
     for step in range(1, steps + 1):
         lesson.get_by_text(f"{step} of {steps}", exact=True).wait_for()
+        page.wait_for_function(ARRIVED)
         lesson.get_by_role("group", name="Your answer").get_by_role("button").first.click()
         lesson.get_by_text(re.compile(r"^(Yes\.|It is:)")).wait_for()
         lesson.get_by_role("button", name="Finish" if step == steps else "Next", exact=True).click()
     lesson.get_by_text(re.compile(rf"You foresaw \d of {steps} answers")).wait_for()
     lesson.get_by_role("button", name="Close the lesson").click()
     lesson.wait_for(state="hidden")
+    page.wait_for_function(ARRIVED)
 
     # a link that somebody else opens
     page.get_by_role("link", name="Cost of ε", exact=True).click()

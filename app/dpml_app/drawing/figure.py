@@ -20,6 +20,8 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 HEIGHT = 520
+# so much room has the last label of an axis
+END = 24
 EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 
@@ -49,7 +51,7 @@ def new_figure(name: str, **options) -> figure:
         active_scroll=None,
         toolbar_location="above",
         output_backend="canvas",
-        **{"outline_line_color": None, **options},
+        **{"outline_line_color": None, "min_border_right": END, **options},
     )
     p.toolbar.update(logo=None, autohide=True)
     for axis in p.axis:

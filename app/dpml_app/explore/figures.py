@@ -157,7 +157,7 @@ class SelectionFigure:
             x_range=Range1d(start=-0.02, end=1.02),
             x_axis_label="probability that the feature is chosen",
         )
-        p.xaxis.formatter = NumeralTickFormatter(format="0%")
+        p.xaxis.formatter = NumeralTickFormatter(format="0 %")
         p.yaxis.major_label_text_font_size = "13px"
         p.ygrid.visible = False
         self.scores = empty_source("selection-scores", "count", "mutual_information")
@@ -343,7 +343,7 @@ class MapFigure:
         best = mark("circle", "white", line_color="black", line_width=2)
         legend.add("best", [best])
         legend.add("yours", [mark("square", HERE, fill_alpha=0, line_width=3)])
-        bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0%"))
+        bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0 %"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)
         p.add_layout(bar, "right")
         tips = [("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}")]

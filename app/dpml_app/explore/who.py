@@ -83,7 +83,7 @@ class WhoCard(Card):
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         found, without = here(results, "private"), here(results, "plain")
-        return "Computing…" if found is None or without is None else words.who_pays(values, facts, found, without)
+        return "Computing…" if found is None or without is None else words.who_pays_most(values, facts, found, without)
 
     def clear(self) -> None:
         self.figure.clear()

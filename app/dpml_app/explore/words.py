@@ -26,6 +26,7 @@ __all__ = [
     "numbers",
     "roc_readout",
     "who_pays",
+    "who_pays_most",
 ]
 
 SHORT_NAMES = {
@@ -153,7 +154,7 @@ def who_pays(
     names, paid = costs(facts, found, without)
     low, high = np.quantile(paid, [0.05, 0.95], axis=0)
     parts = [
-        f"{escape(name)} <b>{mean:.1f}</b> ({least:.1f} to {most:.1f})"
+        f"{escape(name)} <b>{_one(mean)}</b> ({_one(least)} to {_one(most)})"
         for name, mean, least, most in zip(names, paid.mean(axis=0), low, high, strict=True)
     ]
     private, plain = np.asarray(found["recall"]).mean(axis=0), np.asarray(without["recall"])
@@ -165,6 +166,25 @@ def who_pays(
         f"Who pays? Points of accuracy that privacy costs at ε = {values['epsilon']:g}, mean and 90 % of runs: "
         f"{', '.join(parts)}. Of each class are found: {', '.join(classes)}."
     )
+
+
+def who_pays_most(
+    values: Mapping[str, Any], facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]
+) -> str:
+    """Return who pays most and least, beside all."""
+    names, paid = costs(facts, found, without)
+    means, (low, high) = paid.mean(axis=0), np.quantile(paid, [0.05, 0.95], axis=0)
+
+    def told(row: int) -> str:
+        return f"{escape(names[row])} <b>{_one(means[row])}</b> ({_one(low[row])} to {_one(high[row])})"
+
+    order = 1 + np.argsort(means[1:], kind="stable")
+    return f"At ε = {values['epsilon']:g}, in points: {told(0)}; most {told(order[-1])}; least {told(order[0])}."
+
+
+def _one(points: float) -> str:
+    """Return points with one digit, and no sign before a zero."""
+    return f"{round(points, 1) + 0.0:.1f}"
 
 
 def _listed(accuracies: Mapping[str, NDArray[np.float64]]) -> str:

@@ -53,7 +53,6 @@ class AccuracyCard(BandCard):
             x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
             # the slider below stands under the axis, whatever its labels are
             min_border_left=84,
-            min_border_right=24,
         )
         epsilon_axis(figure.plot)
         figure.legend.model.location = (-74, 0)  # its second column has room on a phone
