@@ -90,7 +90,7 @@ class CardPage(BasePage):
         self.headline = pn.pane.HTML(
             "",
             sizing_mode="stretch_width",
-            margin=(0, 4),
+            margin=(0, 14),  # as the titles
             stylesheets=[HEADLINE_STYLE],
             min_height=54,
         )
