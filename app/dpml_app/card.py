@@ -337,12 +337,24 @@ def card(
     """Return a card around figures or other components; `controls` of its own stand above what is read out."""
     contents = content if isinstance(content, list) else [content]
     parts = [
-        head(title, caption, [part for part in contents if isinstance(part, Plot)], readout),
+        head(title, caption, _plots(contents), readout),
         *([] if controls is None else [controls]),
         spoken(readout, aside=aside),
         *(figure_pane(part) if isinstance(part, Plot) else part for part in contents),
     ]
     return pn.Column(*parts, stylesheets=[CARD_STYLE], **WHOLE)
+
+
+def _plots(contents: Sequence[Any]) -> list[Plot]:
+    """Return the plots among components, and inside them."""
+    found: list[Plot] = []
+    for part in contents:
+        inside = part.object if isinstance(part, pn.pane.Bokeh) else part
+        if isinstance(inside, Plot):
+            found.append(inside)
+        elif isinstance(part, pn.Column):
+            found += _plots(part.objects)
+    return found
 
 
 def figure_pane(plot: Plot) -> pn.pane.Bokeh:

@@ -149,6 +149,69 @@ def test_plots_are_walked_through_once_and_new_ones_leave_the_tab_order_too(make
     page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-histogram').height === 406")
 
 
+OFFERED = """() => {
+  const names = []
+  const walk = (node) => {
+    if (node.dataset?.plots !== undefined) { names.push(...node.dataset.plots.split(" ")) }
+    for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { walk(child) }
+  }
+  walk(document.querySelector("section.shown"))
+  return names
+}"""
+# of every figure: its name, the room at its right, and the fonts of what is written on it besides its axes
+WRITTEN_ON = """() => [...Bokeh.documents[0]._all_models.values()].filter((m) => m.type === "Figure").map((plot) => {
+  const texts = plot.renderers.filter((r) => r.glyph?.type === "Text").map((r) => r.glyph.text_font.value)
+  const parts = [...plot.center, ...plot.left]
+  const labels = parts.filter((m) => m.type === "Label").map((m) => m.text_font)
+  const groups = parts.filter((m) => m.group_text_font).filter(() => Array.isArray(plot.y_range.factors?.[0]))
+  return [plot.name, plot.min_border_right, [...texts, ...labels, ...groups.map((m) => m.group_text_font)]]
+})"""
+# where the words of headings and of the sentences of their cards begin
+LEFTS = """() => {
+  const heads = []
+  const left = (node) => {
+    const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT)
+    for (let text; (text = walk.nextNode());) {
+      const range = document.createRange()
+      range.selectNodeContents(text)
+      const {width, left} = range.getBoundingClientRect()
+      if (text.data.trim() && width > 0) { return left }
+    }
+  }
+  const walk = (node) => {
+    if (node.matches?.(".head h2")) { heads.push(left(node)) }
+    for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { walk(child) }
+  }
+  walk(document.querySelector("section.shown"))
+  const readouts = [...Bokeh.documents[0]._all_models.values()].filter((m) => /-readout$/.test(m.name ?? ""))
+    .map((m) => Bokeh.index.find_one_by_id(m.id)?.el).filter((el) => el?.checkVisibility())
+    .map((el) => left(el.shadowRoot ?? el)).filter((x) => x !== undefined)
+  return [heads, readouts]
+}"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_written_has_one_font_stands_under_its_title_and_touches_no_edge(app, name):
+    app.enter(
+        name, "&draws=10&audit_draws=1000&noise_draws=1000" + ("" if name == "audit" else "&dataset=toy"), wait=False
+    )
+    app.open_all()
+    page = app.page
+    page.wait_for_function("globalThis.Bokeh?.documents?.[0]?.get_model_by_name('waiting')?.data.names.length === 0")
+    page.wait_for_timeout(2500)
+    figures = page.evaluate(WRITTEN_ON)
+    assert len(figures) >= 3
+    assert [figure for figure in figures if figure[1] < 28] == []
+    assert {font for figure in figures for font in figure[2]} <= {"Roboto, Helvetica, Arial, sans-serif"}
+    page.wait_for_function(f"({LEFTS})()[1].length > 0")
+    heads, readouts = page.evaluate(LEFTS)
+    # each sentence begins where some title does
+    assert [x for x in readouts if min(abs(x - head) for head in heads) > 1] == []
+    # every plot can be kept
+    offered = page.evaluate(OFFERED)
+    assert {figure[0] for figure in figures} <= set(offered)
+
+
 def test_presenting_shows_one_card_at_a_time_and_a_code_of_the_link(make_app, server):
     app = make_app(server, width=1280, height=800)
     app.open("?dataset=toy&draws=10", wait=False)

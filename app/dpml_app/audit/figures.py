@@ -18,7 +18,7 @@ from bokeh.models import (
 
 from dpml.auditing import claimed_region
 from dpml_app.audit.compute import LADDER, ceiling
-from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
+from dpml_app.drawing.figure import FONT, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
 
@@ -107,6 +107,7 @@ class BoundFigure:
             y=1,
             text="",
             text_color=EXACT,
+            text_font=FONT,
             text_font_size="16px",
             text_font_style="bold",
             text_baseline="top",

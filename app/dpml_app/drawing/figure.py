@@ -20,8 +20,10 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 HEIGHT = 520
-# so much room has the last label of an axis
-END = 24
+# the last number of an axis reaches beyond it, and must not touch the card's edge
+RIGHT = 28
+# of what is written on a canvas: the axes have it from the theme, other texts have not
+FONT = "Roboto, Helvetica, Arial, sans-serif"
 EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 
@@ -51,7 +53,7 @@ def new_figure(name: str, **options) -> figure:
         active_scroll=None,
         toolbar_location="above",
         output_backend="canvas",
-        **{"outline_line_color": None, "min_border_right": END, **options},
+        **{"outline_line_color": None, "min_border_right": RIGHT, **options},
     )
     p.toolbar.update(logo=None, autohide=True)
     for axis in p.axis:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 import numpy as np
+from bokeh.core.properties import value
 from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, Span
 from numpy.typing import NDArray
 
-from dpml_app.drawing.figure import EPSILON_TICKS, empty, empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.figure import EPSILON_TICKS, FONT, empty, empty_source, epsilon_axis, new_figure
 from dpml_app.drawing.looks import BLUE, COST, OVERLAY, REFERENCE
 from dpml_app.settings import EPSILONS
 
@@ -77,6 +78,7 @@ class CostFigure:
             "text",
             source=self.gap,
             color=COST,
+            text_font=value(FONT),
             text_font_size="20px",
             text_font_style="bold",
             text_align="align",
@@ -93,6 +95,7 @@ class CostFigure:
             "text",
             source=self.names,
             color="color",
+            text_font=value(FONT),
             text_font_size="15px",
             text_font_style="bold",
             text_baseline="middle",

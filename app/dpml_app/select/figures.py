@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from bokeh.core.properties import value
 from bokeh.models import (
     ColumnDataSource,
     CustomJSTickFormatter,
@@ -22,7 +23,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from dpml_app.drawing.bands import Band, Bands, focus
-from dpml_app.drawing.figure import empty, empty_source, new_figure, p_range, percent_axis
+from dpml_app.drawing.figure import FONT, empty, empty_source, new_figure, p_range, percent_axis
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY, Style
 from dpml_app.select.compute import KINDS, shown_ranks
@@ -282,13 +283,20 @@ class FeatureFigure:
         )
         p.height = 320
         p.yaxis.major_label_text_font_size = "15px"
-        p.yaxis.group_text_font_size = "15px"
+        p.yaxis.group_text_font_size, p.yaxis.group_text_font = "15px", FONT
         p.ygrid.visible = False
         self.bars = empty_source("select-bars", "row", "records", "label", "color", "name")
         bars = p.hbar("row", height=0.8, right="records", source=self.bars, color="color")
         p.add_tools(HoverTool(renderers=[bars], tooltips=[("feature", "@name"), ("records", "@label")]))
         p.text(
-            "records", "row", text="label", source=self.bars, x_offset=6, text_baseline="middle", text_color=REFERENCE
+            "records",
+            "row",
+            text="label",
+            source=self.bars,
+            x_offset=6,
+            text_baseline="middle",
+            text_color=REFERENCE,
+            text_font=value(FONT),
         )
 
     def show(self, name: str, classes: Sequence[str], found: Mapping[str, Any]) -> None:
