@@ -146,7 +146,7 @@ def _added(
     if plan.addition == "weights":
         options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws}
         cell = cells_of(grid, records.places)
-        return release_started(records, groups, cell, probabilities, int(sum(layout.sizes)), epsilon, **options)
+        return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
     others = others_of(layout, grid)
     if not others:
         return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
