@@ -8,7 +8,7 @@ The grid says the probabilities p of the classes for the cell of a record. Two w
   of its own, and the regulariser pulls the weights to the model that has this column alone. Noise so large that it
   hides the attributes leaves the grid's answer.
 
-Both are scores: log probabilities for the first, log odds of each class for the second.
+Both are scores: log probabilities for the first, margins of each class for the second, which state log odds.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from dpml._validate import check_relation
+from dpml._validate import check_relation, check_rng
 from dpml.budget.shares import equal_share
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.linear import release_objective
+from dpml.classifiers.linear import ClippedLogistic, release_objective
 from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace, OneHotNorm
 from dpml.mechanisms.one_hot import contrasts
@@ -34,12 +34,13 @@ from dpml.mechanisms.one_hot import contrasts
 __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_started", "scores_of_counts"]
 
 FloatArray = NDArray[np.float64]
+LOSS = ClippedLogistic()
 # what all attributes outside the grid count for together, in attributes: w = 0.25·min(1, 8/A)
 WEIGHT, MOST_ATTRIBUTES = 0.25, 8.0
 # ones at the pooled rate for each group, in scales of the noise
 SHRINKAGE = 0.5
-# log odds of the grid are cut to -4 and 4: a cell of few records cannot claim more
-MOST_LOGIT = 4.0
+# margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
+MOST_MARGIN = 4.0
 # the regulariser of the weights, in standard deviations of the noise; never below the least one
 REGULARISED, LEAST_LAMBDA = 1.0, 0.01
 
@@ -52,13 +53,13 @@ class Additive:
     ----------
     cells : ndarray of float, shape (K, cells)
     groups : ndarray of float, shape (K, columns of the additive part)
-    log_odds : bool
-        Whether a score is the log odds of a class (K = 1 for two classes), and not its log probability.
+    margins : bool
+        Whether a score is a margin of `ClippedLogistic` (K = 1 for two classes), and not a log probability.
     """
 
     cells: FloatArray
     groups: FloatArray
-    log_odds: bool
+    margins: bool
 
     def scores(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
         """Return the scores of records, shape (n, K)."""
@@ -95,20 +96,45 @@ def columns_of_attributes(layout: Layout, some: Sequence[int]) -> NDArray[np.int
 
 def release_others(
     counts: FloatArray,
-    n_attributes: int,
+    sizes: Sequence[int],
+    class_sizes: FloatArray,
     epsilon: float,
     *,
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> tuple[FloatArray, float]:
-    """Release the class counts of the groups of some attributes, and the scale of the noise.
+    """Release the class counts of the groups of some attributes, and the deviation of the noise over √2.
 
-    Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class: L1 sensitivity A, or
-    2A under replace-one.
+    Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class. In that class the
+    `contrasts` of the counts change by a one-hot record, which has the norm 1 (`OneHotNorm`), in the others by 0; noise
+    of the same rate in each class has a density in the sum of their norms. Secure noise has L1 sensitivity A instead.
+    Both are doubled under replace-one.
+
+    Parameters
+    ----------
+    counts : ndarray of float, shape (..., C, columns)
+        Of the groups of the attributes, one after the other.
+    sizes : sequence of int
+        Number of groups of each attribute.
+    class_sizes : ndarray of float, shape (C,)
+        Released before: contrasts do not tell how many records there are.
     """
-    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * n_attributes)
-    return perturbed(counts, noise, rng, secure), noise.scale
+    factor = FACTOR[check_relation(relation)]
+    if secure:
+        laplace = Laplace(epsilon, factor * len(sizes))
+        return perturbed(counts, laplace, rng, secure), laplace.scale
+    noise = OneHotNorm(epsilon, tuple(sizes), sensitivity=factor)
+    starts = np.cumsum([0, *sizes])
+    parts = [slice(first, first + d) for first, d in zip(starts, sizes, strict=False)]
+    exact = [counts[..., part] @ contrasts(d) for part, d in zip(parts, sizes, strict=True)]
+    released = noise.release(np.concatenate(exact, axis=-1), rng=check_rng(rng))
+    noisy = np.empty(counts.shape)
+    row = 0
+    for part, d in zip(parts, sizes, strict=True):
+        noisy[..., part] = released[..., row : row + d - 1] @ contrasts(d).T + class_sizes[:, None] / d
+        row += d - 1
+    return noisy, noise.deviation / math.sqrt(2)
 
 
 def scores_of_counts(
@@ -213,13 +239,13 @@ def release_started(
     cells = np.empty((draws, len(classes), probabilities.shape[1]))
     weights = np.empty((draws, len(classes), int(sum(layout.sizes))))
     for k, c in enumerate(classes):
-        offset = grid_logit(probabilities[c])
+        offset = grid_margin(probabilities[c])
         table, norm, groups_of = started_table(groups, offset[cell], layout)
         length = norm.sensitivity
         centre = np.zeros(table.shape[1])
-        centre[-2] = MOST_LOGIT / length
+        centre[-2] = MOST_MARGIN / length
         reg_lambda = started_lambda(own, norm, relation)
-        options: dict[str, Any] = {"relation": relation, "norm": norm, "centre": centre}
+        options: dict[str, Any] = {"relation": relation, "norm": norm, "centre": centre, "loss": LOSS}
         signs = np.where(records.codes == c, 1.0, -1.0)
         theta = release_objective(table, signs, own, reg_lambda, **options, draws=draws, rng=rng) * length
         cells[:, k] = theta[:, [-2]] * offset + theta[:, [-1]]
@@ -236,7 +262,6 @@ def started_lambda(epsilon: float, norm: OneHotNorm, relation: str) -> float:
     return max(REGULARISED * noise.deviation, LEAST_LAMBDA)
 
 
-def grid_logit(probability: FloatArray) -> FloatArray:
-    """Return the log odds of a class in each cell as a share of `MOST_LOGIT`, in [-1, 1]."""
-    least = 1 / (1 + math.exp(MOST_LOGIT))
-    return logit(np.clip(probability, least, 1 - least)) / MOST_LOGIT
+def grid_margin(probability: FloatArray) -> FloatArray:
+    """Return the margins that state the probabilities of a class in each cell, as a share of `MOST_MARGIN`."""
+    return np.clip(LOSS.score(logit(probability)), -MOST_MARGIN, MOST_MARGIN) / MOST_MARGIN

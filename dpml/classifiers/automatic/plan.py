@@ -103,6 +103,6 @@ def default_plan(
         return Plan("words" if many else "linear")
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
-    needed = ENOUGH * sum(layout.sizes) * schema.n_classes * (schema.n_classes - 1) / 2
+    needed = ENOUGH * sum(size - 1 for size in layout.sizes) * schema.n_classes * (schema.n_classes - 1) / 2
     addition = "weights" if not release and effective * (1 - bins_share) * n >= needed else "counts"
     return Plan("table", n_cells, bins_share, check_choice(addition, "addition", ADDITIONS), GRID_SHARE[addition])

@@ -16,6 +16,7 @@ from scipy.special import log_expit, log_softmax
 from dpml._validate import check_integer
 from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.additive import (
+    LOSS,
     Additive,
     columns_of_attributes,
     group_counts,
@@ -33,6 +34,8 @@ from dpml.classifiers.grid.cells import consistent
 __all__ = ["TableModel", "release_bins", "release_table"]
 
 FloatArray = NDArray[np.float64]
+# records of the coarser cell that a cell of the grid is given
+PSEUDOCOUNT = 0.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,9 @@ class TableModel:
     def log_probabilities_at(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
         """Return log probabilities of the classes for located records; models of one grid have these in common."""
         scores = self.additive.scores(cell, groups)
-        if not self.additive.log_odds:
+        if not self.additive.margins:
             return log_softmax(scores, axis=1)
+        scores = LOSS.log_odds(scores)
         if scores.shape[1] == 1:
             return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
         return log_softmax(log_expit(scores), axis=1)
@@ -141,7 +145,7 @@ def release_table(
 def _added(
     layout: Layout, grid: NoisyGrid, records: Records, plan: Plan, epsilon: float, draws: int, noise: dict[str, Any]
 ) -> list[Additive]:
-    probabilities = cell_probabilities(grid)
+    probabilities = cell_probabilities(grid, PSEUDOCOUNT)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
         options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws}
@@ -151,7 +155,8 @@ def _added(
     if not others:
         return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
     exact = group_counts(groups, records.codes, layout, records.n_classes)[:, columns_of_attributes(layout, others)]
-    noisy, scale = release_others(np.broadcast_to(exact, (draws, *exact.shape)), len(others), epsilon, **noise)
-    sizes = consistent(grid.counts, grid.total).sum(axis=1) + 1.0
-    shares, log_cells = sizes / sizes.sum(), np.log(probabilities)
+    class_sizes = consistent(grid.counts, grid.total).sum(axis=1)
+    many, sizes = np.broadcast_to(exact, (draws, *exact.shape)), [layout.sizes[a] for a in others]
+    noisy, scale = release_others(many, sizes, class_sizes, epsilon, **noise)
+    shares, log_cells = (class_sizes + 1) / (class_sizes + 1).sum(), np.log(probabilities)
     return [scores_of_counts(counts, scale, layout, others, shares, log_cells) for counts in noisy]
