@@ -6,6 +6,7 @@ states. Model: `TableModel`, which reads released values only.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,11 +136,20 @@ def release_table(
         for_bins = epsilon * plan.bins_share
         layout = release_bins(layout, X, plan, for_bins, **noise)
         left = rest_of(epsilon, for_bins)
-    for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
     records = layout.records(X, codes)
-    grid = release_grid(records, for_grid, **noise)
+    if plan.grid_share:
+        for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
+        grid = release_grid(records, for_grid, **noise)
+    else:
+        grid, for_rest = no_grid(layout, records.n_classes), left
     added = _added(layout, grid, records, plan, for_rest, check_integer(draws, "draws", 1), noise)
     return [TableModel(layout, grid, additive) for additive in added]
+
+
+def no_grid(layout: Layout, n_classes: int) -> NoisyGrid:
+    """Return a grid of one cell that says nothing: all classes are alike in it."""
+    levels = (0,) * len(layout.taxonomies)
+    return NoisyGrid(layout.taxonomies, levels, np.zeros((n_classes, 1)), math.inf)
 
 
 def _added(
