@@ -6,6 +6,7 @@ from dpml.mechanisms.discrete import Geometric, Staircase
 from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.one_hot import OneHotNorm
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 from dpml.mechanisms.ranges.consistency import isotonic
 from dpml.mechanisms.smooth import smooth_sensitivity
@@ -21,6 +22,7 @@ __all__ = [
     "IdentityRanges",
     "Laplace",
     "NormGamma",
+    "OneHotNorm",
     "PermuteAndFlip",
     "Privelet",
     "ReportNoisyMax",

@@ -8,38 +8,41 @@ The grid says the probabilities p of the classes for the cell of a record. Two w
   of its own, and the regulariser pulls the weights to the model that has this column alone. Noise so large that it
   hides the attributes leaves the grid's answer.
 
-Both are scores: log probabilities for the first, log odds of each class for the second.
+Both are scores: log probabilities for the first, margins of each class for the second, which state log odds.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import logit
 
-from dpml._validate import check_relation
+from dpml._validate import check_relation, check_rng
 from dpml.budget.shares import equal_share
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.linear import default_reg_lambda, release_objective
+from dpml.classifiers.linear import ClippedLogistic, release_objective
 from dpml.counts import FACTOR, perturbed
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Laplace, OneHotNorm
+from dpml.mechanisms.one_hot import contrasts
 
 __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_started", "scores_of_counts"]
 
 FloatArray = NDArray[np.float64]
+LOSS = ClippedLogistic()
 # what all attributes outside the grid count for together, in attributes: w = 0.25·min(1, 8/A)
 WEIGHT, MOST_ATTRIBUTES = 0.25, 8.0
 # ones at the pooled rate for each group, in scales of the noise
 SHRINKAGE = 0.5
-# log odds of the grid are cut to -4 and 4: a cell of few records cannot claim more
-MOST_LOGIT = 4.0
+# margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
+MOST_MARGIN = 4.0
+# the regulariser of the weights, in standard deviations of the noise; never below the least one
+REGULARISED, LEAST_LAMBDA = 1.0, 0.01
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,13 @@ class Additive:
     ----------
     cells : ndarray of float, shape (K, cells)
     groups : ndarray of float, shape (K, columns of the additive part)
-    log_odds : bool
-        Whether a score is the log odds of a class (K = 1 for two classes), and not its log probability.
+    margins : bool
+        Whether a score is a margin of `ClippedLogistic` (K = 1 for two classes), and not a log probability.
     """
 
     cells: FloatArray
     groups: FloatArray
-    log_odds: bool
+    margins: bool
 
     def scores(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
         """Return the scores of records, shape (n, K)."""
@@ -93,20 +96,45 @@ def columns_of_attributes(layout: Layout, some: Sequence[int]) -> NDArray[np.int
 
 def release_others(
     counts: FloatArray,
-    n_attributes: int,
+    sizes: Sequence[int],
+    class_sizes: FloatArray,
     epsilon: float,
     *,
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> tuple[FloatArray, float]:
-    """Release the class counts of the groups of some attributes, and the scale of the noise.
+    """Release the class counts of the groups of some attributes, and the deviation of the noise over √2.
 
-    Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class: L1 sensitivity A, or
-    2A under replace-one.
+    Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class. In that class the
+    `contrasts` of the counts change by a one-hot record, which has the norm 1 (`OneHotNorm`), in the others by 0; noise
+    of the same rate in each class has a density in the sum of their norms. Secure noise has L1 sensitivity A instead.
+    Both are doubled under replace-one.
+
+    Parameters
+    ----------
+    counts : ndarray of float, shape (..., C, columns)
+        Of the groups of the attributes, one after the other.
+    sizes : sequence of int
+        Number of groups of each attribute.
+    class_sizes : ndarray of float, shape (C,)
+        Released before: contrasts do not tell how many records there are.
     """
-    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * n_attributes)
-    return perturbed(counts, noise, rng, secure), noise.scale
+    factor = FACTOR[check_relation(relation)]
+    if secure:
+        laplace = Laplace(epsilon, factor * len(sizes))
+        return perturbed(counts, laplace, rng, secure), laplace.scale
+    noise = OneHotNorm(epsilon, tuple(sizes), sensitivity=factor)
+    starts = np.cumsum([0, *sizes])
+    parts = [slice(first, first + d) for first, d in zip(starts, sizes, strict=False)]
+    exact = [counts[..., part] @ contrasts(d) for part, d in zip(parts, sizes, strict=True)]
+    released = noise.release(np.concatenate(exact, axis=-1), rng=check_rng(rng))
+    noisy = np.empty(counts.shape)
+    row = 0
+    for part, d in zip(parts, sizes, strict=True):
+        noisy[..., part] = released[..., row : row + d - 1] @ contrasts(d).T + class_sizes[:, None] / d
+        row += d - 1
+    return noisy, noise.deviation / math.sqrt(2)
 
 
 def scores_of_counts(
@@ -141,20 +169,39 @@ def scores_of_counts(
 # ---- weights --------------------------------------------------------------------------------------------------------
 
 
-def started_table(groups: NDArray[np.intp], offset: FloatArray, width: int) -> sparse.csr_array:
-    """Return records of L1 norm at most 1: a one for each of A attributes, the offset in [-1, 1], the constant.
+def started_table(
+    groups: NDArray[np.intp], offset: FloatArray, layout: Layout
+) -> tuple[FloatArray, OneHotNorm, FloatArray]:
+    """Return records in the unit ball, the norm that they are bounded in, and what turns weights into scores.
 
-    All are divided by A + 2, so the squared length is at most 1/(A + 2).
+    A record has the `contrasts` of its group in each attribute, the offset in [-1, 1] and the constant 1. Its squared
+    length is at most q = Σ(1 - 1/d) + 2. All are divided by √q, so that it is in the unit ball, and 1/√q its norm.
+
+    Returns
+    -------
+    table : ndarray of shape (n, D)
+    norm : OneHotNorm
+        ε is not used.
+    groups_of : ndarray of shape (D - 2, columns)
+        Weights times this matrix are the scores of the groups, up to the factor 1/√q.
     """
-    n, A = groups.shape
-    values = np.ones((n, A + 2))
-    values[:, A] = offset
-    columns = np.empty((n, A + 2), dtype=np.intp)
-    columns[:, :A] = groups
-    columns[:, A] = width
-    columns[:, A + 1] = width + 1
-    indptr = np.arange(n + 1) * (A + 2)
-    return sparse.csr_array((values.ravel() / (A + 2), columns.ravel(), indptr), (n, width + 2))
+    told = [a for a, size in enumerate(layout.sizes) if size > 1]
+    sizes = tuple(layout.sizes[a] for a in told)
+    q = sum(1 - 1 / d for d in sizes) + 2
+    groups_of = np.zeros((sum(sizes) - len(sizes), int(sum(layout.sizes))))
+    row = 0
+    for a in told:
+        d, first = layout.sizes[a], layout.starts[a]
+        groups_of[row : row + d - 1, first : first + d] = contrasts(d).T
+        row += d - 1
+    table = np.empty((len(groups), row + 2))
+    row = 0
+    for a, d in zip(told, sizes, strict=True):
+        table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
+        row += d - 1
+    table[:, row], table[:, row + 1] = offset, 1.0
+    table /= math.sqrt(q)
+    return table, OneHotNorm(1.0, sizes, n_scalars=2, sensitivity=1 / math.sqrt(q)), groups_of
 
 
 def release_started(
@@ -162,7 +209,7 @@ def release_started(
     groups: NDArray[np.intp],
     cell: NDArray[np.intp],
     probabilities: FloatArray,
-    width: int,
+    layout: Layout,
     epsilon: float,
     *,
     relation: str = "add-remove",
@@ -171,8 +218,8 @@ def release_started(
 ) -> list[Additive]:
     """Release the weights of logistic regression that starts at a released grid, one model for each draw.
 
-    Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective` with Laplace noise: a record has
-    L1 norm at most 1. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a
+    Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective` with `OneHotNorm` noise, in whose
+    norm a record is bounded. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a
     released function of each record by itself.
 
     Parameters
@@ -183,31 +230,38 @@ def release_started(
         The columns of each record's ones (n, A), and its cell in the grid.
     probabilities : ndarray of float, shape (C, cells)
         Of the released grid.
-    width : int
-        Number of columns of the additive part.
+    layout : Layout
+        Of the groups.
     """
-    C, A = records.n_classes, groups.shape[1]
-    S = A + 2
+    C = records.n_classes
     classes = [1] if C == 2 else list(range(C))
     own = equal_share(epsilon, len(classes))
-    facts: dict[str, Any] = {"method": "objective", "norm": "l1", "n_nonzero": S, "relation": relation}
-    reg_lambda = default_reg_lambda(own, width + 2, **facts)
-    centre = np.zeros(width + 2)
-    centre[width] = MOST_LOGIT * S
     cells = np.empty((draws, len(classes), probabilities.shape[1]))
-    weights = np.empty((draws, len(classes), width))
+    weights = np.empty((draws, len(classes), int(sum(layout.sizes))))
     for k, c in enumerate(classes):
-        offset = grid_logit(probabilities[c])
-        table = started_table(groups, offset[cell], width)
+        offset = grid_margin(probabilities[c])
+        table, norm, groups_of = started_table(groups, offset[cell], layout)
+        length = norm.sensitivity
+        centre = np.zeros(table.shape[1])
+        centre[-2] = MOST_MARGIN / length
+        reg_lambda = started_lambda(own, norm, relation)
+        options: dict[str, Any] = {"relation": relation, "norm": norm, "centre": centre, "loss": LOSS}
         signs = np.where(records.codes == c, 1.0, -1.0)
-        options: dict[str, Any] = {"relation": relation, "norm": "l1", "squared_norm": 1 / S, "centre": centre}
-        theta = release_objective(table, signs, own, reg_lambda, **options, draws=draws, rng=rng) / S
-        cells[:, k] = theta[:, [width]] * offset + theta[:, [width + 1]]
-        weights[:, k] = theta[:, :width]
+        theta = release_objective(table, signs, own, reg_lambda, **options, draws=draws, rng=rng) * length
+        cells[:, k] = theta[:, [-2]] * offset + theta[:, [-1]]
+        weights[:, k] = theta[:, :-2] @ groups_of
     return [Additive(*part, True) for part in zip(cells, weights, strict=True)]
 
 
-def grid_logit(probability: FloatArray) -> FloatArray:
-    """Return the log odds of a class in each cell as a share of `MOST_LOGIT`, in [-1, 1]."""
-    least = 1 / (1 + math.exp(MOST_LOGIT))
-    return logit(np.clip(probability, least, 1 - least)) / MOST_LOGIT
+def started_lambda(epsilon: float, norm: OneHotNorm, relation: str) -> float:
+    """Return the public rule for the regulariser: `REGULARISED` deviations of the noise, over the records' length.
+
+    So without records the noise alone moves a score by about 1/`REGULARISED`.
+    """
+    noise = replace(norm, epsilon=epsilon, sensitivity=FACTOR[relation] * norm.sensitivity)
+    return max(REGULARISED * noise.deviation, LEAST_LAMBDA)
+
+
+def grid_margin(probability: FloatArray) -> FloatArray:
+    """Return the margins that state the probabilities of a class in each cell, as a share of `MOST_MARGIN`."""
+    return np.clip(LOSS.score(logit(probability)), -MOST_MARGIN, MOST_MARGIN) / MOST_MARGIN

@@ -22,9 +22,9 @@ __all__ = ["default_n_cells", "histograms", "pruned", "quantile_levels", "releas
 
 FloatArray = NDArray[np.float64]
 # cells of each histogram
-CELLS = 512
+CELLS = 128
 # a histogram is bought where there are this many records for one scale of the noise on a cell
-WORTH = 40.0
+WORTH = 100.0
 # an interval is cut at its half where its noisy number of records is at least this many standard deviations
 CLEAR = 3.0
 # half a part is empty if its noisy number of records is below this many standard deviations

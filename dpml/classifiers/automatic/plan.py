@@ -26,8 +26,10 @@ COUNT_SHARE = 0.02
 BINS_SHARE = 0.1
 # share of the rest for the grid, by what is added to it
 GRID_SHARE = {"counts": 0.8, "weights": 0.4}
-# weights are learned from this many records times ε per column, for two classes
-ENOUGH = 64
+# of two classes, weights are learned from this many records times ε per weight, and a grid beside them from so many
+ENOUGH, ENOUGH_FOR_BOTH = 10, 300
+# of more classes, weights are learned beside a grid from this many
+ENOUGH_FOR_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,16 @@ def default_plan(
 ) -> Plan:
     """Return the public rule.
 
-    A table of a few attributes gets a grid (PrivPfC's choice), which finds what attributes say together, and an
-    additive part for the other attributes. With fewer than ε·n = `ENOUGH`·K·C(C - 1)/2 records for the K groups of all
-    attributes the additive part is noisy counts, else weights: each of C > 2 classifiers gets ε/C, and has a C-th of
-    the records in its class. A release takes counts, whose noise has a secure sampler. Under replace-one ε counts half.
+    A table of a few attributes has Σ(d - 1) weights of C(C - 1)/2 pairs of classes, for attributes of d groups. ε·n is
+    divided by their number:
+
+    - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together, and noisy counts of the
+      others;
+    - from there on, for two classes: weights of all attributes, without a grid;
+    - from `ENOUGH_FOR_BOTH` on: a grid, and weights that start at its answer. Of more classes the weights of each have
+      ε/C only, while a grid serves all classes, so there is always a grid, and weights from `ENOUGH_FOR_CLASSES` on.
+
+    A release takes counts, whose noise has a secure sampler. Under replace-one ε counts half.
     Numbers are cut at noisy quantiles where the noise leaves something of them (`default_n_cells`).
 
     Parameters
@@ -103,6 +111,10 @@ def default_plan(
         return Plan("words" if many else "linear")
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
-    needed = ENOUGH * sum(layout.sizes) * schema.n_classes * (schema.n_classes - 1) / 2
-    addition = "weights" if not release and effective * (1 - bins_share) * n >= needed else "counts"
-    return Plan("table", n_cells, bins_share, check_choice(addition, "addition", ADDITIONS), GRID_SHARE[addition])
+    C = schema.n_classes
+    weights = max(sum(size - 1 for size in layout.sizes), 1) * C * (C - 1) / 2
+    each = effective * (1 - bins_share) * n / weights
+    addition = "weights" if not release and each >= (ENOUGH if C == 2 else ENOUGH_FOR_CLASSES) else "counts"
+    alone = addition == "weights" and C == 2 and each < ENOUGH_FOR_BOTH
+    grid_share = 0.0 if alone else GRID_SHARE[addition]
+    return Plan("table", n_cells, bins_share, check_choice(addition, "addition", ADDITIONS), grid_share)

@@ -6,6 +6,7 @@ states. Model: `TableModel`, which reads released values only.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from scipy.special import log_expit, log_softmax
 from dpml._validate import check_integer
 from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.additive import (
+    LOSS,
     Additive,
     columns_of_attributes,
     group_counts,
@@ -33,6 +35,8 @@ from dpml.classifiers.grid.cells import consistent
 __all__ = ["TableModel", "release_bins", "release_table"]
 
 FloatArray = NDArray[np.float64]
+# records of the coarser cell that a cell of the grid is given
+PSEUDOCOUNT = 0.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,9 @@ class TableModel:
     def log_probabilities_at(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
         """Return log probabilities of the classes for located records; models of one grid have these in common."""
         scores = self.additive.scores(cell, groups)
-        if not self.additive.log_odds:
+        if not self.additive.margins:
             return log_softmax(scores, axis=1)
+        scores = LOSS.log_odds(scores)
         if scores.shape[1] == 1:
             return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
         return log_softmax(log_expit(scores), axis=1)
@@ -131,27 +136,37 @@ def release_table(
         for_bins = epsilon * plan.bins_share
         layout = release_bins(layout, X, plan, for_bins, **noise)
         left = rest_of(epsilon, for_bins)
-    for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
     records = layout.records(X, codes)
-    grid = release_grid(records, for_grid, **noise)
+    if plan.grid_share:
+        for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
+        grid = release_grid(records, for_grid, **noise)
+    else:
+        grid, for_rest = no_grid(layout, records.n_classes), left
     added = _added(layout, grid, records, plan, for_rest, check_integer(draws, "draws", 1), noise)
     return [TableModel(layout, grid, additive) for additive in added]
+
+
+def no_grid(layout: Layout, n_classes: int) -> NoisyGrid:
+    """Return a grid of one cell that says nothing: all classes are alike in it."""
+    levels = (0,) * len(layout.taxonomies)
+    return NoisyGrid(layout.taxonomies, levels, np.zeros((n_classes, 1)), math.inf)
 
 
 def _added(
     layout: Layout, grid: NoisyGrid, records: Records, plan: Plan, epsilon: float, draws: int, noise: dict[str, Any]
 ) -> list[Additive]:
-    probabilities = cell_probabilities(grid)
+    probabilities = cell_probabilities(grid, PSEUDOCOUNT)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
         options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws}
         cell = cells_of(grid, records.places)
-        return release_started(records, groups, cell, probabilities, int(sum(layout.sizes)), epsilon, **options)
+        return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
     others = others_of(layout, grid)
     if not others:
         return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
     exact = group_counts(groups, records.codes, layout, records.n_classes)[:, columns_of_attributes(layout, others)]
-    noisy, scale = release_others(np.broadcast_to(exact, (draws, *exact.shape)), len(others), epsilon, **noise)
-    sizes = consistent(grid.counts, grid.total).sum(axis=1) + 1.0
-    shares, log_cells = sizes / sizes.sum(), np.log(probabilities)
+    class_sizes = consistent(grid.counts, grid.total).sum(axis=1)
+    many, sizes = np.broadcast_to(exact, (draws, *exact.shape)), [layout.sizes[a] for a in others]
+    noisy, scale = release_others(many, sizes, class_sizes, epsilon, **noise)
+    shares, log_cells = (class_sizes + 1) / (class_sizes + 1).sum(), np.log(probabilities)
     return [scores_of_counts(counts, scale, layout, others, shares, log_cells) for counts in noisy]

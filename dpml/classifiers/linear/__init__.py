@@ -1,5 +1,6 @@
 """Private logistic regression and linear support vector machines, by five methods."""
 
+from dpml.classifiers.linear._losses import ClippedLogistic
 from dpml.classifiers.linear.estimators import (
     CALIBRATIONS,
     LOGISTIC,
@@ -24,6 +25,7 @@ __all__ = [
     "LOGISTIC",
     "LOGISTIC_METHODS",
     "SVC_METHODS",
+    "ClippedLogistic",
     "HuberHinge",
     "LinearSVC",
     "LogisticRegression",

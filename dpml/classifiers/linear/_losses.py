@@ -124,6 +124,58 @@ class HuberHinge(Loss):
         return max(rate, 0.0) + math.log1p(self.curvature / reg_lambda)
 
 
+@dataclass(frozen=True)
+class ClippedLogistic(Loss):
+    """The logistic loss at twice its height, with its pull cut at 1: min(2σ(-z), 1).
+
+    It is 2·log(1 + exp(-z)) for z > 0, and 2·log 2 - z below. At z = 0 a record of either class pulls with all that it
+    may, where the logistic loss uses half. The curvature for z > 0 is w(1 - w/2) <= ½, and below it is 0. So
+    m(β, λ) = β + log(1 + c/λ), because pull and curvature are largest together.
+
+    Its minimiser states probabilities. Where p is the share of positive records at a score z, the expected gradient
+    vanishes at p/(1 - p) = w(-z)/w(z), so the log odds are log((1 + e^z)/2) for z > 0, and odd in z (`log_odds`).
+    """
+
+    @property
+    def curvature(self) -> float:
+        """½."""
+        return 0.5
+
+    def value(self, margins):
+        """Return the loss of a margin."""
+        return 2 * np.logaddexp(0, -np.maximum(margins, 0)) + np.maximum(-margins, 0)
+
+    def residual(self, scores, target):
+        """Return -s times the pull."""
+        signs = 2 * target[:, None] - 1
+        scores *= -signs
+        expit(scores, out=scores)
+        scores *= 2
+        np.minimum(scores, 1, out=scores)
+        scores *= -signs
+        return scores
+
+    def weights(self, residual):
+        """Return w(1 - w/2) where w < 1, else 0."""
+        pull = np.abs(residual)
+        return pull * (1 - pull / 2) * (pull < 1)
+
+    def largest_ratio(self, rate, reg_lambda):
+        """Return β + log(1 + c/λ): pull and curvature are both largest at z = 0."""
+        return max(rate, 0.0) + math.log1p(self.curvature / reg_lambda)
+
+    @staticmethod
+    def log_odds(scores: Array) -> Array:
+        """Return the log odds that scores state: sign(z)·log((1 + e^|z|)/2)."""
+        return np.sign(scores) * (np.logaddexp(0, np.abs(scores)) - math.log(2))
+
+    @staticmethod
+    def score(log_odds: Array) -> Array:
+        """Return the scores that state log odds g: sign(g)·log(2e^|g| - 1)."""
+        size = np.abs(log_odds)
+        return np.sign(log_odds) * (size + np.log1p(-np.expm1(-size)))
+
+
 LOGISTIC = Logistic()
 
 

@@ -20,9 +20,10 @@ from dpml.classifiers.linear._newton import minimise
 from dpml.mechanisms import Laplace, door
 from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
 from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.one_hot import OneHotNorm
 
 FloatArray = NDArray[np.float64]
-Noise = NormGamma | Laplace | NormalNoise
+Noise = NormGamma | Laplace | OneHotNorm | NormalNoise
 
 
 def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X: Any, signs: Any, **solver: Any) -> Any:
@@ -71,6 +72,8 @@ class PerturbedMinimum:
 
     def _lengths(self, z: FloatArray) -> tuple[float, float]:
         """Return the norm of a record that belongs to the noise, and its squared Euclidean norm."""
+        if isinstance(self.noise, OneHotNorm):
+            return float(self.noise.norm(z)), float(z @ z)
         norm = np.abs(z).sum() if isinstance(self.noise, Laplace) else np.linalg.norm(z)
         return float(norm), float(z @ z)
 

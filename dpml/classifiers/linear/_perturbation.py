@@ -11,6 +11,7 @@ is the logistic loss or the Huber-smoothed hinge (`dpml.classifiers.linear._loss
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from dpml.classifiers.linear._newton import minimise
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.one_hot import OneHotNorm
 
 CALIBRATIONS = ("tight", "published")
 NORMS = ("l2", "l1")
@@ -78,7 +80,9 @@ def minimiser(
     return minimise(X, signs, reg_lambda, tolerance, np.atleast_2d(b), check_loss(loss)).reshape(b.shape)
 
 
-def check_records(X: Any, signs: Any, norm: str = "l2", squared_norm: float = 1.0) -> tuple[Any, FloatArray]:
+def check_records(
+    X: Any, signs: Any, norm: str | OneHotNorm = "l2", squared_norm: float = 1.0
+) -> tuple[Any, FloatArray]:
     """Check that records are in the unit ball of a norm with ‖x‖₂² <= `squared_norm`; return them and their signs."""
     X = sparse.csr_array(X, dtype=float) if sparse.issparse(X) else np.asarray(X, dtype=float)
     signs = np.asarray(signs, dtype=float)
@@ -86,8 +90,13 @@ def check_records(X: Any, signs: Any, norm: str = "l2", squared_norm: float = 1.
         raise InvalidData(f"X has shape {X.shape} and signs {signs.shape}: they must be (n, D) and n times -1 or +1")
     squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     too_long = not (np.asarray(squares) <= squared_norm * (1 + 1e-9)).all()
-    if too_long or (norm == "l1" and not (np.asarray(abs(X).sum(axis=1)) <= 1 + 1e-9).all()):
-        bound = f"{norm} norm 1" if squared_norm == 1 else f"{norm} norm 1 or squared length {squared_norm:g}"
+    if isinstance(norm, OneHotNorm):
+        dense = X.toarray() if sparse.issparse(X) else X
+        lengths, name = norm.norm(dense) / norm.sensitivity, "one-hot"
+    else:
+        lengths, name = np.asarray(abs(X).sum(axis=1)) if norm == "l1" else np.zeros(1), norm
+    if too_long or not (lengths <= 1 + 1e-9).all():
+        bound = f"{name} norm 1" if squared_norm == 1 else f"{name} norm 1 or squared length {squared_norm:g}"
         raise InvalidData(f"a record is longer than its bound ({bound}): scale by a public bound, as unit_scale does")
     return X, signs
 
@@ -255,7 +264,7 @@ def release_objective(
     tolerance: float = TOLERANCE,
     calibration: str = "tight",
     loss: Loss = LOGISTIC,
-    norm: str = "l2",
+    norm: str | OneHotNorm = "l2",
     squared_norm: float = 1.0,
     centre: Any = None,
     draws: int = 1,
@@ -264,10 +273,11 @@ def release_objective(
     """Release minimisers of J(θ) + b·θ with a noise vector b for each draw (the thesis, Algorithm 7).
 
     With ``norm="l2"`` b is norm-gamma noise, density ∝ exp(-β‖b‖₂), for records in the unit ball. With ``norm="l1"``
-    it is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1. The derivation of
-    `objective_noise` holds for both: it needs only that a gradient's norm, in the norm of the noise, is at most its
-    pull, and that ‖x‖₂ <= 1. The second is a K-norm mechanism (Awan and Slavković 2021) in the objective. In units of
-    a one, for records of r ones, Laplace noise has a standard deviation of √2·r/β in each coordinate of the gradient;
+    it is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1. With a
+    `dpml.mechanisms.OneHotNorm` it is that noise at the rate β, for records within its `sensitivity`. The derivation of
+    `objective_noise` holds for all of them: it needs only that a gradient's norm, in the norm of the noise, is at most
+    its pull, and that ‖x‖₂ <= 1. The last two are K-norm mechanisms (Awan and Slavković 2021) in the objective. In units
+    of a one, for records of r ones, Laplace noise has a standard deviation of √2·r/β in each coordinate of the gradient;
     norm-gamma noise has about √(D·r)/β.
 
     Privacy: ε per draw for `relation`: ε₁ = 0.999·ε for the exact minimiser (`objective_noise`) and ε₂ = 0.001·ε for
@@ -289,8 +299,8 @@ def release_objective(
         τ.
     calibration : {"tight", "published"}
     loss : Loss
-    norm : {"l2", "l1"}
-        The norm in which records are bounded by 1.
+    norm : {"l2", "l1"} or OneHotNorm
+        The norm in which records are bounded by 1, or by the `sensitivity` of a `OneHotNorm`, whose ε is not used.
     squared_norm : float
         q in (0, 1], a public bound on ‖x‖₂².
     centre : array of shape (D,), optional
@@ -309,7 +319,9 @@ def release_objective(
     draws = check_integer(draws, "draws", 1)
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)
     squared_norm = check_number(squared_norm, "squared_norm", 0.0, 1.0, open_lower=True)
-    X, signs = check_records(X, signs, check_choice(norm, "norm", NORMS), squared_norm)
+    if not isinstance(norm, OneHotNorm):
+        check_choice(norm, "norm", NORMS)
+    X, signs = check_records(X, signs, norm, squared_norm)
     D = X.shape[1]
     spare, main = split_epsilon(epsilon, SOLVER_SHARE)
     options: dict[str, Any] = {"relation": relation, "calibration": calibration, "loss": loss}
@@ -320,7 +332,11 @@ def release_objective(
         raise InvalidParameter("centre", start.shape, f"finite, of shape ({D},)")
     pulled = 0.0 if start is None else reg_lambda * float(np.linalg.norm(start))
     tolerance = reachable(tolerance, (D + 40) / rate + pulled, reg_lambda, loss)
-    noise: NormGamma | Laplace = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
+    noise: NormGamma | Laplace | OneHotNorm
+    if isinstance(norm, OneHotNorm):
+        noise = replace(norm, epsilon=rate)
+    else:
+        noise = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
     cover = NormGamma(spare, 2 * tolerance / reg_lambda, D)
     solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}
     solver["centre"] = None if start is None else tuple(start.tolist())
