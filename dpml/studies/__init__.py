@@ -13,10 +13,11 @@ from dpml.studies.accuracy import (
     non_private_logistic,
     non_private_nb,
 )
-from dpml.studies.automatic import AutoStudy
+from dpml.studies.automatic import AutoStudy, raw_table
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
+from dpml.studies.noiseless import without_noise
 from dpml.studies.tuning import SCHEMES, TuningStudy
 
 __all__ = [
@@ -42,4 +43,6 @@ __all__ = [
     "non_private_mixed_nb",
     "non_private_nb",
     "register",
+    "raw_table",
+    "without_noise",
 ]

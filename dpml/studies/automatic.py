@@ -11,10 +11,23 @@ from dpml._validate import check_epsilon, check_integer, check_relation, check_r
 from dpml.classifiers.automatic import AutoClassifier, Layout, default_plan, release_table
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema
 
-__all__ = ["AutoStudy"]
+__all__ = ["AutoStudy", "raw_table"]
 
 FloatArray = NDArray[np.float64]
+
+
+def raw_table(dataset: Dataset) -> tuple[Schema, Any, Any]:
+    """Return what the classifier to begin with is given of a data set: a schema, training and test records.
+
+    They are the raw table's columns, or the binary records where the raw data are text.
+    """
+    schema = dataset.frame_schema
+    if schema is None:
+        return dataset.schema, dataset.X_train, dataset.X_test
+    frame = dataset.frame[schema.feature_names]
+    return schema, frame.loc["train"], frame.loc["test"]
 
 
 class AutoStudy:
@@ -41,14 +54,9 @@ class AutoStudy:
 
     def __init__(self, dataset: Dataset, *, relation: str = "add-remove"):
         self.relation = check_relation(relation)
-        schema = dataset.schema if dataset.frame_schema is None else dataset.frame_schema
+        schema, train, test = raw_table(dataset)
         if schema.n_lower == 1:
             raise InvalidParameter("n_lower", 1, "stated by the data set's schema")
-        if dataset.frame_schema is None:
-            train, test = dataset.X_train, dataset.X_test
-        else:
-            frame = dataset.frame[schema.feature_names]
-            train, test = frame.loc["train"], frame.loc["test"]
         self._train, self.schema = schema.check_features(train)
         self._test = schema.check_features(test)[0]
         self.y_train, self.y_test = dataset.y_train, dataset.y_test

@@ -26,13 +26,13 @@ def private(values: Values, epsilon: float) -> Chunk:
 
 def plain(values: Values, method: str) -> Chunk:
     """Return the chunk of a method without noise."""
-    return Chunk(cost.without_noise, (values["dataset"], method))
+    return Chunk(cost.without_noise, (values["dataset"], values["relation"], method))
 
 
 def chosen_now(values: Values) -> dict[Place, Chunk]:
     """Return the chunks at the ε that is chosen."""
     chosen = values["epsilon"]
-    method = shipped.methods(values["dataset"])[chosen]
+    method = shipped.methods(values["dataset"], values["relation"])[chosen]
     return {("private", NOW): private(values, chosen), ("plain", NOW): plain(values, method)}
 
 
@@ -43,7 +43,7 @@ class HeroCard(Card):
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        rules = shipped.methods(values["dataset"])
+        rules = shipped.methods(values["dataset"], values["relation"])
         chosen = values["epsilon"]
         work = chosen_now(values)
         work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
@@ -67,7 +67,7 @@ class HeroCard(Card):
         self._values, self._facts = values, facts
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
-        rules = shipped.methods(self._values["dataset"])
+        rules = shipped.methods(self._values["dataset"], self._values["relation"])
         found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != NOW}
         if ("private", NOW) in results:
             found[self._values["epsilon"]] = results["private", NOW]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpml._validate import RELATIONS
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data import dataset
 from dpml_app.explore import cost
@@ -36,10 +37,10 @@ def _read(name: str) -> dict[str, Any]:
 
 
 @cache
-def methods(name: str) -> dict[float, str]:
+def methods(name: str, relation: str) -> dict[float, str]:
     """Return which method the public rule chooses at each ε."""
-    kept = _read(name)
-    return dict(zip(EPSILONS, kept["methods"], strict=True)) if kept else {e: cost.rule(name, e) for e in EPSILONS}
+    kept = _read(name).get("methods", {}).get(relation)
+    return dict(zip(EPSILONS, kept or [cost.rule(name, relation, e) for e in EPSILONS], strict=True))
 
 
 def first_facts(name: str) -> dict[str, Any]:
@@ -62,10 +63,11 @@ def results(name: str, relation: str, seed: int) -> dict[Chunk, Any]:
     kept = _read(name)
     if not kept:
         return {}
-    found: dict[Chunk, Any] = {
-        Chunk(cost.without_noise, (name, method)): {**_shares(one["hits"], kept), "parameter": one["parameter"]}
-        for method, one in kept["without"].items()
-    }
+    found: dict[Chunk, Any] = {}
+    if relation == RELATION:
+        for method, one in kept["without"].items():
+            shares = {**_shares(one["hits"], kept), "parameter": one["parameter"]}
+            found[Chunk(cost.without_noise, (name, RELATION, method))] = shares
     if (relation, seed) == (RELATION, SEED):
         for epsilon, hits in zip(EPSILONS, kept["private"], strict=True):
             found[Chunk(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
@@ -91,8 +93,8 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
         listed: list = np.rint(of_all).astype(int).tolist()
         return listed
 
-    rules = [cost.rule(name, epsilon) for epsilon in epsilons]
-    without = {method: cost.without_noise(name, method) for method in sorted(set(rules))}
+    rules = {relation: [cost.rule(name, relation, epsilon) for epsilon in epsilons] for relation in RELATIONS}
+    without = {method: cost.without_noise(name, RELATION, method) for method in sorted(set(rules[RELATION]))}
     return {
         "made with": {package: version(package) for package in VERSIONS},
         "classes": [str(c) for c in data.class_names],
