@@ -20,7 +20,7 @@ WORK = {
     "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
     "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-drawn-count", "rank")),
     "train": ("&draws=100&seed=97", "train-work", ("train-accuracy-binned", "x")),
-    "publish": ("&dataset=toy&publish_draws=40&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
+    "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
         "&dataset=toy&draws=20&seed=97&evaluate_methods=histogram.recursive-medians",
         "evaluate-sweep-state",
@@ -40,6 +40,11 @@ DATA = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
   .filter((model) => !["address", "visited", "waiting", "near", "code", "audit-checks"].includes(model.name))
   .map((model) => [model.name, Object.fromEntries(Object.entries(model.data).map(([k, v]) => [k, Array.from(v)]))]))"""
 LENGTH = "([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.data[column].length ?? 0"
+WHY_ASKED = """([state, ...places]) => {
+  const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
+  const names = named("waiting")?.names
+  return names?.length > 0 && !places.some((place) => names.includes(place)) && !named(state).due[0]
+}"""
 VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
 
 
@@ -93,6 +98,9 @@ def test_work_is_cancelled_and_taken_up_again(app, name):
     if name == "select":  # what takes long there stands behind "More"
         app.page.wait_for_selector("section.shown")
         app.open_all()
+    if name == "publish":  # its work begins before its cards are there, which ask for more
+        app.page.wait_for_function(WHY_ASKED, arg=["publish-state", "place-publish-grid", "place-publish-chances"])
+        app.pick("Learned by", "Linear SVM")
     app.hit("button", "Cancel")
     app.page.get_by_role("button", name="Resume", exact=True).wait_for()
     app.page.wait_for_function("(name) => !Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
