@@ -6,6 +6,7 @@ from pathlib import Path
 
 import lesson_figures  # noqa: F401 (it fills CHECKS)
 import lesson_figures_more  # noqa: F401
+import lesson_figures_weights  # noqa: F401
 import pytest
 from dpml_app import link
 from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_lesson
