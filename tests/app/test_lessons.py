@@ -249,6 +249,7 @@ def test_a_lesson_has_five_to_seven_steps():
         ("noise-that-knows-its-data", 4, "Cauchy, by smooth sensitivity", "noise-width"),
         ("noise-that-knows-its-data", 6, "6/ε, Theorem 2", "calibration-costs theorem-2"),
         ("what-epsilon-means", 4, "Laplace", "mean-noise"),
+        ("what-a-public-table-is-worth", 3, "True cost", "true-epsilon"),
     ],
 )
 def test_a_plot_of_an_export_shows_what_its_step_states(lesson, number, label, check):
