@@ -264,8 +264,8 @@ def conjunctions(setting, n_queries=1000, n_draws=50):
                 found = [published.interval(b) for b in on_public[:300]]
                 covered += [i.lower <= t <= i.upper for i, t in zip(found, truth[:300], strict=True)]
         row = {"method": label, "epsilon": epsilon, "rule": str(reg_lambda), "reg_lambda": float(np.median(at))}
-        row |= {"error": np.mean(errors), "standard_error": np.std(errors) / np.sqrt(max(draws - 1, 1)), "draws": draws}
-        rows.append({**row, "ess": np.median(kept), "coverage": np.mean(covered) if covered else None})
+        row |= {"error": np.mean(errors), "standard_error": np.std(errors) / np.sqrt(draws - 1) if draws > 1 else None}
+        rows.append({**row, "draws": draws, "ess": np.median(kept), "coverage": np.mean(covered) if covered else None})
 
     one = np.ones((len(setting.D), 1)), np.ones((size, 1))
     larger = RatioFeatures(setting.schema, intercept=True)
@@ -302,7 +302,7 @@ def others(setting, epsilon, asked, answers, on_private, truth, n_draws=4):
         for name, table in (("table with noise", noisy), ("table with noise, trimmed", np.clip(noisy, 0, 1))):
             # the noise of three cells is independent, so the product is unbiased without trimming
             guess = np.array([np.prod(table[:, columns], axis=1).mean() for columns in wanted])
-            found[name].append(np.abs(guess - truth).mean())
+            found[name].append(np.abs(np.clip(guess, 0, 1) - truth).mean())
         found["direct answers"].append(np.abs(release_answers(on_private, epsilon, rng=rng) - truth).mean())
         if seed < 2:
             schema = Schema(setting.schema.features[:-1], setting.schema.features[-1].categories)
@@ -351,7 +351,7 @@ def coverage(setting, n_draws=120, n_private=3000):
 
 
 def times(setting, repeats=5):
-    """Return medians of seconds on one core: a fit, and the weights of 1,000,000 public records."""
+    """Return seconds of processor time on one core: a fit, and the weights of 1,000,000 public records."""
     rng = np.random.default_rng(6)
     kinds = {f.name: pd.CategoricalDtype(list(f.categories)) for f in setting.schema.features}
     million = setting.public.astype(kinds).iloc[rng.integers(len(setting.public), size=1_000_000)]
@@ -360,12 +360,12 @@ def times(setting, repeats=5):
                                ("moments", "public"), ("moments", "private")):  # fmt: skip
         fits, weights = [], []
         for seed in range(repeats):
-            begun = time.perf_counter()
+            begun = time.process_time()
             model = setting.fit(0.1, seed, reg_lambda, method=method)
-            fits.append(time.perf_counter() - begun)
-            begun = time.perf_counter()
+            fits.append(time.process_time() - begun)
+            begun = time.process_time()
             model.weights(million)
-            weights.append(time.perf_counter() - begun)
+            weights.append(time.process_time() - begun)
         rows.append({"method": method, "rule": str(reg_lambda), "fit": np.median(fits), "slowest fit": max(fits),
                      "weights of a million": np.median(weights)})  # fmt: skip
     return pd.DataFrame(rows).round(3)

@@ -10,6 +10,12 @@ import numpy as np
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
 from dpml.publishing import ImportanceWeights, release_answers, release_table
+from dpml.publishing.ratio import (
+    balanced_minimiser,
+    release_balanced_objective,
+    release_balanced_output,
+    release_sums,
+)
 from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Schema
 
@@ -40,9 +46,26 @@ def _case(options: dict[str, Any], epsilon: float, relation: str) -> Case:
         return fitted(rows, None if release else 0)
 
     def sample(rows, draws, rng):
-        return np.array([fitted(rows, None if release else rng).coef_ for _ in range(draws)])
+        if options["reg_lambda"] == "private":
+            return np.array([fitted(rows, rng).coef_ for _ in range(draws)])
+        return _drawn(rows, public, epsilon, draws, rng, **options)
 
-    return Case(data, neighbour, call, sample, recorded(call), draws=300, words=FAR)
+    many = 300 if options["reg_lambda"] == "private" else 4_000
+    return Case(data, neighbour, call, sample, recorded(call), draws=many, words=FAR)
+
+
+def _drawn(
+    rows, public, epsilon, draws, rng, *, reg_lambda, method, calibration="tight", fit_intercept=True, release=False
+):
+    """Return what a fit releases, many times: the coefficients, or the sums that they are made from."""
+    features = RatioFeatures(SCHEMA, (), fit_intercept and method != "moments")
+    X, E = (features.matrix(features.parts(table)) for table in (rows, public))
+    if method == "moments":
+        return release_sums(X.sum(axis=0), epsilon, features, secure=release, draws=draws, rng=rng)
+    more = {"calibration": calibration, "draws": draws, "rng": rng}
+    if method == "objective":
+        return release_balanced_objective(X, E, epsilon, reg_lambda, features, **more)
+    return release_balanced_output(balanced_minimiser(X, E, reg_lambda), epsilon, reg_lambda, features, len(X), **more)
 
 
 def _entry(name: str, title: str, source: str, method: str, covers: tuple[str, ...], **options: Any) -> Method:

@@ -7,6 +7,7 @@ from pathlib import Path
 import lesson_figures  # noqa: F401 (it fills CHECKS)
 import lesson_figures_more  # noqa: F401
 import lesson_figures_publish  # noqa: F401
+import lesson_figures_weights  # noqa: F401
 import pytest
 from dpml_app import link
 from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_lesson
@@ -251,6 +252,7 @@ def test_a_lesson_has_five_to_seven_steps():
         ("what-epsilon-means", 4, "Laplace", "mean-noise"),
         ("what-a-table-is-worth", 4, "published table", "on-published-table"),
         ("what-a-table-is-worth", 4, "linear model", "trained linear"),
+        ("what-a-public-table-is-worth", 3, "True cost", "true-epsilon"),
     ],
 )
 def test_a_plot_of_an_export_shows_what_its_step_states(lesson, number, label, check):
