@@ -21,7 +21,7 @@ from bokeh.plotting import figure
 
 HEIGHT = 520
 # so much room has the last label of an axis
-END = 24
+END = 16
 EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 
