@@ -25,6 +25,7 @@ from dpml_app.work.pool import Chunk
 
 __all__ = [
     "BOX_STYLE",
+    "INSET",
     "NOW",
     "SOON",
     "WHOLE",
@@ -43,6 +44,7 @@ __all__ = [
     "here",
     "line",
     "spoken",
+    "under",
 ]
 
 GRID_STYLE = """
