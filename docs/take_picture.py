@@ -1,14 +1,14 @@
 """Take the pictures of the app for README and the site.
 
 ``python docs/take_picture.py`` takes each page on a laptop, light and dark, and on a phone, for `docs/pictures.md`, and
-the one of README. ``python docs/take_picture.py FOLDER`` takes each page at three sizes, light and dark, as PNG.
-It needs what the browser tests need: Debian's chromium and the extra `test`.
+the one of README; with names of pages, those only. ``--folder FOLDER`` takes them at three sizes, light and dark, as
+PNG into a folder. It needs what the browser tests need: Debian's chromium and the extra `test`.
 """
 
+import argparse
 import importlib.util
 import io
 import shutil
-import sys
 from pathlib import Path
 
 from PIL import Image
@@ -37,7 +37,9 @@ def pictures(wanted, rooms):
                     if not themes:
                         continue
                     page = browser.new_page(viewport={"width": width, "height": height})
-                    app_tests.App(page, server.url, height).enter(room)
+                    app = app_tests.App(page, server.url, height)
+                    page.set_default_timeout(600_000)  # a busy machine needs minutes for all curves
+                    app.enter(room)
                     for theme in themes:
                         if theme == "dark":
                             page.get_by_label("Toggle theme").click()
@@ -50,23 +52,27 @@ def pictures(wanted, rooms):
         server.stop()
 
 
-def keep():
+def keep(rooms):
     """Keep the pictures of the site, and that of README, with few colours so that the file stays small."""
-    for room, size, theme, picture in pictures(KEPT, app_tests.ROOMS):
+    for room, size, theme, picture in pictures(KEPT, rooms):
         path = IMAGES / f"{room}-{size}-{theme}.webp"
         picture.save(path, quality=80, method=6)
-        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+        print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
         if (room, size, theme) == ("explore", "laptop", "light"):
             few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
             few.save(IMAGES / "explore.png", optimize=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
-        keep()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pages", nargs="*", choices=[*app_tests.ROOMS, []], default=[])
+    parser.add_argument("--folder", type=Path)
+    asked = parser.parse_args()
+    pages = asked.pages or list(app_tests.ROOMS)
+    if asked.folder is None:
+        keep(pages)
     else:
-        folder = Path(sys.argv[1])
-        folder.mkdir(parents=True, exist_ok=True)
+        asked.folder.mkdir(parents=True, exist_ok=True)
         every = [(size, theme) for size in SIZES for theme in ("light", "dark")]
-        for room, size, theme, picture in pictures(every, sys.argv[2:] or app_tests.ROOMS):
-            picture.save(folder / f"{room}-{size}-{theme}.png")
+        for room, size, theme, picture in pictures(every, pages):
+            picture.save(asked.folder / f"{room}-{size}-{theme}.png")

@@ -28,6 +28,7 @@ __all__ = [
     "BOX_STYLE",
     "CHOSEN",
     "LATE",
+    "INSET",
     "NOW",
     "SOON",
     "WHOLE",
@@ -46,6 +47,7 @@ __all__ = [
     "here",
     "line",
     "spoken",
+    "under",
 ]
 
 GRID_STYLE = """

@@ -28,7 +28,7 @@ ARGUMENTS = [
 ]
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
 # the machine may be busy: what never comes is a failure, what comes late is none
-PATIENCE = 30_000
+PATIENCE = 120_000
 # so high that every card is near the view
 ALL_CARDS = 6000
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dpml_app import data
 from dpml_app.audit.page import AuditPage
-from dpml_app.card import NOW, SOON, Card
+from dpml_app.card import INSET, NOW, SOON, Card, under
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.accuracy import AccuracyCard, accuracies
 from dpml_app.explore.page import ExplorePage
@@ -117,3 +117,15 @@ def test_headline_names_a_best_method_only_when_all_are_known():
     some = {(method, NOW): np.array([0.7]) for method in data.METHODS[:-1]}
     assert accuracies(some) == {}
     assert set(accuracies({**some, (data.METHODS[-1], SOON): np.array([0.8])})) == set(data.METHODS)
+
+
+def test_a_slider_of_what_is_on_the_axis_stands_under_it():
+    page = TrainPage(Settings(), Pool(1))
+    plot, control = page.cards["accuracy"].plots[0], page.controls.widgets["epsilon"]
+    # the axis goes on by a factor of 1.15 on both sides of ε = 0.01 to 10
+    share = np.log(1.15) / np.log(1000 * 1.15**2)
+    before = plot.min_border_left - INSET - share * (plot.min_border_left + plot.min_border_right + 8)
+    assert f"calc({before:.1f}px + {100 * share:.2f}%)" in under(plot, control)
+    # a curve over false positives has no ε on its axis
+    page = EvaluatePage(Settings(), Pool(1))
+    assert "calc" not in under(page.cards["roc"].plots[0], page.controls.widgets["epsilon"])
