@@ -47,7 +47,7 @@ class ExplorePage(CardPage):
     """The page of one session."""
 
     question = "What does privacy cost?"
-    lead = "Drag <b>ε</b>. Left hides each person better, right predicts better."
+    lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
     controls: ExploreControls
     datasets = DATASETS
@@ -57,7 +57,7 @@ class ExplorePage(CardPage):
     why = ("levers", "selection", "roc", "map")
     sources = ("answer-state", "sweep-state")
     readout_name = "{}-readout"
-    what = "curves and map"
+    what = "curves"
     controls_kind = ExploreControls
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
