@@ -32,7 +32,9 @@ input:focus-visible { outline: 3px solid var(--focus, #0b6fb8); outline-offset: 
 .count { position: sticky; top: 0; margin: 0; padding: 8px 12px 6px; font-size: 0.8rem; background: inherit; }
 ul { list-style: none; margin: 0; padding: 0; }
 .group { padding: 8px 12px 3px; font-size: 0.8rem; font-weight: 600; opacity: 0.8; }
-[role=option] { scroll-margin: 62px 0 6px; padding: 6px 12px 6px 20px; font-size: 0.92rem; line-height: 1.3; cursor: pointer; }
+[role=option] {
+  scroll-margin: 62px 0 6px; padding: 6px 12px 6px 20px; font-size: 0.92rem; line-height: 1.3; cursor: pointer;
+}
 [role=option][aria-selected=true] { font-weight: 600; }
 [role=option].active, [role=option]:hover { background: color-mix(in srgb, currentColor 14%, transparent); }
 """
