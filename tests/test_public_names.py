@@ -80,7 +80,7 @@ dpml.classifiers.tree.growth: CRITERIA Node release_tree split_range split_score
 dpml.classifiers.tree.pruning: pessimistic_errors pruned
 dpml.counts: Contingency NoisyCounts contingency contingency_of_subsamples perturbed published_scale release_published
     release_row_bounded row_bounded_scales
-dpml.datasets: Dataset NAMES TAXONOMIES card data_folder load shipped taxonomies
+dpml.datasets: Dataset NAMES TAXONOMIES card data_folder fetch load missing shipped taxonomies
 dpml.encoding: BinaryEncoding SHARE_GRID columns_of cut_rows interval_names share_rows unit_scale
 dpml.evaluation: BestSelector Comparison MulticlassEvaluation PrivateConfusionMatrix PrivateCrossValidation
     PrivateEvaluation PrivateSearch alpha_fixed_space area_between attack_bound attack_success best_attack_success

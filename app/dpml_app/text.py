@@ -50,17 +50,17 @@ def points(value: float) -> str:
 
 
 def factor(epsilon: float, *, at_least: bool = False) -> str:
-    """Return e^ε to three digits, or to two from 100 on: never rounded down, or never up where it is a lower bound.
+    """Return e^ε to three digits, never rounded down, or never up where it is a lower bound.
 
     Examples
     --------
     >>> factor(0.1), factor(0.2), factor(10)
-    ('1.11', '1.23', '23,000')
+    ('1.11', '1.23', '22,100')
     >>> factor(0.1, at_least=True), factor(10, at_least=True)
     ('1.1', '22,000')
     """
     value = math.exp(epsilon)
-    unit = 10.0 ** (math.floor(math.log10(value)) - (2 if value < 100 else 1))
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
     # what is a whole number of units but for rounding stays
     steps = round(value / unit, 6)
     rounded = (math.floor if at_least else math.ceil)(steps) * unit

@@ -58,7 +58,7 @@ def check_all_four_plots(app):
 
 
 def test_census_shows_all_four_plots(app):
-    app.open()
+    app.open("?dataset=census")
     check_all_four_plots(app)
     assert app.alerts == []
     text = app.text

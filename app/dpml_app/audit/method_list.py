@@ -24,15 +24,17 @@ input {
 }
 input:focus-visible { outline: 3px solid var(--focus, #0b6fb8); outline-offset: 1px; }
 .popup {
-  position: absolute; z-index: 30; left: 0; right: 0; top: 100%; margin-top: 4px; padding: 6px 0; overflow-y: auto;
+  position: absolute; z-index: 30; left: 0; right: 0; top: 100%; margin-top: 4px; padding: 0 0 6px; overflow-y: auto;
   max-height: min(420px, 60vh); background: var(--panel-surface-color, #fff); border-radius: 8px;
   border: 1px solid color-mix(in srgb, currentColor 35%, transparent); box-shadow: 0 6px 24px #0004;
 }
 .popup[hidden], li[hidden] { display: none; }
-.count { margin: 0; padding: 2px 12px 4px; font-size: 0.8rem; opacity: 0.8; }
+.count { position: sticky; top: 0; margin: 0; padding: 8px 12px 6px; font-size: 0.8rem; background: inherit; }
 ul { list-style: none; margin: 0; padding: 0; }
 .group { padding: 8px 12px 3px; font-size: 0.8rem; font-weight: 600; opacity: 0.8; }
-[role=option] { padding: 6px 12px 6px 20px; font-size: 0.92rem; line-height: 1.3; cursor: pointer; }
+[role=option] {
+  scroll-margin: 62px 0 6px; padding: 6px 12px 6px 20px; font-size: 0.92rem; line-height: 1.3; cursor: pointer;
+}
 [role=option][aria-selected=true] { font-weight: 600; }
 [role=option].active, [role=option]:hover { background: color-mix(in srgb, currentColor 14%, transparent); }
 """
