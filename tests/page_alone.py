@@ -147,6 +147,7 @@ class PageAlone:
     def text(self):
         page = self.page
         said = [unescape(line.text) for line in page.readouts.values()]
+        said += [card.caption for card in page.cards.values()]
         said += [pane.object or "" for pane in (page.headline, page.controls.dataset_note)]
         return " ".join(re.sub(r"<[^>]+>", "", words) for words in said)
 
