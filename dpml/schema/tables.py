@@ -31,7 +31,7 @@ def checked_dense(features: Sequence[Feature], X: Any, on_invalid: str) -> np.nd
         bad = np.flatnonzero(~((values == 0) | (values == 1)).all(axis=0))
         values = values.copy()
         for i in bad:
-            values[:, i] = features[i].clean(values[:, i], on_invalid)
+            values[:, i] = features[int(i)].clean(values[:, i], on_invalid)
     return values
 
 
@@ -47,13 +47,13 @@ def checked_sparse(features: Sequence[Feature], X: Any, on_invalid: str) -> spar
     bad = (values.data != 1) & (values.data != 0)
     if bad.any():
         if on_invalid == "raise":
-            first = int(np.flatnonzero(bad)[0])
-            features[values.indices[first]].clean(values.data[[first]], "raise")
+            first = int(values.indices[np.flatnonzero(bad)[0]])
+            features[first].clean(values.data[bad][:1], "raise")
         # a missing value follows the rule of its column; other values go to the nearest of 0 and 1
         values = values.copy()
         for i in np.unique(values.indices[bad]):
             cells = bad & (values.indices == i)
-            values.data[cells] = features[i].clean(values.data[cells], on_invalid)
+            values.data[cells] = features[int(i)].clean(values.data[cells], on_invalid)
     if values.nnz and not values.data.all():
         values = values.copy()
         values.eliminate_zeros()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 HEIGHT = 520
+# says thousands as they are written
+PLAIN_DIGITS = "tick.toLocaleString('en')"
 EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 
@@ -59,12 +62,18 @@ def new_figure(name: str, **options) -> figure:
     return p
 
 
+def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", grid: Any = None) -> None:
+    """Set the ticks of an axis, and the lines of a grid with them; `words` is JavaScript that says a tick."""
+    ticker = FixedTicker(ticks=list(ticks))
+    axis.update(ticker=ticker, formatter=CustomJSTickFormatter(code=f"return {words}"))
+    if grid is not None:
+        grid.ticker = ticker
+
+
 def epsilon_axis(p: figure) -> None:
     """Label the x axis as ε, with its private end marked."""
-    p.xaxis.ticker = FixedTicker(ticks=EPSILON_TICKS)
-    p.xaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
+    set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
     p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
-    p.xgrid.ticker = p.xaxis[0].ticker
 
 
 def empty_source(name: str, *columns: str) -> ColumnDataSource:
