@@ -80,15 +80,3 @@ def test_link_brings_back_every_control(app, make_app, server):
     again = make_app(server).enter("evaluate", app.search.replace("?page=evaluate", "", 1))
     assert figures(again) == figures(app)
     assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)
-
-
-def test_bad_values_are_said_and_good_ones_kept(app):
-    bad = "&evaluate_cut=7&evaluate_weakened=very&evaluate_rival=oracle&evaluate_classifier=logistic"
-    app.enter("evaluate", f"&dataset=toy&draws=10&evaluate_methods=luck.histogram{bad}")
-    text = " ".join(app.alerts)
-    assert "evaluate_cut = 7 is not allowed" in text
-    assert "evaluate_weakened = very is not allowed" in text
-    assert "evaluate_rival = oracle is not allowed" in text
-    assert "evaluate_methods = ['luck', 'histogram'] is not allowed" in text
-    assert app.query["evaluate_classifier"] == "logistic"
-    assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)

@@ -56,23 +56,3 @@ def test_link_brings_back_controls_and_data(app, make_app, server):
     again = make_app(server).open(app.search)
     assert again.everything() == app.everything()
     assert again.query == app.query
-
-
-def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(app):
-    app.open("?dataset=toy&epsilon=7&draws=30&relation=swap&seed=5&colour=red")
-    text = " ".join(app.alerts)
-    assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
-    assert "relation = swap is not allowed: it must be one of add-remove, replace-one" in text
-    assert "colour" in text
-    query = app.query
-    assert (query["draws"], query["seed"]) == ("30", "5")
-    assert (float(query["epsilon"]), query["relation"]) == (0.1, "add-remove")
-
-
-def test_what_a_data_set_does_not_have_is_lowered_and_said(app):
-    app.open("?dataset=toy&n_features=90&row_bound=60&draws=10")
-    text = " ".join(app.alerts)
-    assert "n_features = 90 lowered to 40: toy has 40 features" in text
-    assert "row_bound = 60 lowered to 10" in text
-    assert app.slider("Number of features").get_attribute("aria-valuemax") == "40"
-    assert app.query["n_features"] == "40"

@@ -121,3 +121,22 @@ def test_another_data_set_changes_everything(alone):
     after = read()
     assert [name for name in before if before[name] == after[name]] == []
     assert "1,000 training" in alone.text
+
+
+def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
+    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&seed=5&colour=red")
+    text = " ".join([*alone.faults, *alone.alerts])
+    assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
+    assert "relation = swap is not allowed: it must be one of add-remove, replace-one" in text
+    assert "colour" in text
+    kept = {"draws": 30, "seed": 5, "epsilon": 0.1, "relation": "add-remove"}
+    assert {name: alone.settings[name] for name in kept} == kept
+
+
+def test_what_a_data_set_does_not_have_is_lowered_and_said(alone):
+    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10")
+    text = " ".join([*alone.faults, *alone.alerts])
+    assert "n_features = 90 lowered to 40: toy has 40 features" in text
+    assert "row_bound = 60 lowered to 10" in text
+    assert alone.page.controls.widgets["n_features"].end == 40
+    assert alone.settings["n_features"] == 40

@@ -96,18 +96,6 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app, figure, source, x, 
     assert "private: for study" in text
 
 
-def test_words_state_the_true_cost(app):
-    app.enter("select", "&dataset=xwindows-is-not-a-name" + FEW.replace("&dataset=toy", "") + "&epsilon=1&draws=12")
-    assert "dataset = xwindows-is-not-a-name is not allowed" in " ".join(app.alerts)
-    app.enter("select", FEW.replace("n_features=5", "n_features=20") + "&epsilon=0.1")
-    text = app.text
-    assert "stated 0.05 a feature, costs 0.5 for the set" in text
-    assert "cost only 0.025: the rest is wasted" in text
-    assert "steps from its worst to its best feature" in text
-    assert "not private: Threshold testing" in text
-    assert "it is a study and no release" in text
-
-
 # ---- links --------------------------------------------------------------------------------------------------------
 
 
@@ -129,20 +117,6 @@ def test_link_brings_back_every_control(app, make_app, server):
     # Stoddard et al.'s clusters are of total counts
     assert len(app.array("select-f1-clusters", "mean")) == 0
     assert "total counts only" in app.text
-
-
-def test_bad_values_are_said_and_good_ones_kept(app):
-    bad = "&select_methods=joint.luck&select_threshold=7&select_feature=-3&select_score=best"
-    app.enter("select", f"{FEW}{bad}&select_row_bound=2&select_calibration=published")
-    text = " ".join(app.alerts)
-    assert "select_threshold = 7 is not allowed" in text
-    assert "select_feature = -3 is not allowed" in text
-    assert "select_score = best is not allowed" in text
-    assert "select_methods = ['joint', 'luck'] is not allowed" in text
-    assert (app.query["select_row_bound"], app.query["select_calibration"]) == ("2", "published")
-    assert len(app.array("select-accuracy-mask-count", "mean")) > 0
-    app.enter("select", FEW + "&select_feature=500")
-    assert "select_feature = 500 lowered to 40" in " ".join(app.alerts)
 
 
 def test_pages_share_their_settings_and_a_hidden_one_rests(app):

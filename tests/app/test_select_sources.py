@@ -7,6 +7,8 @@ from dpml_app.select import compute as own
 from dpml_app.select.settings import THRESHOLDS
 from dpml_app.state import Settings
 
+FEW = "&dataset=toy&draws=10&n_features=5"
+
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_curves_are_the_library_s(alone, relation):
@@ -38,3 +40,29 @@ def check_band(alone, source, x, places, found):
     assert alone.array(source, "mean") == pytest.approx([f.mean() for f in found], abs=1e-9)
     for column, level in (("low", 0.05), ("high", 0.95)):
         assert alone.array(source, column) == pytest.approx([np.quantile(f, level) for f in found], abs=1e-9)
+
+
+def test_bad_values_are_said_and_good_ones_kept(alone):
+    bad = "&select_methods=joint.luck&select_threshold=7&select_feature=-3&select_score=best"
+    alone.enter("select", f"{FEW}{bad}&select_row_bound=2&select_calibration=published")
+    text = " ".join([*alone.faults, *alone.alerts])
+    assert "select_threshold = 7 is not allowed" in text
+    assert "select_feature = -3 is not allowed" in text
+    assert "select_score = best is not allowed" in text
+    assert "select_methods = ['joint', 'luck'] is not allowed" in text
+    assert (alone.settings["select_row_bound"], alone.settings["select_calibration"]) == (2, "published")
+    assert len(alone.array("select-accuracy-mask-count", "mean")) > 0
+    alone.enter("select", FEW + "&select_feature=500")
+    assert "select_feature = 500 lowered to 40" in " ".join([*alone.faults, *alone.alerts])
+
+
+def test_words_state_the_true_cost(alone):
+    alone.enter("select", "&dataset=xwindows-is-not-a-name" + FEW.replace("&dataset=toy", "") + "&epsilon=1&draws=12")
+    assert "dataset = xwindows-is-not-a-name is not allowed" in " ".join(alone.faults)
+    alone.enter("select", FEW.replace("n_features=5", "n_features=20") + "&epsilon=0.1")
+    text = alone.text
+    assert "stated 0.05 a feature, costs 0.5 for the set" in text
+    assert "cost only 0.025: the rest is wasted" in text
+    assert "steps from its worst to its best feature" in text
+    assert "not private: Threshold testing" in text
+    assert "it is a study and no release" in text

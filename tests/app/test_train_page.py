@@ -24,28 +24,6 @@ def seen(app, title):
     return app.page.get_by_role("heading", name=title, exact=True).count() == 1
 
 
-def test_what_is_not_private_is_said_in_legend_and_text(app):
-    app.enter("train", "&train_methods=binned.vaidya.published" + QUICK)
-    labels = app.page.evaluate(LABELS, "train-accuracy")
-    assert {label for label in labels if "not private" in label} == {
-        "Vaidya, not private",
-        "Z. & C., not private",
-    }
-    assert "Binned counts" in labels
-    assert "Smooth sensitivity" not in labels
-    assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of Zafarani and Clifton." in app.text
-    assert "exact, private: for study" in app.text
-    assert app.page.get_by_role("combobox", name="Feature", exact=True).inner_text().startswith("1: ")
-
-
-def test_bad_values_in_the_link_are_said_and_good_ones_kept(app):
-    app.enter("train", "&dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK)
-    assert any("train_weight = 9:9 is not allowed" in text for text in app.alerts)
-    assert any("train_feature = 99 set to 1: toy offers 10 features" in text for text in app.alerts)
-    assert (app.query["train_bins"], app.query["train_weight"], app.query["dataset"]) == ("7", "2:1", "toy")
-    assert app.query["train_feature"] == "1"
-
-
 def test_another_family_brings_its_panels_and_controls_and_the_link_restores_them(app, make_app, server):
     app.enter("train", "&dataset=toy" + QUICK)
     assert app.page.get_by_role("slider", name="λ, linear models", exact=True).count() == 0
@@ -62,12 +40,6 @@ def test_another_family_brings_its_panels_and_controls_and_the_link_restores_the
     other = make_app(server).enter("train", app.search.replace("?page=train", "", 1))
     for name in ("train-accuracy-l1", "train-lambda-output", "train-tuning-disjoint", "train-weights-draws"):
         assert other.read(name) == app.read(name)
-
-
-def test_what_linear_models_cannot_do_is_said(app):
-    app.enter("train", "&train_family=linear&train_lambda=3&train_linear=output.magic&dataset=toy" + QUICK)
-    assert any("train_lambda = 3 is not allowed" in text for text in app.alerts)
-    assert any("train_linear = " in text and "is not allowed" in text for text in app.alerts)
 
 
 @pytest.mark.data
