@@ -184,3 +184,19 @@ def test_release_draws_from_opendp():
     X, y = table()
     search = PrivateSearch(Turned(1.0), {"turned": [True, False]}, 200.0, release=True).fit(X, y)
     assert search.best_params_ == {"turned": False}
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_labels_are_checked_once(monkeypatch, relation):
+    X, y = table()
+    seen = []
+    check = Schema.check_labels
+
+    def listened(self, labels, on_invalid="raise"):
+        seen.append(labels is y)
+        return check(self, labels, on_invalid)
+
+    monkeypatch.setattr(Schema, "check_labels", listened)
+    model = BernoulliNB(1.0, relation=relation)
+    PrivateSearch(model, {"row_bound": [1, 2]}, 2.0, relation=relation, random_state=0).fit(X, y)
+    assert seen.count(True) == 1

@@ -27,8 +27,8 @@ from dpml_app.work.pool import Chunk
 __all__ = [
     "BOX_STYLE",
     "CHOSEN",
-    "LATE",
     "INSET",
+    "LATE",
     "NOW",
     "SOON",
     "WHOLE",

@@ -35,13 +35,11 @@ from dpml_app.settings import Shared
 from dpml_app.text import dataset_note
 from dpml_app.widgets import Controls
 from dpml_app.work.engine import DELAY, Engine
+from dpml_app.work.late import Late
 from dpml_app.work.pool import Chunk, Pool
-from dpml_app.work.threads import ANSWERS, FORMULAS
+from dpml_app.work.threads import ANSWERS
 
 __all__ = ["CardPage"]
-
-# so long a sentence waits for what is at LATE
-PATIENCE = 0.15
 
 
 class CardPage(BasePage):
@@ -95,19 +93,19 @@ class CardPage(BasePage):
         # None: of a data set that is not loaded yet
         self._facts: Values | None = None if "dataset" in self.names else {}
         self._prepared: dict[str, list[Any]] = {}
-        self._coming: asyncio.Future | None = None
         # the last one that could be loaded
         self._dataset = GENERATED
         self._wanted: dict[str, dict[Place, Chunk]] = {}
         self.cards: dict[str, Card] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
-        ways: dict[str, Any] = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
-        self.work = self.engine(pool, name=work, what=self.what, **ways)
+        told: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
+        self.work = self.engine(pool, name=work, what=self.what, **told)
+        self.late = Late(pool, what=self.what, **told)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
-        look: dict[str, Any] = {"margin": (0, 14), "stylesheets": [HEADLINE_STYLE], "min_height": 54}
-        self.headline = pn.pane.HTML("", sizing_mode="stretch_width", **look)
+        look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
+        self.headline = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 14), **look)
         self.readouts, self.slots = {}, []
         self.card_places: dict[str, Slot] = {}
         self.grids = {"why": grid([]), "more": grid([])}
@@ -248,8 +246,7 @@ class CardPage(BasePage):
         """Stop computing for a page that has been closed."""
         super().stop()
         self.work.stop()
-        if self._coming is not None:
-            self._coming.cancel()
+        self.late.stop()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -303,7 +300,7 @@ class CardPage(BasePage):
         if values != self._values:
             self.work.stop()
         answers = [self._call(chunk.function, *chunk.arguments) for chunk in at_once]
-        await asyncio.gather(*answers, self._begin(late))
+        await asyncio.gather(*answers, self.late.request(late))
         if self._doc is None:
             return
         self._values = values
@@ -330,33 +327,6 @@ class CardPage(BasePage):
             if "page" in changed:
                 self.controls.remind()
         self._spawn(self._draw_curves(values, wanted))
-
-    async def _begin(self, late: set[Chunk]) -> None:
-        """Have what is at LATE computed; wait a moment for it, and show what comes later when it comes."""
-        missing = [chunk for chunk in late if self.pool.cache.get(chunk.key) is None]
-        if self._coming is not None:
-            self._coming.cancel()
-        if missing:
-            self._coming = coming = asyncio.ensure_future(asyncio.gather(*map(self._late, missing)))
-            await asyncio.wait({coming}, timeout=PATIENCE)
-            if coming.done():
-                coming.result()
-            else:
-                self._spawn(self._show_late(coming, missing))
-
-    async def _late(self, chunk: Chunk) -> Any:
-        return await self._in_thread(FORMULAS, self.pool.cache.call, chunk.function, *chunk.arguments)
-
-    async def _show_late(self, coming: asyncio.Future, chunks: list[Chunk]) -> None:
-        try:
-            results = await coming
-        except Exception as error:
-            with self._hold():
-                self._failed(self.what.capitalize(), error)
-        else:
-            if self._doc is not None:
-                with self._hold():
-                    self._arrived(dict(zip(chunks, results, strict=True)))
 
     async def _draw_curves(self, values: Values, wanted: dict[str, dict[Place, Chunk]]) -> None:
         """Fade what the setting outdates and have it computed, once no newer setting follows at once."""

@@ -20,7 +20,8 @@ from scipy import sparse
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature, plain_value, show_value
-from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_numbers, plain_rows, read_frame
+from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few
+from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_rows, read_frame
 
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
@@ -166,7 +167,7 @@ class Schema:
         else:
             unknown = [c for c in wanted.tolist() if c not in self._position]
             if unknown:
-                raise InvalidSchema("column", unknown[0], f"one of {_few(self.feature_names)}")
+                raise InvalidSchema("column", unknown[0], f"one of {few(self.feature_names)}")
             chosen = [self._position[c] for c in wanted.tolist()]
         features = [self.features[i] for i in chosen]
         whole = {block for block, columns in self.attributes.items() if set(columns) <= set(chosen)}
@@ -226,7 +227,7 @@ class Schema:
             unknown = [c for c in X.columns if str(c) not in self._position]
             if unknown:
                 raise InvalidData(
-                    f"column {shown(unknown[0])} is not in the schema; it has {_few(self.feature_names)}. "
+                    f"column {shown(unknown[0])} is not in the schema; it has {few(self.feature_names)}. "
                     f"Schema(..., ignored=[...]) leaves out columns that it names"
                 )
             names = [str(c) for c in X.columns]
@@ -245,51 +246,10 @@ class Schema:
             if sparse.issparse(X):
                 X = X.toarray()
             columns = X if isinstance(X, pd.DataFrame) else frame_of(X, schema.feature_names)
-            clean = {f.name: _checked_column(f, columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
+            clean = {f.name: checked_column(f, columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
             return pd.DataFrame(clean, index=columns.index), schema
-        if sparse.issparse(X):
-            return schema._check_sparse(X, on_invalid), schema
-        return schema._check_dense(X, on_invalid), schema
-
-    def _check_dense(self, X: Any, on_invalid: str) -> np.ndarray:
-        plain = isinstance(X, np.ndarray) or all(dtype.kind in "biuf" for dtype in X.dtypes)
-        # columns that are not all numbers are read one by one: pandas turns a missing integer into -2^63
-        cells = X.to_numpy() if plain and isinstance(X, pd.DataFrame) else X
-        if plain and cells.dtype.kind in "biuf":
-            values = cells.astype(float, copy=False)
-        else:
-            frame = X if isinstance(X, pd.DataFrame) else frame_of(X)
-            columns = [f.clean(frame.iloc[:, i], on_invalid) for i, f in enumerate(self.features)]
-            return np.column_stack(columns)
-        if not values.size or not ((values == 0) | (values == 1)).all():
-            bad = np.flatnonzero(~((values == 0) | (values == 1)).all(axis=0))
-            values = values.copy()
-            for i in bad:
-                values[:, i] = self.features[i].clean(values[:, i], on_invalid)
-        return values
-
-    def _check_sparse(self, X: Any, on_invalid: str) -> sparse.csr_array:
-        if X.dtype.kind == "c":
-            X = X.tocoo(copy=True)
-            X.data = plain_numbers(X.data)  # as in a dense table, a value with an imaginary part becomes NaN
-        values = sparse.csr_array(X, dtype=float, copy=False)
-        if not values.has_canonical_format:
-            values = values.copy()
-            values.sum_duplicates()
-        bad = (values.data != 1) & (values.data != 0)
-        if bad.any():
-            if on_invalid == "raise":
-                first = int(np.flatnonzero(bad)[0])
-                self.features[values.indices[first]].clean(values.data[[first]], "raise")
-            # a missing value follows the rule of its column; other values go to the nearest of 0 and 1
-            values = values.copy()
-            for i in np.unique(values.indices[bad]):
-                cells = bad & (values.indices == i)
-                values.data[cells] = self.features[i].clean(values.data[cells], on_invalid)
-        if values.nnz and not values.data.all():
-            values = values.copy()
-            values.eliminate_zeros()
-        return values
+        check = checked_sparse if sparse.issparse(X) else checked_dense
+        return check(schema.features, X, on_invalid), schema
 
     def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
         """Return class positions 0..C-1, and -1 for a label that is not a class (``on_invalid="clip"`` only)."""
@@ -302,25 +262,12 @@ class Schema:
             codes = plain_labels(y, self.classes)
         else:
             labels = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
-            codes = self._codes(labels)
+            codes = codes_of(labels, self.classes)
         if on_invalid == "raise" and (codes < 0).any():
             value = show_value(labels[int((codes < 0).argmax())])
             told = f". {ASSUMED}" if self._assumed else ""
-            raise InvalidData(f"y has the label {value}: it must be one of {_few(list(self.classes))}{told}")
+            raise InvalidData(f"y has the label {value}: it must be one of {few(list(self.classes))}{told}")
         return codes
-
-    def _codes(self, labels: np.ndarray) -> np.ndarray:
-        if labels.ndim != 1:
-            raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
-        if labels.dtype == bool and not any(isinstance(c, bool) for c in self.classes):
-            labels = labels.astype(int)
-        integers = labels.dtype.kind in "iu"
-        if integers and labels.size and self.classes == (0, 1) and labels.min() >= 0 and labels.max() <= 1:
-            return labels.astype(np.intp)
-        if labels.dtype.kind == "O":
-            return plain_labels(labels, self.classes)
-        distinct, where = np.unique(labels, return_inverse=True)
-        return plain_labels(distinct.tolist(), self.classes)[where.ravel()]
 
     def misfits(self, X: Any, y: Any) -> dict[str, int]:
         """Count the values outside each feature's domain, and the labels that are no class. Exact: private.
@@ -362,15 +309,17 @@ class Schema:
         The number of remaining records is private, also under replace-one; use `public_count` instead.
         """
         X, schema = self.check_features(X, on_invalid)
-        codes = self.check_labels(y, on_invalid)
+        return *self.without_unknown(X, self.check_labels(y, on_invalid), on_invalid), schema
+
+    @staticmethod
+    def without_unknown(X: Any, codes: np.ndarray, on_invalid: str) -> tuple[Any, np.ndarray]:
+        """Return checked records and class positions without those whose position is -1."""
         if X.shape[0] != len(codes):
             if on_invalid == "clip":
                 raise InvalidData("X and y must have the same number of records")
             raise InvalidData(f"X has {X.shape[0]} records and y has {len(codes)} labels: the numbers must be equal")
-        if (codes < 0).any():
-            keep = codes >= 0
-            X, codes = X[keep], codes[keep]
-        return X, codes, schema
+        known = codes >= 0
+        return (X, codes) if known.all() else (X[known], codes[known])
 
     # ---- text form --------------------------------------------------------------------------------------------
 
@@ -418,11 +367,6 @@ def _ignored(names: Any, position: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _few(values: list) -> str:
-    text = ", ".join(map(shown, values[:6]))
-    return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")
-
-
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:
     """Return the given schema, or else the canonical binary schema for X's columns (their number is public)."""
     if schema is not None:
@@ -454,10 +398,3 @@ def _canonical(X: Any) -> Schema:
     if shape[1] < 1:
         raise InvalidData("X has 0 columns: it must have at least 1")
     return Schema.binary(shape[1])
-
-
-def _checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
-    """Return a column inside its domain; categories as a pandas Categorical, so that they are looked up only once."""
-    if feature.kind != "categorical" or any(pd.isna(category) for category in feature.categories or ()):
-        return feature.clean(column, on_invalid)
-    return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))

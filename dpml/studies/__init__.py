@@ -42,7 +42,7 @@ __all__ = [
     "non_private_logistic",
     "non_private_mixed_nb",
     "non_private_nb",
-    "register",
     "raw_table",
+    "register",
     "without_noise",
 ]

@@ -175,8 +175,10 @@ class PrivateSearch(PrivateClassifier):
         named = isinstance(X, pd.DataFrame)
         on_invalid = "clip" if self.release else self.on_invalid
         count = schema.public_count(X, self.relation)
-        X, codes, schema = schema.check_table(X, y, on_invalid)
-        kept = schema.check_labels(y, on_invalid) >= 0 if self.relation == "replace-one" else None
+        X, schema = schema.check_features(X, on_invalid)
+        labels = schema.check_labels(y, on_invalid)
+        X, codes = schema.without_unknown(X, labels, on_invalid)
+        kept = labels >= 0 if self.relation == "replace-one" else None
         pipeline = isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame)
         nothing = with_names(X[:0], schema) if pipeline else X[:0], np.asarray(schema.classes)[:0]
         for candidate in candidates:

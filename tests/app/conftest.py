@@ -2,20 +2,15 @@
 
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from app_server import Server
 from dpml_app import link
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
+from page_alone import PageAlone, pool_here
 
-ROOT = Path(__file__).parents[2]
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
     "--no-sandbox",
@@ -68,6 +63,10 @@ READ = """(name) => {
   const data = Bokeh.documents[0].get_model_by_name(name).data
   return Object.fromEntries(Object.entries(data).map(([k, v]) => [k, Array.from(v)]))
 }"""
+# the link says another value of a setting; one that it does not name is at its default
+MOVED = """([setting, before, usual]) =>
+  (new URLSearchParams(location.search).get(setting) ?? usual) !== before"""
+OTHER = f"([name, before]) => JSON.stringify(({READ})(name)) !== before"
 # what is written on the page, inside shadow roots as well
 TEXT = """() => {
   const words = []
@@ -106,67 +105,6 @@ def written(value):
 
 
 DEFAULTS = {name: written(Settings.param[name].default) for name in ("page", *Settings.names())}
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def children(pid):
-    """Return the ids of a process's children, and theirs."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            mine = [int(word) for word in task.read_text().split()]
-        except OSError:
-            continue
-        for child in mine:
-            found += [child, *children(child)]
-    return found
-
-
-def alive(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-class Server:
-    """``panel serve app`` in a process of its own."""
-
-    def __init__(self, port=None, **environment):
-        self.port = port or free_port()
-        self.url = f"http://localhost:{self.port}/app"
-        command = [sys.executable, "-m", "panel", "serve", "app", "--port", str(self.port), "--num-procs", "1"]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with socket.socket() as s:
-                if s.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            assert self.process.poll() is None, "the server ended at its start"
-            time.sleep(0.1)
-        self.stop()
-        raise TimeoutError("the server did not start within a minute")
-
-    def stop(self):
-        """Send SIGTERM and return the seconds until the server and its workers were gone; more than 20 is a failure."""
-        begun = time.monotonic()
-        family = [self.process.pid, *children(self.process.pid)]
-        self.process.send_signal(signal.SIGTERM)
-        while time.monotonic() - begun < 20:
-            self.process.poll()  # reap it
-            if not any(alive(pid) for pid in family):
-                return time.monotonic() - begun
-            time.sleep(0.05)
-        self.process.kill()
-        raise TimeoutError("the server or a worker did not end")
 
 
 class App:
@@ -246,6 +184,26 @@ class App:
 
     def read(self, name):
         return self.page.evaluate(READ, name)
+
+    def visit(self, query):
+        """Go to a state of the page that is open, as Back and Forward do; wait for its answer, but for no curve."""
+        before = self.answers
+        state = "(q) => { history.pushState(null, '', q); dispatchEvent(new PopStateEvent('popstate')) }"
+        self.page.evaluate(state, f"?page={self.room}{query}")
+        answered = "([name, before]) => Bokeh.documents[0].get_model_by_name(name).data.answers[0] > before"
+        self.page.wait_for_function(answered, arg=[ROOMS[self.room][0], before])
+
+    def wait_for_link(self, setting, before):
+        """Wait until the link says another value of a setting."""
+        self.page.wait_for_function(MOVED, arg=[setting, before, DEFAULTS[setting]])
+
+    def written(self, name):
+        """Return what a source holds as a text, to be compared."""
+        return self.page.evaluate(f"(name) => JSON.stringify(({READ})(name))", name)
+
+    def wait_for_other(self, name, before):
+        """Wait until a source holds something else."""
+        self.page.wait_for_function(OTHER, arg=[name, before])
 
     def array(self, name, column):
         return np.array([np.nan if v is None else v for v in self.read(name)[column]], dtype=float)
@@ -378,6 +336,21 @@ def make_app(browser):
 @pytest.fixture
 def app(make_app, server):
     return make_app(server)
+
+
+@pytest.fixture(scope="session")
+def pool_alone():
+    pool = pool_here()
+    yield pool
+    pool.stop()
+
+
+@pytest.fixture
+def alone(pool_alone):
+    """A page without a browser, whose results the tests of a process share."""
+    page = PageAlone(pool_alone)
+    yield page
+    page.close()
 
 
 @pytest.fixture

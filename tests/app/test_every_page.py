@@ -1,8 +1,11 @@
 """What holds on every page: a phone, the dark, names of controls, a bad link, missing data, cancel and resume."""
 
+from functools import partial
+from operator import methodcaller
 from types import SimpleNamespace
 
 import pytest
+from dpml_app.select.settings import CALIBRATIONS
 
 pytestmark = pytest.mark.browser
 # of each page: a quick setting, one that its link keeps, and the name of a slider
@@ -25,6 +28,131 @@ WORK = {
         "&dataset=toy&draws=20&seed=97&evaluate_methods=histogram.recursive-medians",
         "evaluate-sweep-state",
         ("evaluate-roc-exact", "fpr"),
+    ),
+}
+press, hit, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
+
+
+def step_up(label):
+    def do(app):
+        app.page.get_by_label(label, exact=True).focus()
+        app.page.keyboard.press("ArrowUp")
+
+    return do
+
+
+SHARED = [
+    (press("Draws"), "draws", ()),
+    (hit("button", "Redraw"), "seed", ()),
+]
+DRAGGED = ("noise-terms", "noise-smooth", "noise-intervals", "noise-releases")
+RANKED = ("select-drawn-count", "select-drawn-mutual_information", "select-mark-count")
+CUT = "Second class is predicted from"
+# of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
+# browser draws by itself; test_controls.py holds what the server draws
+CONTROLS = {
+    "explore": (
+        "&dataset=toy&draws=10",
+        [
+            (press("ε"), "epsilon", ("selection-drawn", "map-current")),
+            (press("Number of features", "ArrowLeft"), "n_features", ("selection-drawn", "map-current")),
+            (press("Split of the budget"), "selection_share", ("selection-drawn",)),
+            (press("Threshold percentile"), "threshold_percentile", ()),
+            (press("Row bound"), "row_bound", ()),
+            (press("λ", "ArrowLeft"), "reg_lambda", ()),
+            (hit("radio", "Mutual information"), "map_score", ()),
+            *SHARED,
+            (hit("radio", "Replace one record"), "relation", ("selection-drawn",)),
+        ],
+    ),
+    "noise": (
+        "",
+        [
+            (press("Axis reaches to ±"), "noise_reach", ()),
+            (press("Number of queries D", "ArrowLeft"), "noise_queries", ()),
+            (press("Probability of more, p"), "noise_failure", ()),
+            (press("Numbers moved, k"), "noise_touched", ()),
+            (hit("radio", "95 % stay below"), "noise_measure", ()),
+            (press("Gap between candidates"), "noise_gap", ()),
+            (press("δ of the Gaussian"), "noise_delta", ()),
+            (press("β as a share of ε", "ArrowLeft"), "noise_beta", DRAGGED),
+            (pick("Statistic", "Trimmed mean"), "noise_statistic", DRAGGED),
+            (press("Trimmed at each end, m"), "noise_trim", DRAGGED),
+            (hit("radio", "Add or remove one point"), "noise_relation", DRAGGED),
+            (pick("Points to start from", "Skewed"), "noise_preset", DRAGGED),
+            (press("Number of points", "ArrowLeft"), "noise_size", DRAGGED),
+            (press("Its value"), "noise_points", DRAGGED),
+            (hit("button", "Put the points back"), "noise_points", DRAGGED),
+            (press("Draws of the noise"), "noise_draws", ()),
+            (hit("button", "Redraw noise"), "noise_seed", ("noise-releases",)),
+            (pick("Mechanism", "Staircase"), "noise_mechanism", ()),
+            (press("Sensitivity Δ"), "noise_sensitivity", ()),
+            (press("ε of the noise", "ArrowLeft"), "noise_epsilon", DRAGGED),
+            (hit("radio", "Two"), "noise_dimension", ()),
+        ],
+    ),
+    "select": (
+        "&dataset=toy&draws=10&n_features=5",
+        [
+            (press("ε"), "epsilon", RANKED),
+            (press("Number of features"), "n_features", RANKED),
+            (press("Split of the budget", "ArrowLeft"), "selection_share", RANKED),
+            (press("Ones kept of a record, r", "End"), "select_row_bound", ()),
+            (hit("radio", CALIBRATIONS["per-feature"]), "select_calibration", RANKED),
+            (pick("Score against the threshold", "Count heuristic"), "select_score", ()),
+            (press("Threshold τ, as a share"), "select_threshold", ()),
+            (hit("checkbox", "Joint mechanism, by counts"), "select_methods", ()),
+            (step_up("Feature shown, by its column"), "select_feature", ("select-mark-count",)),
+            *SHARED,
+            (hit("radio", "Replace one record"), "relation", RANKED),
+        ],
+    ),
+    "train": (
+        "&draws=10",
+        [
+            (press("Bins of a number"), "train_bins", ()),
+            (pick("Noise of smooth sensitivity", "Student's t, 3 degrees"), "train_noise", ()),
+            (press("Trimmed at each end"), "train_trim", ()),
+            (pick("A number within a class", "Normal"), "train_likelihood", ()),
+            (press("Weight, numeric : categorical"), "train_weight", ()),
+            (press("Threshold percentile"), "threshold_percentile", ()),
+            (pick("Method whose parameters are shown", "Smooth sensitivity"), "train_model", ()),
+            (press("ε"), "epsilon", ()),
+            (hit("radio", "Area under the ROC curve"), "train_measure", ()),
+            *SHARED,
+            (hit("radio", "Replace one record"), "relation", ()),
+            (hit("radio", "Linear models"), "train_family", ()),
+            (press("λ, linear models"), "train_lambda", ()),
+            (pick("Sensitivity of the functional mechanism", "Original (FMsens1)"), "train_functional", ()),
+            (hit("radio", "Row bound of naive Bayes"), "train_tune", ()),
+            (pick("Method whose weights are shown", "Output perturbation"), "train_shown", ()),
+        ],
+    ),
+    "evaluate": (
+        "&dataset=toy&draws=10&evaluate_methods=histogram.laplace&epsilon=1",
+        [
+            (press("ε"), "epsilon", ("evaluate-roc-histogram", "evaluate-roc-histogram-draws")),
+            (press(CUT), "evaluate_cut", ()),
+            (hit("radio", "Accuracy"), "evaluate_metric", ()),
+            (pick("B is", "Weakened to about 0.75"), "evaluate_rival_weakened", ()),
+            (pick("Classifier B", "Naive Bayes"), "evaluate_rival", ()),
+            (hit("checkbox", "Laplace: not private"), "evaluate_methods", ()),
+            (press("Draws"), "draws", ("evaluate-roc-histogram",)),
+            (hit("button", "Redraw"), "seed", ("evaluate-roc-histogram",)),
+            (hit("radio", "Replace one record"), "relation", ("evaluate-roc-histogram",)),
+            (pick("A is", "Weakened to about 0.9"), "evaluate_weakened", ("evaluate-roc-histogram",)),
+        ],
+    ),
+    "audit": (
+        "&audit_draws=1000&audit_method=geometric",
+        [
+            (press("Claimed ε"), "audit_epsilon", ()),
+            (hit("button", "Redraw"), "audit_seed", ()),
+            (press("Confidence", "End"), "audit_confidence", ()),
+            (press("Draws, at most"), "audit_draws", ()),
+            (hit("radio", "Replace one record"), "audit_relation", ()),
+            (pick("Method to audit (✗: its claim fails)", "Laplace mechanism"), "audit_method", ()),
+        ],
     ),
 }
 # where figures are, and how large their plots, if they are shown
@@ -89,6 +217,22 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     before = page.evaluate(DATA)
     app.turn_dark(figures[0][0])
     assert page.evaluate(DATA) == before
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_each_control_goes_into_the_link_and_the_browser_draws_at_once(app, name):
+    query, controls = CONTROLS[name]
+    app.enter(name, query)
+    for do, setting, drawn in controls:
+        before, link = [app.written(source) for source in drawn], app.query
+        do(app)
+        # the address follows the setting; what is computed for it is not waited for
+        app.wait_for_link(setting, link[setting])
+        for source, data in zip(drawn, before, strict=True):
+            app.wait_for_other(source, data)
+        now = app.query
+        assert {n for n in link if link[n] != now[n]} - {"noise_points"} == {setting} - {"noise_points"}, setting
+    assert app.alerts == []
 
 
 @pytest.mark.parametrize("name", WORK)

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from dpml_app.cards import _outdated
-from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import tuning as train_tuning
 from dpml_app.train.accuracy import AccuracyCard, fewer_draws
-from dpml_app.train.card import NOW, SOON, asked, chosen
-from dpml_app.train.compute import nb_facts, nb_measure
+from dpml_app.train.card import NOW, asked, chosen
+from dpml_app.train.compute import nb_facts
 from dpml_app.train.linear_compute import (
     exact_weights,
     lambda_without_noise,
@@ -18,15 +16,12 @@ from dpml_app.train.linear_compute import (
     public_lambda,
     rule_takes,
 )
-from dpml_app.train.methods import DELTA, EVERY, LINEAR, METHODS, families, options_of, private, styles, why_not
-from dpml_app.train.page import TrainPage, with_levels
-from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
-from dpml_app.train.settings import RULE
+from dpml_app.train.methods import DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
+from dpml_app.train.page import with_levels
 from dpml_app.train.size import SizeCard
-from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TUNING_EPSILONS, TuningCard
-from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
+from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TuningCard
+from dpml_app.train.tuning_compute import candidates, costs_of, tuning_measure
 from dpml_app.train.weights import WeightsCard
-from dpml_app.work.pool import Chunk, Pool
 from sklearn.linear_model import LogisticRegression as Plain
 
 from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal
@@ -60,15 +55,6 @@ def facts_of(name):
 def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
     options = options_of(method, values_of(dataset=name, **more))
     return linear_measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]
-
-
-def done(panel, values, facts):
-    """Return what a panel needs, computed, after it has shown all of it."""
-    work = panel.work(values, facts)
-    results = {place: chunk.function(*chunk.arguments) for place, chunk in work.items()}
-    panel.prepare(values, facts, {place: r for place, r in results.items() if place[1] in (NOW, SOON)})
-    panel.show(results, work)
-    return results
 
 
 @pytest.mark.parametrize("method", LINEAR)
@@ -137,9 +123,6 @@ def test_areas_under_the_curve():
     assert (found["auc"] > found["accuracy"]).all()
 
 
-# ---- what is chosen, and what is refused ----------------------------------------------------------------------------
-
-
 def test_a_family_has_its_own_methods():
     assert families(values_of()) == ("linear",)
     assert set(asked(values_of())) <= set(LINEAR)
@@ -188,101 +171,6 @@ def test_fewer_draws_are_said():
     assert fewer_draws(("output", "objective"), 20) == ""
 
 
-# ---- panels ---------------------------------------------------------------------------------------------------------
-
-LINEAR_PANELS = [panel for panel in TrainPage.kinds if "linear" in panel.families]
-
-
-@pytest.mark.parametrize("panel", LINEAR_PANELS)
-def test_every_chunk_depends_on_plain_values(panel):
-    values, facts = values_of(train_linear=list(LINEAR)), facts_of("census")
-    work = panel().work(values, facts)
-    assert work
-    assert all(hash(chunk.key) is not None and chunk.arguments[0] == "census" for chunk in work.values())
-
-
-def test_what_is_slow_is_not_asked_of_the_server():
-    values, facts = values_of(train_linear=list(LINEAR)), facts_of("toy")
-    for panel in LINEAR_PANELS:
-        for (series, place), chunk in panel().work(values, facts).items():
-            method = chunk.arguments[1]
-            assert place != NOW or not EVERY[method].anew, (panel.name, series)
-
-
-def test_only_what_a_setting_touches_is_outdated():
-    facts, panel = facts_of("census"), AccuracyCard()
-    before = panel.work(values_of(), facts)
-    assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
-    assert _outdated(before, panel.work(values_of(train_lambda=1.0), facts)) == {"l1", "objective", "output"}
-    assert _outdated(before, panel.work(values_of(train_functional="original"), facts)) == set()
-    weights = WeightsCard()
-    first = weights.work(values_of(), facts)
-    assert first == weights.work(values_of(train_functional="original"), facts)
-    assert first != weights.work(values_of(train_lambda=1.0), facts)
-
-
-def test_grids_reach_from_end_to_end():
-    facts, values = facts_of("toy"), values_of()
-    assert {x for _series, x in AccuracyCard().work(values, facts)} == {NOW, SOON, *SWEEP_EPSILONS}
-    assert {x for _series, x in LambdaCard().work(values, facts)} == {NOW, SOON, *LAMBDA_STEPS}
-    assert {x for _series, x in TuningCard().work(values, facts)} == {SOON, *TUNING_EPSILONS}
-    assert NOW not in {x for _series, x in SizeCard().work(values, facts)}
-
-
-def test_lambda_marks_the_rule_and_the_best_in_hindsight():
-    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), LambdaCard()
-    results = done(panel, values, facts)
-    rules, best = (
-        {c: [source.data[c][0] for source in panel.marks[key].values()] for c in ("x", "y", "what")}
-        for key in ("rule", "best")
-    )
-    np.testing.assert_allclose(rules["x"], [public_lambda("toy", m, 1.0, "add-remove") for m in NOISY])
-    np.testing.assert_allclose(rules["y"], [measured("toy", m, draws=10, seed=0).mean() for m in NOISY])
-    for place, method in enumerate(NOISY):
-        means = [results[method, x]["accuracy"].mean() for x in LAMBDA_STEPS]
-        assert best["y"][place] == max(means)
-        assert best["x"][place] == LAMBDA_STEPS[int(np.argmax(means))]
-    assert set(best["what"]) == {"best of those tried, not private"}
-    assert "not private" in panel.caption
-    # no place on the axis is chosen while the rule is
-    assert all(len(now.data["x"]) == 0 for now in panel.figures[0].now.values())
-    # without noise the same methods are one
-    assert len(results[PLAIN, 1.0]["accuracy"]) == 1
-    assert f"{100 * rules['y'][0]:.1f}" in panel.readout(values, facts, results)
-
-
-def test_a_chosen_lambda_has_its_dots():
-    values, facts, panel = values_of(dataset="toy", train_lambda=5.0, draws=10), facts_of("toy"), LambdaCard()
-    done(panel, values, facts)
-    assert panel.figures[0].marker.location == 5.0
-    mean = panel.figures[0].now["objective"].data["mean"]
-    np.testing.assert_allclose(mean, measured("toy", "objective", 0.1, 10, 0, train_lambda=5.0).mean())
-
-
-def test_the_best_is_not_said_before_all_are_there():
-    results = {("l1", x): {"accuracy": np.array([0.5])} for x in LAMBDA_STEPS[1:]}
-    assert best_of(results, "l1") is None
-    assert best_of({**results, ("l1", LAMBDA_STEPS[0]): {"accuracy": np.array([0.7])}}, "l1") == (LAMBDA_STEPS[0], 0.7)
-    assert RULES["l1"] not in LINEAR
-
-
-def test_dots_of_another_setting_are_faded_until_theirs_come():
-    facts, panel = facts_of("toy"), AccuracyCard()
-    values = values_of(dataset="toy", train_linear=["objective"], draws=10)
-    place = ("objective", SOON)
-    first = panel.work(values, facts)[place]
-    panel.prepare(values, facts, {place: first.function(*first.arguments)})
-    now, dot = panel.figures[0].now["objective"], panel.figures[0].drawn["objective"][-1].glyph
-    assert dot.fill_alpha == 1.0
-    values = {**values, "epsilon": 1.0}
-    panel.prepare(values, facts, {})
-    assert dot.fill_alpha < 0.5
-    work = panel.work(values, facts)
-    panel.show({place: work[place].function(*work[place].arguments)}, work)
-    assert dot.fill_alpha == 1.0
-    assert now.data["mean"][0] == measured("toy", "objective", draws=10, seed=0).mean()
-
-
 def test_weights_are_the_estimators_and_the_largest():
     data, values = load("toy"), values_of(train_lambda=5.0)
     found = linear_weights("toy", "objective", "add-remove", 1.0, options_of("objective", values), 1, 3)
@@ -301,24 +189,6 @@ def test_weights_with_little_noise_are_those_without(method):
     values = values_of(train_lambda=20.0)
     found = linear_weights("toy", method, "add-remove", 1e6, options_of(method, values), 3, 3)
     np.testing.assert_allclose(found["draws"].mean(axis=0), found["exact"], atol=0.01)
-
-
-def test_weights_are_drawn_and_said():
-    values, facts, panel = values_of(dataset="toy", epsilon=1.0, draws=10), facts_of("toy"), WeightsCard()
-    results = done(panel, values, facts)
-    (result,) = results.values()
-    np.testing.assert_array_equal(panel.bars.data["exact"], result["exact"])
-    assert len(panel.dots.data["x"]) == 8 * len(result["exact"])
-    assert panel.plot.x_range.end <= 1.1 * 2.5 * np.abs(result["exact"]).max() + 1e-12
-    right = (np.sign(result["draws"]) == np.sign(result["exact"])).mean()
-    assert f"<b>{100 * right:.0f}" in panel.readout(values, facts, results)
-    panel.prepare(values, facts, {})  # another setting, whose weights are on their way
-    assert panel._faded[0].glyph.line_alpha < 0.5
-    panel.clear()
-    assert len(panel.bars.data["y"]) == 0
-
-
-# ---- tuning ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tuned", ["reg_lambda", "row_bound"])
@@ -342,78 +212,8 @@ def test_the_costs_that_are_said_add_up():
     assert 4 * both["train"] == pytest.approx(both["select"]) == pytest.approx(1 - both["retrain"])
 
 
-def test_tuning_says_what_it_costs_and_how_sure_it_is():
-    values, facts = values_of(dataset="toy", train_tune="row_bound", epsilon=1.0, draws=50), facts_of("toy")
-    panel = TuningCard()
-    results = done(panel, values, facts)
-    assert {len(r["accuracy"]) for r in results.values()} == {MOST_TUNING_DRAWS}
-    assert "stability" not in {series for series, _x in results}
-    text = panel.readout(values, facts, results)
-    rule, hindsight = (results[s, SOON]["accuracy"] for s in ("public rule", HINDSIGHT))
-    error = np.sqrt((rule.var(ddof=1) + hindsight.var(ddof=1)) / MOST_TUNING_DRAWS)
-    shown = f"{100 * (hindsight.mean() - rule.mean()):+.1f} ± {100 * error:.1f}"
-    assert f"Best in hindsight, not private <b>{shown}</b>" in text
-    assert "one run 0.5 with η = 0, 0.333 with η = 1" in text
-    assert panel.styles(values, facts)[HINDSIGHT].dash == "dashed"
-
-
 def test_one_value_is_no_choice(monkeypatch):
     values, facts, panel = values_of(train_tune="row_bound"), facts_of("toy"), TuningCard()
     assert panel.refusal(values, facts) == ""
     monkeypatch.setattr(train_tuning, "candidates", lambda _name, _tuned: (1,))
     assert "no row bound to choose" in panel.refusal(values, facts)
-
-
-# ---- the page -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("family", "there", "not_there"), [
-    ("naive-bayes", {"weight", "parameters"}, {"lambda", "tuning", "weights"}),
-    ("linear", {"lambda", "tuning", "weights"}, {"weight", "parameters", "threshold"}),
-    ("both", {"lambda", "parameters"}, set()),
-])  # fmt: skip
-def test_a_family_has_its_own_panels_and_controls(family, there, not_there):
-    page = TrainPage(Settings(train_family=family), Pool(1))
-    shown = {slot.name.removeprefix("place-train-") for slot in page.slots if slot.visible}
-    assert shown >= there | {"accuracy", "size"}
-    assert not shown & not_there
-    visible = {name for name, column in page.controls.columns.items() if column.visible}
-    assert visible == ({"naive-bayes", "linear"} if family == "both" else {family})
-
-
-def test_the_chosen_setting_comes_first_and_tuning_last():
-    page = TrainPage(Settings(train_family="linear", dataset="toy"), Pool(1))
-    for place in page.slots:
-        place.mount()
-    values, facts = values_of(dataset="toy"), facts_of("toy")
-    order = page._missing(
-        values, {name: page.cards[name].work(values, facts) for name in ("tuning", "accuracy", "lambda")}
-    )
-    kinds = [chunk.function is tuning_measure for chunk in order]
-    assert kinds == sorted(kinds)
-    assert order[0].arguments[3] == values["epsilon"]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("train_family", "trees"),
-        ("train_linear", ["l1", "magic"]),
-        ("train_lambda", 3.0),
-        ("train_functional", "best"),
-        ("train_tune", "gamma"),
-        ("train_shown", "binned"),
-    ],
-)
-def test_bad_value_is_named_and_not_taken(name, value):
-    settings = Settings()
-    before = settings.param.values()
-    (problem,) = settings.assign({name: value})
-    assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
-    assert settings.param.values() == before
-
-
-def test_results_of_the_families_have_keys_of_their_own():
-    keys = {Chunk(f, ()).key for f in (linear_measure, linear_weights, tuning_measure, nb_measure, linear_facts)}
-    assert len(keys) == 5
-    assert values_of()["train_lambda"] == RULE

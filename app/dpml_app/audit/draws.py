@@ -1,18 +1,20 @@
-"""What the cards of an audit have in common: its steps, and what is known of it without draws."""
+"""Cards of one audit: the attacker's ROC curve, the outputs, and the bound as draws accumulate, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.audit import compute
+from dpml.catalogue import CATALOGUE
+from dpml_app.audit import compute, words
+from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
 from dpml_app.audit.settings import AuditSettings
 from dpml_app.card import LATE, Card, Place, Results, Values
 from dpml_app.work.engine import Engine
 from dpml_app.work.pool import Chunk
 from dpml_app.work.progress import Wording
 
-__all__ = ["AuditCard", "Draws", "exact_of", "steps_of"]
+__all__ = ["AttackCard", "BoundCard", "Draws", "OutputCard", "exact_of", "steps_of"]
 
 STEP = "step"
 PENDING: Mapping[str, Any] = {"known": False, "pending": True}
@@ -81,3 +83,63 @@ class AuditCard(Card):
 
     def clear(self) -> None:
         self.figure.clear()
+
+
+class AttackCard(AuditCard):
+    """The latest step against what the claim allows: the page's picture."""
+
+    draw = AttackFigure
+    name, title, caption = "attack", "The attacker's ROC curve", words.AUDIT_CAPTIONS["attack"]
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        super().prepare(values, facts, now)
+        self.figure.claim(values["audit_epsilon"], CATALOGUE[values["audit_method"]].delta)
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        self.figure.show(steps[-1])
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        return words.attack_readout(steps[-1])
+
+
+class BoundCard(AuditCard):
+    """The bounds of all steps, beside the claim and what is known exactly."""
+
+    draw = BoundFigure
+    name, title, caption = "bound", "What the draws have shown", words.AUDIT_CAPTIONS["bound"]
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        super().prepare(values, facts, now)
+        self._claim(now)
+
+    def _claim(self, results: Results) -> None:
+        delta = CATALOGUE[self.values["audit_method"]].delta
+        exact = exact_of(results).get("epsilon")
+        self.figure.claim(self.values["audit_epsilon"], delta, self.values["audit_confidence"], exact)
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        self._claim(results)
+        super().show(results, wanted)
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        self.figure.show(steps)
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        return words.bound_readout(steps, values, exact)
+
+    def clear(self) -> None:
+        self.figure.show([])
+
+
+class OutputCard(AuditCard):
+    """The outputs of the latest step, and on which of them the attacker bets."""
+
+    draw = OutputFigure
+    name, title, caption = "output", "Outputs, and where the attacker bets", words.AUDIT_CAPTIONS["output"]
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        self.figure.show(*words.picture_labels(CATALOGUE[self.values["audit_method"]], steps[-1], exact))
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        shown, labels, axis, _known = words.picture_labels(CATALOGUE[values["audit_method"]], steps[-1], exact)
+        return words.output_readout(shown, labels, axis)

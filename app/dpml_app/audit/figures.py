@@ -18,7 +18,7 @@ from bokeh.models import (
 
 from dpml.auditing import claimed_region
 from dpml_app.audit.compute import LADDER, ceiling
-from dpml_app.drawing.figure import FONT, empty_source, new_figure, percent_axis
+from dpml_app.drawing.figure import FONT, PLAIN_DIGITS, empty, empty_source, new_figure, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
 
@@ -76,7 +76,7 @@ class AttackFigure:
     def clear(self) -> None:
         """Take attacker and event away."""
         for source in (self.curve, self.point):
-            source.data = {column: [] for column in source.data}
+            empty(source)
 
 
 class BoundFigure:
@@ -91,9 +91,7 @@ class BoundFigure:
             y_axis_label="ε",
         )
         p.xaxis.axis_label = "draws from each data set (log scale)"
-        p.xaxis.ticker = FixedTicker(ticks=[100, 1_000, 10_000, 100_000])
-        p.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
-        p.xgrid.ticker = p.xaxis[0].ticker
+        set_ticks(p.xaxis[0], [100, 1_000, 10_000, 100_000], PLAIN_DIGITS, p.xgrid[0])
         self.bound = empty_source("audit-bounds", "draws", "lower")
         self.most = empty_source("audit-ceiling", "draws", "most")
         p.line("draws", "most", source=self.most, color=REFERENCE, line_dash="dotted", line_width=2)
@@ -234,4 +232,4 @@ class OutputFigure:
     def clear(self) -> None:
         """Take everything away."""
         for source in (self.bars, self.event, self.known):
-            source.data = {column: [] for column in source.data}
+            empty(source)

@@ -11,13 +11,10 @@ from typing import Any
 
 from dpml.catalogue import CATALOGUE
 from dpml_app.audit import compute, words
-from dpml_app.audit.attack import AttackCard
-from dpml_app.audit.bound import BoundCard
 from dpml_app.audit.claims import CHECKS, Checks, ClaimsCard
 from dpml_app.audit.controls import AuditControls
-from dpml_app.audit.draws import Draws, exact_of, steps_of
+from dpml_app.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
 from dpml_app.audit.neighbours import NeighboursCard
-from dpml_app.audit.output import OutputCard
 from dpml_app.audit.settings import AuditSettings
 from dpml_app.card import Card, Place, Results, Values
 from dpml_app.cards import CardPage

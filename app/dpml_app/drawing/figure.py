@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ HEIGHT = 520
 RIGHT = 28
 # of what is written on a canvas: the axes have it from the theme, other texts have not
 FONT = "Roboto, Helvetica, Arial, sans-serif"
+# says thousands as they are written
+PLAIN_DIGITS = "tick.toLocaleString('en')"
 EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 
@@ -63,12 +66,18 @@ def new_figure(name: str, **options) -> figure:
     return p
 
 
+def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", grid: Any = None) -> None:
+    """Set the ticks of an axis, and the lines of a grid with them; `words` is JavaScript that says a tick."""
+    ticker = FixedTicker(ticks=list(ticks))
+    axis.update(ticker=ticker, formatter=CustomJSTickFormatter(code=f"return {words}"))
+    if grid is not None:
+        grid.ticker = ticker
+
+
 def epsilon_axis(p: figure) -> None:
     """Label the x axis as ε, with its private end marked."""
-    p.xaxis.ticker = FixedTicker(ticks=EPSILON_TICKS)
-    p.xaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
+    set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
     p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
-    p.xgrid.ticker = p.xaxis[0].ticker
 
 
 def empty_source(name: str, *columns: str) -> ColumnDataSource:

@@ -12,9 +12,7 @@ import numpy as np
 from bokeh.models import (
     ColorBar,
     ColumnDataSource,
-    CustomJSTickFormatter,
     FactorRange,
-    FixedTicker,
     HoverTool,
     LinearColorMapper,
     NumeralTickFormatter,
@@ -33,6 +31,7 @@ from dpml_app.drawing.figure import (
     new_figure,
     p_range,
     percent_axis,
+    set_ticks,
 )
 from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE, Style
@@ -302,8 +301,7 @@ class MapFigure:
         )
         epsilon_axis(p)
         p.grid.visible = False
-        p.yaxis.ticker = FixedTicker(ticks=[1, 2, 5, 10, 20, 50, 100, 200, 500])
-        p.yaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
+        set_ticks(p.yaxis[0], [1, 2, 5, 10, 20, 50, 100, 200, 500])
         self.mapper = LinearColorMapper(palette=Viridis256, low=0.5, high=1.0, name="map-colors")
         self.cells = empty_source("map-cells", *CELL)
         self.best = empty_source("map-best", "epsilon", "n_features", "accuracy")

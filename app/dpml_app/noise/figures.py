@@ -7,8 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import (
     ColumnDataSource,
-    CustomJSTickFormatter,
-    FixedTicker,
     HoverTool,
     LinearColorMapper,
     Range1d,
@@ -18,7 +16,7 @@ from bokeh.palettes import Blues256
 from bokeh.plotting import figure
 from contourpy import contour_generator
 
-from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.looks import BLUE, HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, VERMILION, YELLOW, Style
 from dpml_app.noise.compute import HELD, Histogram, Plane
@@ -38,8 +36,7 @@ CALIBRATION_STYLES = {name: LOOKS[f"cauchy-{name}"] for name in ("exact", "algor
 
 def log_ticks(axis, powers: range) -> None:
     """Label powers of ten in plain digits."""
-    axis.ticker = FixedTicker(ticks=[10.0**k for k in powers])
-    axis.formatter = CustomJSTickFormatter(code="return tick >= 1 ? tick.toLocaleString('en') : String(tick)")
+    set_ticks(axis[0], [10.0**k for k in powers], f"tick >= 1 ? {PLAIN_DIGITS} : String(tick)")
 
 
 class HistogramFigure:

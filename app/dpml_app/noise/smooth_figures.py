@@ -12,7 +12,6 @@ from bokeh.models import (
     CustomJS,
     CustomJSTickFormatter,
     FactorRange,
-    FixedTicker,
     HoverTool,
     PanTool,
     Range1d,
@@ -20,7 +19,7 @@ from bokeh.models import (
 )
 from bokeh.transform import factor_cmap
 
-from dpml_app.drawing.figure import empty_source, new_figure, script
+from dpml_app.drawing.figure import empty_source, new_figure, script, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.looks import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE, VERMILION
 from dpml_app.noise.figures import plain_figure
@@ -76,8 +75,7 @@ class SmoothFigures:
             x_axis_label="k, changed points",
             y_axis_label="share of the global sensitivity (log scale)",
         )
-        p.yaxis.ticker = FixedTicker(ticks=[1e-4, 1e-3, 1e-2, 1e-1, 1])
-        p.yaxis.formatter = CustomJSTickFormatter(code="return `${Number((100 * tick).toPrecision(1))} %`")
+        set_ticks(p.yaxis[0], [1e-4, 1e-3, 1e-2, 1e-1, 1], "`${Number((100 * tick).toPrecision(1))} %`")
         self.terms = empty_source("noise-terms", "k", "sensitivity", "term")
         self.best = empty_source("noise-best", "k", "term")
         look = {"source": self.terms}

@@ -10,7 +10,6 @@ import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import (
     ColumnDataSource,
-    CustomJSTickFormatter,
     FactorRange,
     FixedTicker,
     Glyph,
@@ -22,10 +21,19 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands import Band, Bands, focus
-from dpml_app.drawing.figure import FONT, empty, empty_source, new_figure, p_range, percent_axis
-from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
-from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY, Style
+from dpml_app.drawing.bands_figure import BandsFigure
+from dpml_app.drawing.figure import (
+    FONT,
+    PLAIN_DIGITS,
+    empty,
+    empty_source,
+    new_figure,
+    p_range,
+    percent_axis,
+    set_ticks,
+)
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY
 from dpml_app.select.compute import KINDS, shown_ranks
 from dpml_app.select.settings import CALIBRATIONS, SELECTOR_STYLES
 
@@ -35,7 +43,6 @@ __all__ = [
     "SCORE_STYLES",
     "SELECTOR_STYLES",
     "AccuracyFigure",
-    "BandsFigure",
     "F1Figure",
     "FeatureFigure",
     "WeightFigures",
@@ -56,8 +63,8 @@ DRAWN = ("rank", "index", "name", "score", "units", "coin", *CALIBRATIONS)
 
 def one_three(axis, low: int, high: int) -> None:
     """Label 1 and 3 times powers of ten in plain digits."""
-    axis.ticker = FixedTicker(ticks=[float(f"{s}e{k}") for k in range(low, high) for s in (1, 3)])
-    axis.formatter = CustomJSTickFormatter(code="return tick >= 1000 ? tick.toLocaleString('en') : String(tick)")
+    ticks = [float(f"{s}e{k}") for k in range(low, high) for s in (1, 3)]
+    set_ticks(axis[0], ticks, f"tick >= 1000 ? {PLAIN_DIGITS} : String(tick)")
 
 
 class WeightFigures:
@@ -175,23 +182,6 @@ class WeightFigures:
         return {**found, "scores": self.scores, "now": self.now, "blind": self.blind, "cut": self.cut}
 
 
-class BandsFigure(Bands):
-    """Means and bands of methods over one axis, with a marker where one stands."""
-
-    def __init__(self, p: figure, styles: Mapping[str, Style], x: str, here: str):
-        self.plot = p
-        self.here = Span(location=1, dimension="height", line_color=REFERENCE, line_width=2, name=here, level=OVERLAY)
-        p.add_layout(self.here)
-        self.bands = {name: Band(p, f"{p.name}-{name}", style, x) for name, style in styles.items()}
-        self.legend = PlotLegend(p, 1, hides=True)
-        for name, style in styles.items():
-            self.legend.add(style.label, band(style), self.bands[name].renderers)
-        tips = [("method", "@label"), ("mean", "@mean{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
-        hover = HoverTool(renderers=[curve.line for curve in self.bands.values()], tooltips=tips)
-        focus(hover, [([curve.line], curve.renderers[1]) for curve in self.bands.values()])
-        p.add_tools(hover)
-
-
 class F1Figure(BandsFigure):
     """F1 against the threshold, with the number of features that truly reach it above."""
 
@@ -216,7 +206,7 @@ class F1Figure(BandsFigure):
             major_label_text_font_size="14px",
         )
         p.add_layout(self.above, "above")
-        super().__init__(p, RULE_STYLES, "threshold", "select-threshold-marker")
+        super().__init__(p, RULE_STYLES, "threshold", here="select-threshold-marker")
 
     def show_axis(self, thresholds: Sequence[float], true: Sequence[int], unit: str) -> None:
         """Set the axis for a data set and a score."""
@@ -244,7 +234,7 @@ class AccuracyFigure(BandsFigure):
         p.height = TALL
         one_three(p.xaxis, 0, 4)
         percent_axis(p.yaxis)
-        super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features", "select-features-marker")
+        super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features", here="select-features-marker")
         self.references: dict[str, ColumnDataSource] = {}
         for name, label, dash in (("non_private", "Without privacy", "solid"), ("majority", "Larger class", "dotted")):
             self.references[name] = empty_source(f"select-accuracy-{name}", "x", "y")
@@ -260,9 +250,8 @@ class AccuracyFigure(BandsFigure):
             source.data = {"x": list(p_range(self.plot)), "y": [facts[name]] * 2}
 
     def name_methods(self, methods: Sequence[str]) -> None:
-        """Show only the methods that are chosen in the legend."""
-        for name, item in zip(self.bands, self.legend.model.items, strict=False):
-            item.visible = name in OWN_STYLES or name in methods
+        """Have only the methods that are chosen in the legend, beside those that always are."""
+        super().name_methods([*OWN_STYLES, *methods])
 
     def show(self, series: str, points: Mapping[Any, np.ndarray], complete: bool) -> None:
         """Show a curve; what does not depend on T is a level line."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter, FixedTicker, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
 from dpml_app.card import NOW, SOON, Place, Results, Values, here
-from dpml_app.drawing.figure import empty_source
+from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
 from dpml_app.drawing.legend import mark
 from dpml_app.drawing.looks import OVERLAY, REFERENCE, Style
 from dpml_app.text import percent, points
@@ -66,9 +66,7 @@ class LambdaCard(BandCard):
             x_range=Range1d(start=LAMBDA_STEPS[0] / 1.3, end=LAMBDA_STEPS[-1] * 1.3),
             x_axis_label="← more noise      λ (log scale)      simpler model →",
         )
-        figure.plot.xaxis.ticker = FixedTicker(ticks=[0.01, 0.1, 1, 10, 100, 1000, 10_000])
-        figure.plot.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
-        figure.plot.xgrid.ticker = figure.plot.xaxis[0].ticker
+        set_ticks(figure.plot.xaxis[0], LAMBDA_STEPS[::2], PLAIN_DIGITS, figure.plot.xgrid[0])
         self.marks: dict[str, dict[str, ColumnDataSource]] = {}
         drawn = []
         for key, label, marker in (

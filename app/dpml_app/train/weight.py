@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bokeh.models import CustomJSTickFormatter, FixedTicker, Range1d
+from bokeh.models import Range1d
 
 from dpml_app.card import NOW, Place, Results, Values
+from dpml_app.drawing.figure import set_ticks
 from dpml_app.drawing.looks import Style
 from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import nb_measure
@@ -41,9 +42,7 @@ class WeightCard(BandCard):
             x_axis_label="← categories get more      numbers get more →",
         )
         words = ", ".join(f"'{ratio:.3f}': '{name}'" for name, ratio in RATIOS.items())
-        figure.plot.xaxis.ticker = FixedTicker(ticks=list(RATIOS.values()))
-        figure.plot.xaxis.formatter = CustomJSTickFormatter(code=f"return ({{{words}}})[tick.toFixed(3)]")
-        figure.plot.xgrid.ticker = figure.plot.xaxis[0].ticker
+        set_ticks(figure.plot.xaxis[0], list(RATIOS.values()), f"({{{words}}})[tick.toFixed(3)]", figure.plot.xgrid[0])
         super().__init__(figure)
 
     def refusal(self, values: Values, facts: Values) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import FixedTicker, HoverTool, Range1d, Span
 
 from dpml_app.card import NOW, SOON, Place, Results, Values
-from dpml_app.drawing.figure import empty_source, new_figure
+from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.looks import BLUE, REFERENCE, STALE, VERMILION
 from dpml_app.text import percent
@@ -136,5 +136,4 @@ class WeightsCard(TrainCard):
 
     def clear(self) -> None:
         for source in (self.bars, self.dots):
-            if len(source.data["y"]):
-                source.data = {column: [] for column in source.data}
+            empty(source)

@@ -125,6 +125,7 @@ class Engine:
             except Exception as error:
                 if run is self._run:
                     run.cancel()
+                    self._run = None  # the next request tries again
                     with self._hold():
                         self._failed(self.what.capitalize(), error)
                         self.progress.tell("Stopped by an error", run.done, len(run.chunks))

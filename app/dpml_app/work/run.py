@@ -77,7 +77,7 @@ class Run:
                 if not self._flying:
                     return
                 ready, _ = await asyncio.wait(self._flying, return_when=asyncio.FIRST_COMPLETED)
-                for future in ready:
+                for future in [one for one in self._flying if one in ready]:  # in the order in which they were asked
                     if self.cancelled:
                         return
                     self.done += 1

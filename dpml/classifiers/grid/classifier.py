@@ -61,8 +61,8 @@ def cell_probabilities(grid: NoisyGrid, pseudocount: float = 0.0) -> FloatArray:
 
     From one cell down the chain of `coarser_grids`, a cell's probabilities are its counts plus those of the coarser
     cell that it lies in, with the weight of the noise: `BACK_OFF` standard deviations of one of its counts. So a cell
-    whose counts are noise only says what the coarser cell says. A `pseudocount` is added to that weight: so many records
-    tell as little by chance.
+    whose counts are noise only says what the coarser cell says. A `pseudocount` is added to that weight: so many
+    records tell as little by chance.
     """
     chain = coarser_grids(grid)
     _, top, _ = chain[-1]

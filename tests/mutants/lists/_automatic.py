@@ -4,15 +4,16 @@ from mutants.lists._tests import audit
 from mutants.mutant import Mutant
 
 ROOM, TESTS = "dpml.classifiers.automatic", "test_classifiers_automatic.py"
+WHOLE = "test_classifiers_automatic_estimator.py"
 DESCRIBED = "test_schema_describe.py"
-RULE = f"{TESTS}::test_the_rule_counts_records_for_each_group"
+RULE = f"{WHOLE}::test_the_rule_counts_records_for_each_group"
 FORMULA = f"{TESTS}::test_shrunken_models_follow_the_formula"
 NOISE = f"{TESTS}::test_noise_of_histograms_and_counts_follows_the_sensitivity"
-DROPPED = f"{TESTS}::test_a_dropped_record_shows_in_nothing_public"
-CLIPPED = f"{TESTS}::test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release"
+DROPPED = f"{WHOLE}::test_a_dropped_record_shows_in_nothing_public"
+CLIPPED = f"{WHOLE}::test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release"
 TWIN = f"{TESTS}::test_a_twin_has_the_bins_of_equal_width_and_no_column"
-ADDED = f"{TESTS}::test_the_parts_add_up_to_epsilon"
-COUNTED = f"{TESTS}::test_a_missing_number_of_records_is_counted_privately"
+ADDED = f"{WHOLE}::test_the_parts_add_up_to_epsilon"
+COUNTED = f"{WHOLE}::test_a_missing_number_of_records_is_counted_privately"
 
 MUTANTS = [
     Mutant(
@@ -142,7 +143,7 @@ MUTANTS = [
         "no charge",
         'charge(self.budget, relation, epsilon, label="AutoClassifier")',
         "pass",
-        (f"{TESTS}::test_it_finds_what_two_attributes_say_together",),
+        (f"{WHOLE}::test_it_finds_what_two_attributes_say_together",),
         quick=True,
     ),
     Mutant(

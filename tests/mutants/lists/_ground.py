@@ -63,10 +63,10 @@ MUTANTS = [
         ("test_public_door_table.py::test_unknown_label_is_named_or_marked",),
     ),
     Mutant(
-        "dpml.schema.schema.Schema.check_table",
+        "dpml.schema.schema.Schema.without_unknown",
         "a dropped record counted",
-        "X, codes = X[keep], codes[keep]",
-        "codes = np.maximum(codes, 0)",
+        "(X[known], codes[known])",
+        "(X, np.maximum(codes, 0))",
         ("test_public_door_table.py::test_record_with_an_unknown_label_is_dropped_when_clipping",),
     ),
     Mutant(

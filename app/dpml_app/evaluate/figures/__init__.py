@@ -1,7 +1,7 @@
 """The figures of the Evaluate page: made once a page, then changed through their data sources alone."""
 
+from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
 from dpml_app.evaluate.figures.attack import PRIVATE_ROWS, AttackFigure
-from dpml_app.evaluate.figures.bands import BandsFigure, MedianBand
 from dpml_app.evaluate.figures.calibration import CalibrationFigure
 from dpml_app.evaluate.figures.comparison import gap_figure, sure_figure
 from dpml_app.evaluate.figures.errors import error_figure, size_figure

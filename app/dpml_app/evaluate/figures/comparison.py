@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bokeh.models import NumeralTickFormatter, Range1d, Span
 
+from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
 from dpml_app.drawing.figure import percent_axis
 from dpml_app.drawing.legend import stroke
 from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, Style
-from dpml_app.evaluate.figures.bands import BandsFigure, MedianBand
 from dpml_app.evaluate.figures.parts import over_epsilon
 
 __all__ = ["gap_figure", "sure_figure"]

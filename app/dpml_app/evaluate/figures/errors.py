@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bokeh.models import CustomJSTickFormatter, FixedTicker, Range1d
+from bokeh.models import Range1d
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import new_figure
-from dpml_app.evaluate.figures.bands import BandsFigure, MedianBand
+from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
+from dpml_app.drawing.figure import PLAIN_DIGITS, new_figure, set_ticks
 from dpml_app.evaluate.figures.parts import TALL, over_epsilon
 from dpml_app.evaluate.settings import METHOD_STYLES
 
@@ -25,9 +25,7 @@ def _error_options() -> dict[str, Any]:
 
 
 def _error_axis(p: figure) -> None:
-    p.yaxis.ticker = FixedTicker(ticks=[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1])
-    p.yaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
-    p.ygrid.ticker = p.yaxis[0].ticker
+    set_ticks(p.yaxis[0], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1], grid=p.ygrid[0])
 
 
 def error_figure() -> BandsFigure:
@@ -48,7 +46,6 @@ def size_figure(sizes: Sequence[int]) -> BandsFigure:
         **_error_options(),
     )
     p.height = TALL
-    p.xaxis.ticker = FixedTicker(ticks=[*sizes[::2], sizes[-1]])
-    p.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
+    set_ticks(p.xaxis[0], [*sizes[::2], sizes[-1]], PLAIN_DIGITS)
     _error_axis(p)
     return BandsFigure(p, METHOD_STYLES, "size", MedianBand, "0.0000")

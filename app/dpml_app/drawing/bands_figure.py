@@ -1,8 +1,9 @@
-"""Lines with bands over one axis."""
+"""A figure of lines with bands over one axis, which several pages have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from bokeh.models import HoverTool, Span
@@ -30,16 +31,18 @@ class MedianBand(Band):
 class BandsFigure(Bands):
     """Lines with bands over one axis, with a marker where one stands, and level lines."""
 
-    def __init__(self, p: figure, styles: Mapping[str, Style], x: str, kind: type[Band] = Band, tip: str = "0.0%"):
+    def __init__(
+        self,
+        p: figure,
+        styles: Mapping[str, Style],
+        x: str,
+        kind: type[Band] = Band,
+        tip: str = "0.0%",
+        here: str | None = None,
+    ):
         self.plot = p
-        self.here = Span(
-            location=None,
-            dimension="height",
-            line_color=REFERENCE,
-            line_width=2,
-            name=f"{p.name}-marker",
-            level=OVERLAY,
-        )
+        look: Any = {"line_color": REFERENCE, "line_width": 2, "level": OVERLAY}
+        self.here = Span(location=None, dimension="height", name=here or f"{p.name}-marker", **look)
         p.add_layout(self.here)
         self.legend = PlotLegend(p, 1, hides=True)
         self.bands = {name: kind(p, f"{p.name}-{name}", style, x) for name, style in styles.items()}

@@ -1,0 +1,88 @@
+"""Tables and labels checked cell by cell against public facts; `Schema` says which facts, and adds them to errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from dpml.exceptions import InvalidData, shown
+from dpml.schema.feature import Feature
+from dpml.schema.untrusted import frame_of, plain_labels, plain_numbers
+
+__all__ = ["checked_column", "checked_dense", "checked_sparse", "codes_of", "few"]
+
+
+def checked_dense(features: Sequence[Feature], X: Any, on_invalid: str) -> np.ndarray:
+    """Return a table of binary features as numbers, each inside its domain."""
+    plain = isinstance(X, np.ndarray) or all(dtype.kind in "biuf" for dtype in X.dtypes)
+    # columns that are not all numbers are read one by one: pandas turns a missing integer into -2^63
+    cells = X.to_numpy() if plain and isinstance(X, pd.DataFrame) else X
+    if plain and cells.dtype.kind in "biuf":
+        values = cells.astype(float, copy=False)
+    else:
+        frame = X if isinstance(X, pd.DataFrame) else frame_of(X)
+        columns = [f.clean(frame.iloc[:, i], on_invalid) for i, f in enumerate(features)]
+        return np.column_stack(columns)
+    if not values.size or not ((values == 0) | (values == 1)).all():
+        bad = np.flatnonzero(~((values == 0) | (values == 1)).all(axis=0))
+        values = values.copy()
+        for i in bad:
+            values[:, i] = features[int(i)].clean(values[:, i], on_invalid)
+    return values
+
+
+def checked_sparse(features: Sequence[Feature], X: Any, on_invalid: str) -> sparse.csr_array:
+    """Return a sparse table of binary features without stored zeros, each value inside its domain."""
+    if X.dtype.kind == "c":
+        X = X.tocoo(copy=True)
+        X.data = plain_numbers(X.data)  # as in a dense table, a value with an imaginary part becomes NaN
+    values = sparse.csr_array(X, dtype=float, copy=False)
+    if not values.has_canonical_format:
+        values = values.copy()
+        values.sum_duplicates()
+    bad = (values.data != 1) & (values.data != 0)
+    if bad.any():
+        if on_invalid == "raise":
+            first = int(values.indices[np.flatnonzero(bad)[0]])
+            features[first].clean(values.data[bad][:1], "raise")
+        # a missing value follows the rule of its column; other values go to the nearest of 0 and 1
+        values = values.copy()
+        for i in np.unique(values.indices[bad]):
+            cells = bad & (values.indices == i)
+            values.data[cells] = features[int(i)].clean(values.data[cells], on_invalid)
+    if values.nnz and not values.data.all():
+        values = values.copy()
+        values.eliminate_zeros()
+    return values
+
+
+def checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
+    """Return a column inside its domain; categories as a pandas Categorical, so that they are looked up only once."""
+    if feature.kind != "categorical" or any(pd.isna(category) for category in feature.categories or ()):
+        return feature.clean(column, on_invalid)
+    return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))
+
+
+def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:
+    """Return the position of each label among the classes, -1 for one that is none."""
+    if labels.ndim != 1:
+        raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
+    if labels.dtype == bool and not any(isinstance(c, bool) for c in classes):
+        labels = labels.astype(int)
+    integers = labels.dtype.kind in "iu"
+    if integers and labels.size and classes == (0, 1) and labels.min() >= 0 and labels.max() <= 1:
+        return labels.astype(np.intp)
+    if labels.dtype.kind == "O":
+        return plain_labels(labels, classes)
+    distinct, where = np.unique(labels, return_inverse=True)
+    return plain_labels(distinct.tolist(), classes)[where.ravel()]
+
+
+def few(values: list) -> str:
+    """Return the first of these, as an error shows them."""
+    text = ", ".join(map(shown, values[:6]))
+    return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")

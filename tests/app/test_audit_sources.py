@@ -1,0 +1,67 @@
+"""The Audit page plots what the library computes: what its data sources hold, read without a browser."""
+
+import math
+
+import numpy as np
+import pytest
+from dpml_app.audit import compute
+
+from dpml.auditing import audit_outputs, claimed_region
+from dpml.catalogue import CATALOGUE
+
+FEW = "&audit_draws=1000"
+
+
+@pytest.mark.parametrize(("method", "relation"), [("laplace", "replace-one"), ("noisy-cut", "add-remove")])
+def test_curve_and_bounds_are_those_of_the_library(alone, method, relation):
+    epsilon, seed, confidence = 0.7, 5, 0.9
+    alone.enter(
+        "audit",
+        FEW + f"&audit_method={method}&audit_relation={relation}&audit_epsilon={epsilon}&audit_seed={seed}"
+        f"&audit_confidence={confidence}",
+    )
+    entry = CATALOGUE[method]
+    case = entry.case(epsilon, relation)
+    sizes = np.diff([0, *compute.LADDER[:6]])
+    outputs = [
+        np.concatenate(
+            [case.sample(d, draws=int(n), rng=np.random.default_rng([seed, s, i])) for i, n in enumerate(sizes)]
+        )
+        for s, d in enumerate((case.data, case.neighbour))
+    ]
+    options = {"confidence": 1 - (1 - confidence) / len(compute.LADDER), "score": case.score}
+    bounds = []
+    for n in compute.LADDER[:6]:
+        found = audit_outputs(*(side[:n] for side in outputs), epsilon, **options)
+        bounds.append(found.epsilon_lower)
+    assert alone.read("audit-bounds")["draws"] == list(compute.LADDER[:6])
+    assert alone.array("audit-bounds", "lower") == pytest.approx(bounds, abs=1e-12)
+    assert alone.array("audit-roc", "fpr") == pytest.approx(found.fpr, abs=1e-12)
+    assert alone.array("audit-roc", "tpr") == pytest.approx(found.tpr, abs=1e-12)
+    assert alone.array("audit-outputs", "first").sum() == pytest.approx(1)
+    fpr, tpr = claimed_region(epsilon, 0.0)
+    assert alone.array("audit-region", "fpr") == pytest.approx(fpr)
+    assert alone.array("audit-region", "tpr") == pytest.approx(tpr)
+    assert alone.model("audit-claim").location == epsilon
+    if method == "laplace":
+        assert alone.model("audit-exact").location == pytest.approx(epsilon)
+        assert alone.model("audit-exact").visible
+        assert "The claim stands on these neighbours" in alone.text
+        assert max(bounds) <= epsilon
+
+
+def test_what_a_method_does_not_have_is_said(alone):
+    alone.enter("audit", FEW + "&audit_method=class-sums-by-width&audit_neighbours=table")
+    assert "makes its claim for “replace one record” only" in " ".join(alone.alerts)
+    assert (alone.settings["audit_relation"], alone.settings["audit_neighbours"]) == ("replace-one", "worst")
+    assert math.isfinite(alone.array("audit-bounds", "lower")[-1])
+
+
+def test_bad_values_in_a_link_are_said_and_the_good_ones_kept(alone):
+    alone.enter("audit", FEW + "&audit_epsilon=-3&audit_method=magic&audit_table=xyz&audit_seed=4&colour=red")
+    text = " ".join([*alone.faults, *alone.alerts])
+    assert "audit_epsilon = -3 is not allowed: it must be one of 0.01" in text
+    assert "audit_method = magic is not allowed" in text
+    assert "audit_table = xyz is not allowed" in text
+    assert "colour" in text
+    assert (alone.settings["audit_seed"], alone.settings["audit_epsilon"]) == (4, 1.0)

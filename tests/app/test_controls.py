@@ -1,0 +1,224 @@
+"""Each control changes what it should on its page, and nothing else: the data of plots, read without a browser."""
+
+import pytest
+
+SELECTING = ("count", "mutual_information")
+METHODS = ("published", *SELECTING, "row-bounded", "logistic")
+NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
+NOISY = ("objective", "output")
+
+
+def named(form, *names):
+    return [form.format(name) for name in names]
+
+
+# of each page: what is opened, and groups of its data sources; what the browser draws by itself it is told by sources
+# that are named here as well
+PAGES = {
+    "explore": (
+        "&dataset=toy&draws=20",
+        {
+            **{name: [f"accuracy-{name}", f"accuracy-{name}-now"] for name in METHODS},
+            "roc": ["roc-private"], "roc-exact": ["roc-exact"], "map": ["map-cells"],
+            "selection": ["selection-unit", "selection-scores"],
+        },
+    ),
+    "noise": (
+        "",
+        {
+            "histogram": ["noise-bars", "noise-exact"],
+            "plane": ["noise-grid", "noise-dots", "noise-contours"],
+            "tails": named("noise-tails-{}", "bound", "exact", "own", "here"),
+            "rivals": named("noise-rivals-{}", "laplace", "geometric", "staircase", "gaussian", "best"),
+            "choices": named("noise-choices-{}", "exponential", "flip", "noisy-max", "best"),
+            "markers": named("noise-{}-here", "rivals", "choices", "scales", "costs"),
+            "points": ["noise-points"], "told": ["noise-controls"], "unit": ["noise-unit"],
+            "calibrations": [f"noise-{f}-{n}" for f in ("scales", "costs") for n in ("exact", "theorem-2")],
+        },
+    ),
+    "select": (
+        "&dataset=toy&draws=10&n_features=5",
+        {
+            "told": ["select-now", "select-scores"],
+            "feature": ["select-bars"],
+            "f1": named("select-f1-{}", "mask", "threshold-testing", "sparse-vector", "perturbation"),
+            "accuracy": named("select-accuracy-{}", "mask-count", "mask-mi", "exact", "joint", "all", "best"),
+        },
+    ),
+    "train": (
+        "&draws=10&epsilon=2",  # where every option shows in some draw
+        {
+            "accuracy": named("train-accuracy-{}", *NAIVE), "now": named("train-accuracy-{}-now", *NAIVE),
+            "size": named("train-size-{}", *NAIVE),
+            "weight": named("train-weight-{}", "global", "smooth"),
+            "weight-now": named("train-weight-{}-now", "global", "smooth"),
+            "threshold": ["train-threshold-accuracy", *named("train-silenced-{}", "some", "on", "all")],
+            "threshold-now": ["train-threshold-accuracy-now", "train-silenced-on-now"],
+            "partition": named("train-partition-{}", "partitioned", "algorithm-1", "row-bounded"),
+            "parameters": named("train-parameters-{}", "0", "0-draws", "1"),
+        },
+    ),
+    # λ from 0.01 on: below the public rule's, so that it shows
+    "linear": (
+        "&draws=10&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output.functional",
+        {
+            "accuracy": named("train-accuracy-{}", "output", "functional"),
+            "now": named("train-accuracy-{}-now", "output", "functional"),
+            "size": named("train-size-{}", "output", "functional"),
+            "lambda": named("train-lambda-{}", "l1", "objective", "output"), "lambda-now": ["train-lambda-l1-now"],
+            "rule": named("train-lambda-rule-{}", *NOISY), "best": named("train-lambda-best-{}", *NOISY),
+            "tuning": ["train-tuning-disjoint", "train-tuning-public rule"],
+            "weights": ["train-weights-bars", "train-weights-draws"],
+        },
+    ),
+    "evaluate": (
+        "&dataset=toy&draws=10&evaluate_methods=histogram.laplace&epsilon=1",
+        {
+            "told": ["evaluate-counts", "evaluate-noise", "evaluate-now"],
+            "exact": ["evaluate-roc-exact"], "published": ["evaluate-roc-laplace"],
+            "numbers": ["evaluate-intervals-rows"], "recall": ["evaluate-recall-private"],
+            "calibration": ["evaluate-calibration-private"],
+            "errors": ["evaluate-errors-histogram", "evaluate-errors-laplace"],
+            "sizes": ["evaluate-sizes-histogram", "evaluate-sizes-laplace"],
+            "compare": ["evaluate-gap-difference", "evaluate-sure-probability"],
+            "attack": ["evaluate-attack-cells"],
+            "success": ["evaluate-success-counts", "evaluate-success-curve"],
+        },
+    ),
+    "audit": (
+        "&audit_draws=1000&audit_method=geometric",
+        {
+            "region": ["audit-region"], "roc": ["audit-roc"], "bounds": ["audit-bounds"], "most": ["audit-ceiling"],
+            "outputs": ["audit-outputs"],
+        },
+    ),
+}  # fmt: skip
+# in this order on one page: a setting, its new value, and the groups that must change
+RELEASE = {"numbers", "recall", "calibration", "attack"}
+DRAWN = RELEASE | {"told", "errors", "sizes", "compare", "success"}
+NUMERIC = {"accuracy", "now", "size", "weight", "weight-now"}
+CHANGES = {
+    "explore": [
+        ("epsilon", 0.125, {*METHODS, "roc", "roc-exact"}),
+        ("relation", "replace-one", {*METHODS, "roc", "roc-exact", "map", "selection"}),
+        ("n_features", 19, {*SELECTING}),
+        ("selection_share", 0.55, {*SELECTING, "map"}),
+        ("threshold_percentile", 66, {"published", *SELECTING, "map"}),
+        ("row_bound", 2, {"row-bounded", "roc", "roc-exact"}),
+        ("reg_lambda", 20.0, {"logistic"}),
+        ("map_score", "mutual_information", {"map"}),
+        ("draws", 30, {*METHODS, "roc", "map"}),
+        ("seed", 1, {*METHODS, "roc", "roc-exact", "map"}),
+    ],
+    "noise": [
+        ("noise_reach", 20, {"histogram"}),
+        ("noise_queries", 500, {"tails"}),
+        ("noise_failure", 0.1, {"tails"}),
+        ("noise_touched", 2, {"rivals", "markers"}),
+        ("noise_measure", "q95", {"rivals", "markers"}),
+        ("noise_gap", 5.5, {"choices", "markers"}),
+        ("noise_delta", 1e-5, {"rivals", "markers"}),
+        ("noise_beta", "1/12", {"calibrations", "markers", "told"}),
+        ("noise_statistic", "trimmed_mean", {"told"}),
+        ("noise_trim", 6, {"told"}),
+        ("noise_relation", "add-remove", {"told"}),
+        ("noise_preset", "skewed", {"points"}),
+        ("noise_size", 20, {"points"}),
+        ("value", 77.5, {"points"}),
+        ("noise_points", "", {"points"}),
+        ("noise_draws", 2500, {"histogram"}),
+        ("noise_seed", 1, {"histogram", "unit"}),
+        ("noise_mechanism", "staircase", {"histogram", "tails"}),
+        # the tails are drawn in units of Δ/ε
+        ("noise_sensitivity", 2, {"histogram", "rivals", "choices", "markers"}),
+        ("noise_epsilon", 0.8, {"histogram", "tails", "markers", "told"}),
+        ("noise_dimension", 2, {"plane"}),
+    ],
+    "select": [
+        ("epsilon", 0.125, {"f1", "accuracy"}),
+        # the sparse vector technique keeps at most T
+        ("n_features", 6, {"f1"}),
+        ("selection_share", 0.45, {"f1", "accuracy"}),
+        ("select_row_bound", 10, set()),
+        ("select_row_bound", 9, {"f1"}),
+        ("select_calibration", "per-feature", {"told"}),
+        ("select_score", "count", {"f1"}),
+        ("select_threshold", 0.063, set()),
+        ("select_methods", ["mask-count", "mask-mi", "exact", "joint"], {"accuracy"}),
+        ("select_methods", ["mask-count", "exact", "joint"], {"accuracy"}),
+        ("select_feature", 1, {"feature", "told"}),
+        ("draws", 20, {"f1", "accuracy"}),
+        ("seed", 1, {"f1", "accuracy"}),
+        ("relation", "replace-one", {"told", "f1", "accuracy"}),
+    ],
+    "train": [
+        ("train_bins", 1, {"accuracy", "now", "size", "parameters"}),
+        ("train_noise", "student-t", NUMERIC),
+        ("train_trim", 1, NUMERIC),
+        ("train_likelihood", "gaussian", NUMERIC),
+        ("train_weight", "4:1", {"accuracy", "now", "size", "weight-now"}),
+        ("threshold_percentile", 66, {"accuracy", "now", "size", "threshold-now", "partition"}),
+        ("train_model", "smooth", {"parameters"}),
+        ("epsilon", 2.5, {"now", "size", "weight", "weight-now", "threshold", "threshold-now", "partition",
+                          "parameters"}),
+        ("train_measure", "auc", {"accuracy", "now"}),
+        ("relation", "replace-one", set(PAGES["train"][1])),
+        ("seed", 1, set(PAGES["train"][1])),
+        ("draws", 20, set(PAGES["train"][1])),
+    ],
+    "linear": [
+        ("train_lambda", 0.01, {"accuracy", "now", "size", "lambda-now", "weights"}),
+        ("train_functional", "original", {"accuracy", "now", "size"}),
+        ("train_tune", "row_bound", {"tuning"}),
+        ("train_shown", "output", {"weights"}),
+        ("epsilon", 1.25, {"now", "size", "lambda", "lambda-now", "rule", "best", "weights"}),
+    ],
+    "evaluate": [
+        ("epsilon", 1.25, RELEASE | {"published", "sizes"}),
+        ("evaluate_cut", 1, set()),
+        ("evaluate_metric", "accuracy", {"compare"}),
+        ("evaluate_cut", 1, {"compare"}),
+        ("evaluate_rival_weakened", "much", {"compare"}),
+        ("evaluate_rival", "naive-bayes", {"compare"}),
+        ("evaluate_methods", ["histogram"], {"published", "errors", "sizes"}),
+        ("draws", 20, DRAWN - {"numbers"}),
+        ("seed", 1, DRAWN),
+        ("relation", "replace-one", DRAWN),
+        ("evaluate_weakened", "some", DRAWN | {"exact"}),
+    ],
+    "audit": [
+        ("audit_epsilon", 1.5, {"region", "roc", "bounds", "outputs"}),
+        ("audit_seed", 1, {"roc", "bounds", "outputs"}),
+        ("audit_method", "laplace", {"roc", "bounds", "outputs"}),
+        ("audit_confidence", 0.999, {"bounds", "most", "outputs"}),
+        ("audit_draws", 1600, {"roc", "bounds", "outputs"}),
+        ("audit_relation", "replace-one", {"roc", "bounds", "outputs"}),
+    ],
+}  # fmt: skip
+
+
+def stepped(alone, name, value):
+    """Return a value; a whole number of a list of floats stands for so many steps further."""
+    if name == "evaluate_cut":
+        offered = list(alone.page.settings.param[name].objects)
+        return offered[offered.index(alone.settings[name]) + value]
+    return value
+
+
+@pytest.mark.parametrize("room", PAGES)
+def test_each_control_changes_what_it_should_and_nothing_else(alone, room):
+    query, groups = PAGES[room]
+    alone.enter("train" if room == "linear" else room, query)
+
+    def read():
+        return {group: [alone.read(name) for name in names] for group, names in groups.items()}
+
+    before, link = read(), alone.settings
+    for name, value, expected in CHANGES[room]:
+        alone.act(**{name: stepped(alone, name, value)})
+        after, now = read(), alone.settings
+        assert {group for group in groups if before[group] != after[group]} == expected, (name, value)
+        moved = {setting for setting in link if link[setting] != now[setting]}
+        assert moved - {"noise_points"} == {name} - {"noise_points", "value"}, (name, value)
+        before, link = after, now
+    assert alone.faults == alone.alerts == []

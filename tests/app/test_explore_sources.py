@@ -1,0 +1,142 @@
+"""The Explore page plots what the library computes: what its data sources hold, read without a browser."""
+
+import numpy as np
+import pytest
+from dpml_app.settings import SWEEP_EPSILONS
+
+from dpml.datasets import load
+from dpml.evaluation import private_roc_curve
+from dpml.studies.accuracy import (
+    LogisticStudy,
+    PublishedNBStudy,
+    RowBoundedNBStudy,
+    SelectedNBStudy,
+    majority_accuracy,
+    non_private_nb,
+)
+
+METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
+
+
+def check_all_four_plots(alone):
+    """Every plot has data that are finite, in their range and not all alike."""
+    for method in METHODS:
+        assert alone.read(f"accuracy-{method}")["epsilon"] == list(SWEEP_EPSILONS)
+        low, mean, high = (alone.array(f"accuracy-{method}", c) for c in ("low", "mean", "high"))
+        assert ((low >= 0) & (low <= high) & (high <= 1) & (mean >= 0) & (mean <= 1)).all()
+        assert np.ptp(mean) > 0
+        assert (high > low).any()
+        assert len(alone.read(f"accuracy-{method}-stale")["epsilon"]) == 0
+        assert len(alone.read(f"accuracy-{method}-now")["mean"]) == 1
+    plain = alone.array("accuracy-non_private", "y")
+    assert 0.5 < plain[0] < 1
+    for column in ("fpr", "tpr"):
+        curves = alone.array("roc-private", column).reshape(-1, 18)
+        assert np.isnan(curves[:, -1]).all()
+        curves = curves[:, :-1]
+        assert (np.diff(curves, axis=1) >= 0).all()
+        assert (curves[:, 0] == 0).all()
+        assert (curves[:, -1] == 1).all()
+        assert np.ptp(curves, axis=0).max() > 0, "the draws are all alike"
+        exact = alone.array("roc-exact", column)
+        assert (np.diff(exact) >= 0).all()
+        assert len(exact) > 20
+    cells = alone.array("map-cells", "accuracy")
+    assert len(cells) % len(SWEEP_EPSILONS) == 0
+    assert np.isfinite(cells).all()
+    assert np.ptp(cells) > 0.01
+    assert (alone.array("map-cells", "alpha") == 1).all()
+    table = cells.reshape(-1, len(SWEEP_EPSILONS))
+    assert alone.array("map-best", "accuracy") == pytest.approx(table.max(axis=0), abs=1e-12)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["adult", "newsgroup1", "mushrooms", "xwindows"])
+def test_real_data_show_all_four_plots(alone, data_home, name):
+    alone.enter("explore", f"&dataset={name}&draws=20")
+    check_all_four_plots(alone)
+    data = load(name)
+    assert alone.array("accuracy-majority", "y")[0] == majority_accuracy(data)
+    assert alone.array("accuracy-non_private", "y")[0] == non_private_nb(data).accuracy(data.X_test, data.y_test)[0]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_values_are_those_of_the_library(alone, relation):
+    epsilon, draws, seed = 0.25, 20, 7
+    alone.enter(
+        "explore",
+        f"&dataset=toy&relation={relation}&epsilon={epsilon}&draws={draws}&seed={seed}&reg_lambda=20&n_features=10",
+    )
+    data = load("toy")
+    common = {"relation": relation}
+    selecting = {"n_features": 10, "selection_share": 0.5, "threshold_percentile": 65}
+    studies = {
+        "published": (PublishedNBStudy(data, **common), {"threshold_percentile": 65}),
+        "count": (SelectedNBStudy(data, "count", **common), selecting),
+        "mutual_information": (SelectedNBStudy(data, "mutual_information", **common), selecting),
+        "row-bounded": (RowBoundedNBStudy(data, **common), {}),
+        "logistic": (LogisticStudy(data, **common), {"reg_lambda": 20.0}),
+    }
+    for method, (study, setting) in studies.items():
+        for at, source in ((epsilon, f"accuracy-{method}-now"), (SWEEP_EPSILONS[3], f"accuracy-{method}")):
+            values = study(at, draws=draws, rng=np.random.default_rng(seed), **setting)["accuracy"]
+            low, high = np.quantile(values, [0.05, 0.95])
+            place = 0 if source.endswith("now") else 3
+            shown = [alone.array(source, c)[place] for c in ("epsilon", "mean", "low", "high")]
+            assert shown == pytest.approx([at, values.mean(), low, high], abs=1e-12), (method, at)
+
+    study = studies["row-bounded"][0]
+    model = study.models(epsilon, draws=1, rng=np.random.default_rng(seed))
+    scores = model.decision(data.X_test)[0, :, 0]
+    fpr, tpr, _ = private_roc_curve(
+        data.y_test,
+        scores,
+        epsilon,
+        rng=np.random.default_rng([seed, 1]),
+        relation=relation,
+        draws=draws,
+        score_scale="log-odds",
+    )
+    assert alone.array("roc-private", "fpr").reshape(draws, -1)[:, :-1] == pytest.approx(fpr, abs=1e-12)
+    assert alone.array("roc-private", "tpr").reshape(draws, -1)[:, :-1] == pytest.approx(tpr, abs=1e-12)
+    area = np.trapezoid(alone.array("roc-exact", "tpr"), alone.array("roc-exact", "fpr"))
+    exact = model.auc(data.X_test, data.y_test)[0]
+    assert area == pytest.approx(exact, abs=2e-3)  # the curve is thinned out to what a screen can show
+    assert f"{exact:.3f}" in alone.text
+
+    cells = alone.read("map-cells")
+    place = cells["n_features"].index(10) + 3
+    values = studies["count"][0](SWEEP_EPSILONS[3], draws=draws, rng=np.random.default_rng(seed), **selecting)
+    assert cells["accuracy"][place] == pytest.approx(values["accuracy"].mean(), abs=1e-12)
+
+
+def test_another_data_set_changes_everything(alone):
+    def read():
+        names = [*(f"accuracy-{m}{part}" for m in METHODS for part in ("", "-now")), "accuracy-majority",
+                 "accuracy-non_private", "roc-private", "roc-exact", "selection-scores", "map-cells"]  # fmt: skip
+        return {name: alone.read(name) for name in names}
+
+    before = read() if alone.enter("explore", "&draws=10") else {}
+    alone.act(dataset="toy")
+    after = read()
+    assert [name for name in before if before[name] == after[name]] == []
+    assert "1,000 training" in alone.text
+
+
+def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
+    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&seed=5&colour=red")
+    text = " ".join([*alone.faults, *alone.alerts])
+    assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
+    assert "relation = swap is not allowed: it must be one of add-remove, replace-one" in text
+    assert "colour" in text
+    kept = {"draws": 30, "seed": 5, "epsilon": 0.1, "relation": "add-remove"}
+    assert {name: alone.settings[name] for name in kept} == kept
+
+
+def test_what_a_data_set_does_not_have_is_lowered_and_said(alone):
+    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10")
+    text = " ".join([*alone.faults, *alone.alerts])
+    assert "n_features = 90 lowered to 40: toy has 40 features" in text
+    assert "row_bound = 60 lowered to 10" in text
+    assert alone.page.controls.widgets["n_features"].end == 40
+    assert alone.settings["n_features"] == 40

@@ -1,0 +1,68 @@
+"""The Select page plots what the library computes: what its data sources hold, read without a browser."""
+
+import numpy as np
+import pytest
+from dpml_app import data as shared
+from dpml_app.select import compute as own
+from dpml_app.select.settings import THRESHOLDS
+from dpml_app.state import Settings
+
+FEW = "&dataset=toy&draws=10&n_features=5"
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_curves_are_the_library_s(alone, relation):
+    query = f"&relation={relation}&epsilon=0.5&selection_share=0.4&select_methods=joint.exact&select_threshold=0.25"
+    alone.enter("select", f"&dataset=toy&draws=10&n_features=7&seed=2{query}")
+    facts = own.facts("toy")
+    values = Settings(
+        dataset="toy", relation=relation, epsilon=0.5, selection_share=0.4, draws=10, n_features=7, seed=2
+    ).select_values()
+    for rule in own.RULES:
+        found = [own.f1(*Settings.f1_key(values, rule, share)) for share in THRESHOLDS]
+        check_band(alone, f"select-f1-{rule}", "threshold", [1000 * share for share in THRESHOLDS], found)
+    ladder = own.selector_ladder(40)
+    for method in ("joint", "exact"):
+        found = [own.accuracy(*Settings.accuracy_key_of(values, method, T)) for T in ladder]
+        check_band(alone, f"select-accuracy-{method}", "n_features", ladder, found)
+    assert alone.array("select-accuracy-mask-count", "mean").size == 0
+    every = shared.accuracy("toy", "row-bounded", relation, 0.5, (0,), 10, 2)
+    assert alone.array("select-accuracy-all", "mean") == pytest.approx([every.mean()] * 2)
+    best = own.best("toy", relation, 0.5, 10, 2)
+    assert alone.array("select-accuracy-best", "mean") == pytest.approx([best.mean()] * 2)
+    for name in ("majority", "non_private"):
+        assert alone.array(f"select-accuracy-{name}", "y") == pytest.approx([facts[name]] * 2)
+    assert alone.model("select-threshold-marker").location == 250
+
+
+def check_band(alone, source, x, places, found):
+    assert alone.array(source, x) == pytest.approx(list(places))
+    assert alone.array(source, "mean") == pytest.approx([f.mean() for f in found], abs=1e-9)
+    for column, level in (("low", 0.05), ("high", 0.95)):
+        assert alone.array(source, column) == pytest.approx([np.quantile(f, level) for f in found], abs=1e-9)
+
+
+def test_bad_values_are_said_and_good_ones_kept(alone):
+    bad = "&select_methods=joint.luck&select_threshold=7&select_feature=-3&select_score=best"
+    alone.enter("select", f"{FEW}{bad}&select_row_bound=2&select_calibration=published")
+    text = " ".join([*alone.faults, *alone.alerts])
+    assert "select_threshold = 7 is not allowed" in text
+    assert "select_feature = -3 is not allowed" in text
+    assert "select_score = best is not allowed" in text
+    assert "select_methods = ['joint', 'luck'] is not allowed" in text
+    assert (alone.settings["select_row_bound"], alone.settings["select_calibration"]) == (2, "published")
+    assert len(alone.array("select-accuracy-mask-count", "mean")) > 0
+    alone.enter("select", FEW + "&select_feature=500")
+    assert "select_feature = 500 lowered to 40" in " ".join([*alone.faults, *alone.alerts])
+
+
+def test_words_state_the_true_cost(alone):
+    alone.enter("select", "&dataset=xwindows-is-not-a-name" + FEW.replace("&dataset=toy", "") + "&epsilon=1&draws=12")
+    assert "dataset = xwindows-is-not-a-name is not allowed" in " ".join(alone.faults)
+    alone.enter("select", FEW.replace("n_features=5", "n_features=20") + "&epsilon=0.1")
+    text = alone.text
+    assert "stated 0.05 a feature, costs 0.5 for the set" in text
+    assert "cost only 0.025: the rest is wasted" in text
+    assert "steps from its worst to its best feature" in text
+    assert "not private: Threshold testing" in text
+    assert "it is a study and no release" in text

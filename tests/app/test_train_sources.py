@@ -1,0 +1,125 @@
+"""The Train page plots what the library computes: what its data sources hold, read without a browser."""
+
+import numpy as np
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.train.compute import sizes
+from dpml_app.train.reg_lambda import LAMBDA_STEPS
+from dpml_app.train.tuning import TUNING_EPSILONS
+
+from dpml.datasets import load
+from dpml.studies.accuracy import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
+from dpml.sweep import summarise, sweep
+
+QUICK = "&draws=10"
+LINEAR = "&train_family=linear&dataset=toy&epsilon=1&seed=4" + QUICK
+METHODS = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
+SERIES = {
+    "accuracy": [f"train-accuracy-{m}" for m in METHODS],
+    "now": [f"train-accuracy-{m}-now" for m in METHODS],
+    "size": [f"train-size-{m}" for m in METHODS],
+    "weight": ["train-weight-global", "train-weight-smooth"],
+    "weight-now": ["train-weight-global-now", "train-weight-smooth-now"],
+    "threshold": ["train-threshold-accuracy", "train-silenced-some", "train-silenced-on", "train-silenced-all"],
+    "threshold-now": ["train-threshold-accuracy-now", "train-silenced-on-now"],
+    "partition": [f"train-partition-{m}" for m in ("partitioned", "algorithm-1", "row-bounded")],
+    "parameters": ["train-parameters-0", "train-parameters-0-draws", "train-parameters-1"],
+}
+
+
+def figures(alone):
+    return {name: [alone.read(source) for source in sources] for name, sources in SERIES.items()}
+
+
+def test_accuracy_over_epsilon_is_what_the_library_finds(alone):
+    alone.enter("train", "&dataset=toy&epsilon=1&seed=4" + QUICK)
+    data = load("toy")
+    studies = {
+        "binned": (BinnedNBStudy(data), {}),
+        "row-bounded": (RowBoundedNBStudy(data), {}),
+        "smooth": (MomentsNBStudy(data, "smooth"), {}),
+        "published": (MomentsNBStudy(data, "published"), {}),
+        "algorithm-1": (PublishedNBStudy(data), {"threshold_percentile": [65]}),
+    }
+    for method, (study, fixed) in studies.items():
+        table = summarise(sweep(study, {"epsilon": SWEEP_EPSILONS, **fixed}, draws=10, seed=4), ["epsilon"])
+        for column, name in (("x", "epsilon"), ("mean", "mean"), ("low", "low"), ("high", "high")):
+            np.testing.assert_allclose(alone.array(f"train-accuracy-{method}", column), table[name], atol=1e-12)
+        now = alone.array(f"train-accuracy-{method}-now", "mean")
+        np.testing.assert_allclose(now, table["mean"][list(SWEEP_EPSILONS).index(1.0)], atol=1e-12)
+    assert alone.model("train-accuracy-majority").location == majority_accuracy(data)
+    assert alone.model("train-accuracy-marker").location == 1
+    np.testing.assert_array_equal(alone.array("train-size-binned", "x"), sizes(1000))
+    # with all records it is the accuracy at this ε
+    np.testing.assert_allclose(
+        alone.array("train-size-binned", "mean")[-1], alone.array("train-accuracy-binned-now", "mean")
+    )
+
+
+def test_panels_that_do_not_apply_say_why_and_are_empty(alone):
+    alone.enter("train", "&dataset=toy" + QUICK)
+    assert "these data have no categories, so there is nothing to weigh against each other" in alone.text
+    assert "train-weight-global" not in alone.sources
+    assert alone.read("train-size-global")["x"] != []
+
+
+def test_another_data_set_replaces_everything(alone):
+    alone.enter("train", QUICK)
+    before = figures(alone)
+    alone.act(dataset="breast_cancer")
+    after = figures(alone)
+    assert after["weight"] != before["weight"]
+    assert alone.read("train-weight-global")["x"] == []
+    assert all(before[name] != after[name] for name in SERIES)
+    assert next(iter(alone.page.controls.feature.options)).startswith("1: ")
+    assert "398 training and 171 test records" in alone.text
+
+
+def test_linear_models_are_drawn_as_the_library_finds_them(alone):
+    alone.enter("train", LINEAR + "&train_linear=output.objective.descent&train_lambda=5")
+    data = load("toy")
+    for method in ("output", "objective"):
+        study = LogisticStudy(data, method=method)
+        table = summarise(sweep(study, {"epsilon": SWEEP_EPSILONS, "reg_lambda": [5.0]}, draws=10, seed=4), ["epsilon"])
+        for column, name in (("x", "epsilon"), ("mean", "mean"), ("low", "low"), ("high", "high")):
+            np.testing.assert_allclose(alone.array(f"train-accuracy-{method}", column), table[name], atol=1e-12)
+        here = table["mean"][list(SWEEP_EPSILONS).index(1.0)]
+        np.testing.assert_allclose(alone.array(f"train-accuracy-{method}-now", "mean"), here, atol=1e-12)
+        # the same λ is chosen on the panel about it
+        np.testing.assert_allclose(alone.array(f"train-lambda-{method}-now", "mean"), here, atol=1e-12)
+    assert alone.model("train-lambda-marker").location == 5
+    np.testing.assert_allclose(alone.array("train-lambda-l1", "x"), LAMBDA_STEPS)
+    np.testing.assert_allclose(alone.array("train-tuning-stability", "x"), TUNING_EPSILONS)
+    assert len(alone.array("train-weights-bars", "y")) == 12
+    assert "Descent, needs δ = 1e-5" in alone.labels("train-accuracy")
+    assert "found by looking at the test records: not private" in alone.text
+    assert "one run 0.5 with η = 0, 0.333 with η = 1" in alone.text
+    assert "partition" not in alone.page.cards
+    assert alone.alerts == []
+
+
+def test_bad_values_in_the_link_are_said_and_good_ones_kept(alone):
+    alone.enter("train", "&dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK)
+    assert any("train_weight = 9:9 is not allowed" in text for text in [*alone.faults, *alone.alerts])
+    assert any("train_feature = 99 set to 1: toy offers 10 features" in text for text in [*alone.faults, *alone.alerts])
+    kept = {"train_bins": 7, "train_weight": "2:1", "dataset": "toy", "train_feature": 1}
+    assert {name: alone.settings[name] for name in kept} == kept
+
+
+def test_what_linear_models_cannot_do_is_said(alone):
+    alone.enter("train", "&train_family=linear&train_lambda=3&train_linear=output.magic&dataset=toy" + QUICK)
+    assert any("train_lambda = 3 is not allowed" in text for text in [*alone.faults, *alone.alerts])
+    assert any("train_linear = " in text and "is not allowed" in text for text in [*alone.faults, *alone.alerts])
+
+
+def test_what_is_not_private_is_said_in_legend_and_text(alone):
+    alone.enter("train", "&train_methods=binned.vaidya.published" + QUICK)
+    labels = alone.labels("train-accuracy")
+    assert {label for label in labels if "not private" in label} == {
+        "Vaidya, not private",
+        "Z. & C., not private",
+    }
+    assert "Binned counts" in labels
+    assert "Smooth sensitivity" not in labels
+    assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of Zafarani and Clifton." in alone.text
+    assert "exact, private: for study" in alone.text

@@ -1,0 +1,267 @@
+"""AutoClassifier as an estimator: what it finds, what it spends, what it refuses, and its release."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
+
+from dpml.auditing import recorded_cost
+from dpml.budget import Budget
+from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier
+from dpml.classifiers.automatic import default_plan
+from dpml.classifiers.automatic.plan import ENOUGH, MOST_BINARY
+from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, RelationMismatch
+from dpml.mechanisms import Laplace, door
+from dpml.schema import Feature, Schema
+from dpml.tuning import BestSelector
+
+FEATURES = (
+    Feature("age", "numeric", lower=0, upper=80),
+    Feature("job", "categorical", ("none", "part", "full")),
+    Feature("owner"),
+    *(Feature(f"sex={v}", block="sex", exhaustive=True) for v in "fm"),
+)
+SCHEMA = Schema(FEATURES, ("no", "yes"), n_lower=3000)
+THREE = Schema(FEATURES, ("no", "perhaps", "yes"), n_lower=3000)
+
+
+def people(n=4000, seed=0, classes=2):
+    """Records whose class depends on two attributes together, and a little on the others."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"age": rng.integers(0, 81, n).astype(float), "job": rng.choice(["none", "part", "full"], n)})
+    table["owner"] = rng.integers(2, size=n)
+    table["sex=f"] = rng.integers(2, size=n)
+    table["sex=m"] = 1 - table["sex=f"]
+    score = 3.0 * ((table["age"] >= 40) ^ (table["job"] == "full")) + table["owner"] - 2.0
+    y = (rng.random(n) < expit(score)).astype(int)
+    if classes == 3:
+        y = y + (table["sex=f"].to_numpy() & y)
+    return table, np.asarray((SCHEMA if classes == 2 else THREE).classes)[y]
+
+
+class Listener:
+    """Keeps what is handed to the door."""
+
+    def __init__(self):
+        self.seen = []
+
+    def release(self, mechanism, statistic, rng):
+        self.seen.append((mechanism, statistic))
+        return mechanism._sample(statistic, rng)
+
+    def coins(self, draw, rng):
+        return draw(rng)
+
+
+def test_the_rule_counts_records_for_each_group():
+    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=1000)
+    edge = ENOUGH * 20 / 1000
+    assert [default_plan(schema, e).addition for e in (0.99 * edge, edge)] == ["counts", "weights"]
+    assert default_plan(schema, 1.5 * edge, relation="replace-one").addition == "counts"
+    assert default_plan(schema, edge, 500).addition == "counts"
+    assert default_plan(schema, 10 * edge, release=True).addition == "counts"
+    three = Schema(schema.features, (0, 1, 2), n_lower=1000)
+    assert [default_plan(three, e).addition for e in (2.99 * edge, 3 * edge)] == ["counts", "weights"]
+
+
+def test_the_rule_tells_words_from_attributes():
+    assert default_plan(Schema.binary(MOST_BINARY, n_lower=5000), 1.0).kind == "table"
+    assert default_plan(Schema.binary(MOST_BINARY + 1, n_lower=5000), 1.0).kind == "linear"
+    assert default_plan(Schema.binary(1000, n_lower=2000), 1.0).kind == "words"
+    assert default_plan(Schema.binary(1000, n_lower=1999), 1.0).kind == "linear"
+    blocks = [Feature(f"{a}={v}", block=f"a{a}", exhaustive=True) for a in range(30) for v in range(4)]
+    assert default_plan(Schema(tuple(blocks), n_lower=5000), 1.0).kind == "table"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("epsilon", "method"), [(0.2, "grid and counts"), (5.0, "grid and weights")])
+def test_it_finds_what_two_attributes_say_together(epsilon, method, classes):
+    schema = SCHEMA if classes == 2 else THREE
+    table, y = people(classes=classes)
+    budget = Budget(epsilon)
+    model = AutoClassifier(epsilon, schema=schema, budget=budget, random_state=1).fit(table, y)
+    assert model.method_ == method
+    assert budget.spent == epsilon
+    test, y_test = people(seed=1, classes=classes)
+    p = model.predict_proba(test)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (model.predict(test) == np.asarray(schema.classes)[p.argmax(axis=1)]).all()
+    best = {2: 0.80, 3: 0.72}[classes] - (0.06 if epsilon < 1 else 0.02)
+    assert model.score(test, y_test) > best
+    codes = schema.check_labels(y_test)
+    log_loss = -np.log(p[np.arange(len(codes)), codes]).mean()
+    share = np.bincount(codes) / len(codes)
+    assert log_loss < -(share * np.log(share)).sum() - 0.05
+    scores = model.decision_function(test)
+    if classes == 2:
+        np.testing.assert_allclose(expit(scores), p[:, 1], atol=1e-12)
+        # the probabilities say how often they are right
+        sure = p[:, 1] > np.quantile(p[:, 1], 0.8)
+        assert p[sure, 1].mean() == pytest.approx(codes[sure].mean(), abs=0.08)
+    else:
+        np.testing.assert_allclose(np.exp(scores), p, atol=1e-12)
+    again = clone(model).set_params(budget=None).fit(table, y).predict_proba(test)
+    np.testing.assert_array_equal(again, p)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("epsilon", [0.3, 8.0])
+def test_the_parts_add_up_to_epsilon(epsilon, relation):
+    table, y = people()
+    listener = Listener()
+    with door.listen(listener):
+        model = AutoClassifier(epsilon, schema=SCHEMA, relation=relation, random_state=0).fit(table, y)
+    used = [mechanism for mechanism, _ in listener.seen]
+    assert model.plan_.n_cells > 0
+    names = ["Laplace", "Laplace", "ExponentialMechanism", "Laplace"]
+    if epsilon < 1:
+        assert [type(m).__name__ for m in used] == [*names, "Laplace"]
+        paid = [m.epsilon for m in used]
+    else:
+        assert [type(m).__name__ for m in used] == [*names, "PerturbedMinimum", "_Cover"]
+        twice = {"add-remove": 1, "replace-one": 2}[relation]
+        # the rate of the noise in the objective, for each of the two records that a replacement changes
+        paid = [m.epsilon for m in used[:4]] + [twice * used[4].noise.epsilon, used[5].noise.epsilon]
+    assert sum(paid) == pytest.approx(epsilon, rel=1e-9)
+    factor = {"add-remove": 1, "replace-one": 2}[relation]
+    sensitivities = [used[0].sensitivity, used[1].sensitivity, used[3].sensitivity]
+    assert sensitivities == [factor, 1, factor]
+
+
+def test_words_and_wide_tables():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    rate = np.full((2, 1200), 0.01)
+    rate[:, :20] = [[0.1], [0.4]]
+    X = sparse.csr_array((rng.random((3000, 1200)) < rate[y]).astype(float))
+    for columns, method in ((1200, "words"), (200, "naive-bayes")):
+        schema = Schema.binary(columns, row_bound=40, n_lower=3000)
+        model = AutoClassifier(3.0, schema=schema, random_state=0).fit(X[:, :columns], y)
+        assert model.method_ == method
+        assert model.score(X[:, :columns], y) > 0.8
+        dense = model.predict_proba(X[:50, :columns].toarray())
+        np.testing.assert_allclose(dense, model.predict_proba(X[:50, :columns]))
+    mixed = Schema((*Schema.binary(80).features, Feature("x", "numeric", lower=0, upper=1)), n_lower=3000)
+    frame = pd.DataFrame(X[:, :80].toarray(), columns=mixed.feature_names[:80]).assign(x=rng.random(3000))
+    assert AutoClassifier(3.0, schema=mixed, random_state=0).fit(frame, y).score(frame, y) > 0.8
+
+
+def test_a_missing_number_of_records_is_counted_privately():
+    table, y = people()
+    unknown = Schema(FEATURES, ("no", "yes"))
+    listener = Listener()
+    with door.listen(listener):
+        AutoClassifier(2.0, schema=unknown, random_state=0).fit(table, y)
+    mechanism, statistic = listener.seen[0]
+    assert mechanism == Laplace(0.04, 1)
+    assert statistic.tolist() == [4000]
+    listener = Listener()
+    with door.listen(listener):  # under replace-one the number is public
+        AutoClassifier(2.0, schema=unknown, relation="replace-one", random_state=0).fit(table, y)
+    assert listener.seen[0][0].sensitivity == 2
+
+
+def test_a_dropped_record_shows_in_nothing_public():
+    schema = Schema(Schema.binary(70).features, (0, 1))
+    X, y = np.zeros((40, 70)), [0, 1] * 20
+    dropped = [*y[:-1], "?"]
+    for epsilon in (1.0, 1e3):  # the second takes the support vector machine
+        options = {"relation": "replace-one", "on_invalid": "clip", "random_state": 0}
+
+        def call(data, epsilon=epsilon, options=options):
+            return AutoClassifier(epsilon, schema=schema, **options).fit(*data)
+
+        assert recorded_cost(call, (X, y), (X, dropped), pasts=1) <= epsilon * (1 + 1e-9)
+        assert call((X, y))._schema == call((X, dropped))._schema
+
+
+def test_bad_facts_are_named_before_anything_is_spent():
+    table, y = people(n=100)
+    budget = Budget(1.0)
+    few = Schema(FEATURES, ("no", "yes"), n_lower=101)
+    with pytest.raises(InvalidData, match="n_lower is 101"):
+        AutoClassifier(1.0, schema=few, budget=budget).fit(table, y)
+    with pytest.raises(InvalidData, match="No schema was given"):
+        AutoClassifier(1.0, budget=budget).fit(np.array([[3.0], [0.0]]), [0, 1])
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        AutoClassifier(-1.0, schema=SCHEMA, budget=budget).fit(table, y)
+    with pytest.raises(RelationMismatch):
+        AutoClassifier(1.0, schema=Schema(FEATURES, ("no", "yes")), relation="replace-one", budget=budget).fit(table, y)
+    assert not len(budget.ledger)
+
+
+def test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release():
+    table, y = people(n=200)
+    table["job"] = table["job"].replace("full", "Full")
+    labels = [*["Yes"] * 5, *y[5:]]
+    schema = Schema(FEATURES, ("no", "yes"))
+    with pytest.warns(FactWarning, match=f"'job': {(table['job'] == 'Full').sum()}, 'label': 5"):
+        AutoClassifier(1.0, schema=schema, on_invalid="clip", random_state=0).fit(table, labels)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        AutoClassifier(1.0, schema=schema, release=True).fit(table, labels)
+    assert not told
+
+
+def test_a_release_takes_what_has_a_secure_sampler():
+    table, y = people()
+    model = AutoClassifier(5.0, schema=SCHEMA, release=True).fit(table, y)
+    assert model.method_ == "grid and counts"
+    assert np.mean(model.predict(table) == y) > 0.74
+    counts = model._model.grid.counts
+    np.testing.assert_array_equal(counts, np.rint(counts))
+    with pytest.raises(InvalidParameter, match="random_state"):
+        AutoClassifier(5.0, schema=SCHEMA, release=True, random_state=0).fit(table, y)
+
+
+def test_columns_that_a_schema_leaves_out_by_name():
+    table, y = people()
+    with_id = table.assign(number=np.arange(len(table)))
+    facts = {"random_state": 0}
+    with pytest.raises(InvalidData, match=r"'number' is not in the schema.*ignored"):
+        AutoClassifier(1.0, schema=SCHEMA, **facts).fit(with_id, y)
+    schema = Schema(FEATURES, ("no", "yes"), n_lower=3000, ignored=("number",))
+    model = AutoClassifier(1.0, schema=schema, **facts).fit(with_id, y)
+    same = AutoClassifier(1.0, schema=SCHEMA, **facts).fit(table, y)
+    shuffled = with_id[with_id.columns[::-1]]
+    np.testing.assert_array_equal(model.predict_proba(shuffled), same.predict_proba(table))
+
+
+@pytest.mark.parametrize("estimator", [BernoulliNB, LinearClassifier])
+def test_a_missing_number_of_records_that_costs_accuracy_is_named(estimator):
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.warns(FactWarning, match="n_lower"):
+        estimator(1.0, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator(1.0, schema=Schema.binary(4, n_lower=4), random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **k: LinearClassifier(1.0, method="naive-bayes", **k),
+        lambda **k: LinearClassifier(1.0, method="objective", **k),
+        lambda **k: BestSelector(1.0, **k),
+        lambda **k: BestSelector(1.0, LinearClassifier(1.0, method="objective"), **k),
+    ],
+)
+def test_scores_and_probabilities_agree_with_the_labels(make, classes):
+    rng = np.random.default_rng(0)
+    y = rng.integers(classes, size=900)
+    X = (rng.random((900, 6)) < np.linspace(0.2, 0.8, classes)[y][:, None]).astype(int)
+    schema = Schema.binary(6, classes=tuple(range(classes)), n_lower=900)
+    model = make(schema=schema, random_state=0).fit(X, y)
+    p, scores = model.predict_proba(X), model.decision_function(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (p.argmax(axis=1) == model.predict(X)).all()
+    guess = (scores > 0).astype(int) if classes == 2 else scores.argmax(axis=1)
+    assert (guess == model.predict(X)).all()
+    inner = getattr(model, "classifier_", model)
+    if classes == 3 and getattr(inner, "method_", "naive-bayes") == "naive-bayes":
+        np.testing.assert_allclose(scores, np.log(p), atol=1e-9)  # comparable between records
