@@ -11,7 +11,7 @@ The real files are needed (DPML_DATA, with its folder `more`). Three tables are 
    best of them, and judged on the set that is left out. They are chosen among `RULES`.
 
 With `--results` the rows of these sets and methods replace those that were written before. With `--peers` also logistic
-regression by DP-SGD, interpret's and diffprivlib's models, and MST, where they are installed (`auto_peers.py`).
+regression by DP-SGD, and interpret's and diffprivlib's models where they are installed (`auto_peers.py`).
 """
 
 from __future__ import annotations
