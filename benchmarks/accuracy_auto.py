@@ -1,6 +1,7 @@
 """The classifier to begin with against every single method, and its public rules on sets that had no part in them.
 
-python benchmarks/accuracy_auto.py [--draws 20] [--rule-draws 6] [--sets telco ...] [--results] [--peers]
+python benchmarks/accuracy_auto.py [--draws 20] [--rule-draws 6] [--sets telco ...] [--methods AutoClassifier ...]
+    [--results] [--peers 5]
 
 The real files are needed (DPML_DATA, with its folder `more`). Three tables are printed, in %:
 
@@ -9,8 +10,8 @@ The real files are needed (DPML_DATA, with its folder `more`). Three tables are 
 3. leave one set out: the constants of the public rules are chosen on all sets but one, by the mean regret against the
    best of them, and judged on the set that is left out. They are chosen among `RULES`.
 
-With `--peers` also logistic regression by DP-SGD, and interpret's and diffprivlib's models where they are installed
-(`auto_peers.py`).
+With `--results` the rows of these sets and methods replace those that were written before. With `--peers` also logistic
+regression by DP-SGD, and interpret's and diffprivlib's models where they are installed (`auto_peers.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from result_files import FOLDER, write_results
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB, PrivPfCClassifier
-from dpml.classifiers.automatic import additive, plan
+from dpml.classifiers.automatic import additive, bins, plan
 from dpml.exceptions import FactWarning
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
@@ -38,11 +39,15 @@ LEADER = "AutoClassifier"
 # (rows of) constants that a public rule could have; the first is the one that is used
 RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "as it is": {},
-    "weights earlier": {(plan, "ENOUGH"): 25},
-    "weights later": {(plan, "ENOUGH"): 100},
+    "weights earlier": {(plan, "ENOUGH"): 5},
+    "weights later": {(plan, "ENOUGH"): 20},
+    "grid earlier": {(plan, "ENOUGH_FOR_BOTH"): 100, (plan, "ENOUGH_FOR_CLASSES"): 33},
+    "grid later": {(plan, "ENOUGH_FOR_BOTH"): 900, (plan, "ENOUGH_FOR_CLASSES"): 300},
     "larger grid": {(plan, "GRID_SHARE"): {"counts": 0.95, "weights": 0.6}},
     "smaller grid": {(plan, "GRID_SHARE"): {"counts": 0.6, "weights": 0.25}},
-    "heavier counts": {(additive, "WEIGHT"): 0.5},
+    "looser weights": {(additive, "REGULARISED"): 0.5},
+    "tighter weights": {(additive, "REGULARISED"): 2.0},
+    "bins earlier": {(bins, "WORTH"): 40.0},
     "equal bins": {(plan, "BINS_SHARE"): 0.0},
 }
 
@@ -127,13 +132,14 @@ def ruled(constants: dict[tuple[Any, str], Any]) -> Iterator[None]:
         yield
 
 
-def run(names: list[str], draws: int, rule_draws: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def run(names: list[str], methods: list[str], draws: int, rule_draws: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, ruled_rows = [], []
     for name in names:
         data = judged_set(name)
         for epsilon in EPSILONS:
-            for method, fit in METHODS.items():
+            for method in methods:
                 if takes(method, data):
+                    fit = METHODS[method]
                     n = draws if method in (LEADER, "LinearClassifier") else max(draws // 2, 2)
                     facts = {"set": name, "epsilon": epsilon, "method": method, "majority": 100 * data.majority}
                     rows.append(facts | measured(data, fit, epsilon, n))
@@ -142,7 +148,8 @@ def run(names: list[str], draws: int, rule_draws: int) -> tuple[pd.DataFrame, pd
                     with ruled(constants):
                         found = measured(data, METHODS[LEADER], epsilon, rule_draws)
                     ruled_rows.append({"set": name, "epsilon": epsilon, "rule": rule, **found})
-        show(pd.DataFrame(rows), name)
+        if methods:
+            show(pd.DataFrame(rows), name)
     return pd.DataFrame(rows), pd.DataFrame(ruled_rows)
 
 
@@ -177,13 +184,24 @@ def leave_one_out(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_others(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of this run, and of the sets that it left out those that were written before."""
+    """Return the rows of this run, and those that were written before of other sets and methods."""
     path = FOLDER / "accuracy_auto.csv"
     if not path.exists():
         return table
     before = pd.read_csv(path, comment="#")
-    both = pd.concat([before[~before["set"].isin(table["set"])], table], ignore_index=True)
+    keys = list(zip(table["set"], table["method"], strict=True))
+    again = pd.MultiIndex.from_frame(before[["set", "method"]]).isin(keys)
+    both = pd.concat([table, before[~again]], ignore_index=True)
     return both.sort_values("set", key=lambda names: names.map(SETS.index), kind="stable")
+
+
+def show_rules(rules: pd.DataFrame) -> None:
+    print("\nregret of each rule against the best of them, mean over ε, in points")
+    wide = rules.pivot_table(index=["set", "epsilon"], columns="rule", values="accuracy", sort=False)
+    print(wide.rsub(wide.max(axis=1), axis=0).groupby("set", sort=False).mean().round(2).T.to_string())
+    if rules["set"].nunique() > 1:
+        print("\nleave one set out")
+        print(leave_one_out(rules).round(2).to_string(index=False))
 
 
 def main() -> None:
@@ -191,26 +209,27 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--rule-draws", type=int, default=6, help="0: without the rules")
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
-    parser.add_argument("--results", action="store_true", help="write the rows of these sets to results/")
-    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=METHODS, help="of the library")
+    parser.add_argument("--results", action="store_true", help="write the rows of these sets and methods to results/")
+    parser.add_argument("--peers", type=int, default=0, metavar="DRAWS", help="draws of each peer that is installed")
     args = parser.parse_args()
     warnings.simplefilter("ignore", FactWarning)
-    table, rules = run(args.sets, args.draws, args.rule_draws)
-    print("\nregret against the best single method in hindsight, in points")
-    print(regrets(table).round(1).to_string(na_rep=""))
-    if len(rules):
-        print("\nregret of each rule against the best of them, mean over ε, in points")
-        wide = rules.pivot_table(index=["set", "epsilon"], columns="rule", values="accuracy", sort=False)
-        print(wide.rsub(wide.max(axis=1), axis=0).groupby("set", sort=False).mean().round(2).to_string())
-        if rules["set"].nunique() > 1:
-            print("\nleave one set out")
-            print(leave_one_out(rules).round(2).to_string(index=False))
+    table, rules = run(args.sets, args.methods, args.draws, args.rule_draws)
     if args.peers:
         from auto_peers import compare
 
-        table = pd.concat([table, compare(args.sets, EPSILONS)], ignore_index=True)
+        table = pd.concat([table, compare(args.sets, EPSILONS, args.peers)], ignore_index=True)
+    if table.empty:
+        parser.error("nothing to run: name methods, rules or peers that are installed")
+    table["delta"] = table["delta"].fillna(0.0) if "delta" in table else 0.0
+    everything = with_others(table)
+    ours = everything[everything["method"].isin(list(METHODS)) & everything["set"].isin(args.sets)]
+    if LEADER in set(ours["method"]):
+        print("\nregret against the best single method in hindsight, in points; rows written before are used")
+        print(regrets(ours).round(1).to_string(na_rep=""))
+    if len(rules):
+        show_rules(rules)
     if args.results:
-        table["delta"] = table["delta"].fillna(0.0) if "delta" in table else 0.0
         rounded = table.round({"accuracy": 2, "standard_error": 2, "auc": 4, "balanced_accuracy": 2, "log_loss": 4})
         write_results("accuracy_auto", with_others(rounded.drop(columns=["seconds", "majority"])))
 

@@ -109,7 +109,7 @@ def diffprivlib_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
     from diffprivlib.models import LogisticRegression
 
     train, test = unit_records(data)
-    model = LogisticRegression(epsilon=epsilon, data_norm=1.0, random_state=seed, C=0.01, max_iter=300)
+    model = LogisticRegression(epsilon=epsilon, data_norm=1.0, random_state=seed, max_iter=300)
     return model.fit(train.toarray(), data.schema.check_labels(data.y_train)).predict_proba(test.toarray())
 
 

@@ -5,75 +5,41 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from people import SCHEMA, Listener, people
+from scipy import optimize, sparse
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression as NonPrivate
 
 from dpml.classifiers.automatic import Layout, default_n_cells, histograms, quantile_levels
 from dpml.classifiers.automatic.additive import (
+    LOSS,
     Additive,
     columns_of_attributes,
-    grid_logit,
+    grid_margin,
     group_counts,
     others_of,
     release_others,
     release_started,
     scores_of_counts,
+    started_lambda,
     started_table,
 )
 from dpml.classifiers.automatic.bins import CELLS, CLEAR, WORTH, pruned, release_histograms
-from dpml.classifiers.automatic.tables import cells_of
+from dpml.classifiers.automatic.tables import cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, grid_counts
 from dpml.classifiers.linear import release_objective
 from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, OneHotNorm, door
+from dpml.mechanisms.one_hot import contrasts
 from dpml.schema import Feature, Schema
-
-FEATURES = (
-    Feature("age", "numeric", lower=0, upper=80),
-    Feature("job", "categorical", ("none", "part", "full")),
-    Feature("owner"),
-    *(Feature(f"sex={v}", block="sex", exhaustive=True) for v in "fm"),
-)
-SCHEMA = Schema(FEATURES, ("no", "yes"), n_lower=3000)
-THREE = Schema(FEATURES, ("no", "perhaps", "yes"), n_lower=3000)
-
-
-def people(n=4000, seed=0, classes=2):
-    """Records whose class depends on two attributes together, and a little on the others."""
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame({"age": rng.integers(0, 81, n).astype(float), "job": rng.choice(["none", "part", "full"], n)})
-    table["owner"] = rng.integers(2, size=n)
-    table["sex=f"] = rng.integers(2, size=n)
-    table["sex=m"] = 1 - table["sex=f"]
-    score = 3.0 * ((table["age"] >= 40) ^ (table["job"] == "full")) + table["owner"] - 2.0
-    y = (rng.random(n) < expit(score)).astype(int)
-    if classes == 3:
-        y = y + (table["sex=f"].to_numpy() & y)
-    return table, np.asarray((SCHEMA if classes == 2 else THREE).classes)[y]
 
 
 def checked(schema=SCHEMA, **options):
     table, y = people(classes=schema.n_classes, **options)
     X, codes, schema = schema.check_table(table, y)
     return X, codes, Layout.of(schema)
-
-
-class Listener:
-    """Keeps what is handed to the door."""
-
-    def __init__(self):
-        self.seen = []
-
-    def release(self, mechanism, statistic, rng):
-        self.seen.append((mechanism, statistic))
-        return mechanism._sample(statistic, rng)
-
-    def coins(self, draw, rng):
-        return draw(rng)
 
 
 def test_every_record_has_one_place_in_every_attribute():
@@ -161,10 +127,43 @@ def test_noise_of_histograms_and_counts_follows_the_sensitivity():
     exact = np.zeros((3, 8))
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
         listener = Listener()
+        options = {"relation": relation, "rng": np.random.default_rng(0)}
         with door.listen(listener):
-            release_histograms(exact, 0.5, relation=relation, rng=np.random.default_rng(0))
-            release_others(exact, 4, 0.5, relation=relation, rng=np.random.default_rng(0))
-        assert [mechanism for mechanism, _ in listener.seen] == [Laplace(0.5, 3 * factor), Laplace(0.5, 4 * factor)]
+            release_histograms(exact, 0.5, **options)
+            release_others(exact, (2, 6), np.zeros(3), 0.5, **options)
+        expected = [Laplace(0.5, 3 * factor), OneHotNorm(0.5, (2, 6), sensitivity=factor)]
+        assert [mechanism for mechanism, _ in listener.seen] == expected
+        _, scale = release_others(exact, (2, 6), np.zeros(3), 0.5, relation=relation, secure=True)
+        assert scale == 2 * factor / 0.5  # two attributes, by integer Laplace noise
+
+
+def test_a_record_moves_the_contrasts_of_its_class_by_one_record():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(9, size=(2, 5)).astype(float)
+    one_more = counts.copy()
+    one_more[1, [1, 4]] += 1
+    seen = []
+    for table in (counts, one_more):
+        listener = Listener()
+        with door.listen(listener):
+            release_others(table, (2, 3), np.zeros(2), 0.5, rng=rng)
+        seen.append(listener.seen[0][1])
+    mechanism = OneHotNorm(0.5, (2, 3))
+    assert mechanism._compare(seen[0], mechanism, seen[1]).pure == pytest.approx(0.5)
+    np.testing.assert_allclose(mechanism.norm(seen[1] - seen[0]), [0.0, 1.0], atol=1e-12)
+
+
+def test_released_contrasts_and_class_sizes_make_the_counts():
+    counts = np.array([[3.0, 1.0, 2.0, 0.0, 2.0], [5.0, 4.0, 0.0, 9.0, 0.0]])
+    noisy, scale = release_others(counts, (2, 3), np.array([4.0, 9.0]), 1e9, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(noisy, counts, atol=1e-6)
+    drawn, scale = release_others(
+        np.broadcast_to(counts, (4000, 2, 5)), (2, 3), np.array([4.0, 9.0]), 1.0, rng=np.random.default_rng(0)
+    )
+    noise = np.concatenate(
+        [(drawn - counts)[..., :2] @ contrasts(2), (drawn - counts)[..., 2:] @ contrasts(3)], axis=-1
+    )
+    assert noise.std() / np.sqrt(2) == pytest.approx(scale, rel=0.03)
 
 
 def released(layout, X, codes, levels, scale=1e-9):
@@ -224,25 +223,51 @@ def test_noise_alone_adds_nothing():
 def test_records_of_the_started_regression_are_in_the_unit_ball():
     X, _, layout = checked(n=100)
     groups = layout.groups(layout.places(X))
-    table = started_table(groups, np.linspace(-1, 1, 100), 15).toarray()
-    assert np.abs(table).sum(axis=1).max() <= 1 + 1e-12
-    assert (table**2).sum(axis=1).max() <= 1 / 6 + 1e-12
-    assert table.shape == (100, 17)
-    np.testing.assert_allclose(table[:, -1], 1 / 6)
+    table, norm, groups_of = started_table(groups, np.linspace(-1, 1, 100), layout)
+    q = 7 / 8 + 2 / 3 + 1 / 2 + 1 / 2 + 2  # Σ(1 - 1/d) of 8, 3, 2 and 2 groups, the offset and the constant
+    assert table.shape == (100, 7 + 2 + 1 + 1 + 2)
+    assert norm.sizes == (8, 3, 2, 2)
+    assert norm.sensitivity == pytest.approx(1 / np.sqrt(q))
+    lengths = (table**2).sum(axis=1)
+    assert lengths.max() == pytest.approx(1.0)
+    np.testing.assert_allclose(norm.norm(table), 1 / np.sqrt(q))
+    np.testing.assert_allclose(table[:, -1], 1 / np.sqrt(q))
+    # the weights of the groups give a record the score of its row
+    theta = np.random.default_rng(0).normal(size=13)
+    weights = theta[:-2] @ groups_of
+    found = weights[groups].sum(axis=1) + theta[-2] * np.linspace(-1, 1, 100) + theta[-1]
+    np.testing.assert_allclose(found, table @ theta * np.sqrt(q))
 
 
-def test_without_noise_the_weights_are_those_of_logistic_regression():
+def test_the_regulariser_is_a_deviation_of_the_noise():
+    norm = OneHotNorm(1.0, (2, 2, 2), n_scalars=2, sensitivity=0.5)
+    assert started_lambda(0.1, norm, "add-remove") == pytest.approx(OneHotNorm(0.1, (2, 2, 2), 2, 0.5).deviation)
+    assert started_lambda(0.1, norm, "replace-one") == pytest.approx(2 * started_lambda(0.1, norm, "add-remove"))
+
+
+def test_without_noise_the_weights_minimise_the_clipped_loss():
     X, codes, layout = checked(n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
     cell, groups = cells_of(grid, records.places), layout.groups(records.places)
-    [model] = release_started(records, groups, cell, p, 15, 1e8, rng=np.random.default_rng(0))
+    [model] = release_started(records, groups, cell, p, layout, 1e8, rng=np.random.default_rng(0))
     found = model.scores(cell, groups)[:, 0]
-    table = started_table(groups, grid_logit(p[1])[cell], 15).toarray()
-    reference = NonPrivate(C=100, fit_intercept=False, tol=1e-8, max_iter=20_000).fit(table, codes)
-    # both regularisers are so weak that only the direction without data differs
-    assert np.abs(expit(found) - reference.predict_proba(table)[:, 1]).max() < 0.02
-    assert np.mean(np.log(np.where(codes, expit(found), expit(-found)))) > -0.55
+    table, norm, _ = started_table(groups, grid_margin(p[1])[cell], layout)
+    signs = np.where(codes == 1, 1.0, -1.0)
+    centre = np.zeros(table.shape[1])
+    centre[-2] = 4.0 / norm.sensitivity
+
+    def objective(theta):
+        return LOSS.value(signs * (table @ theta)).sum() + 0.005 * ((theta - centre) ** 2).sum()
+
+    start = np.linalg.lstsq(table, found, rcond=None)[0]
+    best = optimize.minimize(objective, start, method="L-BFGS-B")
+    assert best.fun > objective(start) - 1e-3
+    # and the scores state how often a record is of the class
+    stated = expit(LOSS.log_odds(found))
+    for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):
+        some = (stated >= low) & (stated < high)
+        assert stated[some].mean() == pytest.approx(codes[some].mean(), abs=0.06)
 
 
 def test_much_noise_leaves_the_answer_of_the_grid():
@@ -250,13 +275,20 @@ def test_much_noise_leaves_the_answer_of_the_grid():
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
     cell, groups = cells_of(grid, records.places), layout.groups(records.places)
-    options = {"width": 15, "epsilon": 1e-4, "rng": np.random.default_rng(0)}
+    options = {"layout": layout, "epsilon": 1e-4, "rng": np.random.default_rng(0)}
     [model] = release_started(records, groups, cell, p, **options)
     found = model.scores(cell, groups)[:, 0]
-    near = np.abs(found - np.log(p[1] / p[0])[cell])
-    started = np.corrcoef(found, np.log(p[1] / p[0])[cell])[0, 1]
-    assert np.isfinite(near).all()
-    assert started > 0.5
+    assert np.isfinite(found).all()
+    assert np.corrcoef(found, np.log(p[1] / p[0])[cell])[0, 1] > 0.5
+
+
+def test_no_grid_says_nothing():
+    X, _, layout = checked(n=200)
+    grid = no_grid(layout, 3)
+    np.testing.assert_allclose(cell_probabilities(grid), 1 / 3)
+    assert not cells_of(grid, layout.places(X)).any()
+    assert others_of(layout, grid) == (0, 1, 2, 3)
+    np.testing.assert_array_equal(grid_margin(np.array([0.5])), [0.0])
 
 
 def test_a_centre_moves_the_regulariser():

@@ -26,6 +26,7 @@ from dpml.mechanisms import (
     Geometric,
     Laplace,
     NormGamma,
+    OneHotNorm,
     PermuteAndFlip,
     ReportNoisyMax,
     SparseVector,
@@ -166,6 +167,13 @@ CASES = {
         NormGamma(0.5, 1.0, 2),
         np.zeros((N, 2)),
         lambda drawn: stats.kstest(np.linalg.norm(drawn, axis=1), stats.gamma(2, scale=2.0).cdf).pvalue,
+    ),
+    "OneHotNorm": (
+        OneHotNorm(0.5, (2, 3), n_scalars=1),
+        np.zeros((N, 4)),
+        lambda drawn: (
+            stats.kstest(OneHotNorm(0.5, (2, 3), n_scalars=1).norm(drawn), stats.gamma(4, scale=2.0).cdf).pvalue
+        ),
     ),
     "NormalNoise": (NormalNoise(2.0), np.full(N, 1.0), numbers(stats.norm(1.0, 2.0).cdf)),
     "ExponentialMechanism": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +17,14 @@ NUMBER = Feature("x", "numeric", lower=0, upper=8)
 TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("c"))
 WIDE = Schema.binary(70)
 WORDS = 1000
-# the public number of records decides the way; it is a statement, which the small tables of an audit contradict
+# the public number of records times ε decides the way; it is a statement, which the small tables of an audit contradict
+RECORDS = {"bins": 3_000, "alone": 500, "weights": 100_000}
 SCHEMAS: dict[str, Schema] = {
     "counts": Schema(TABLE, n_lower=2),
     "number": Schema(TABLE),
-    "bins": Schema(TABLE, n_rows=1_000),
-    "weights": Schema(TABLE, n_rows=100_000),
+    "bins": Schema(TABLE, (0, 1, 2)),
+    "alone": Schema(TABLE),
+    "weights": Schema(TABLE),
     "words": Schema.binary(WORDS, n_rows=2 * WORDS),
     "linear": Schema(WIDE.features, n_rows=100),
 }
@@ -29,7 +32,8 @@ IN_WORDS = {
     "counts": "a grid, and counts of the other attributes",
     "number": "the same after a noisy number of records",
     "bins": "noisy histograms, a grid, and counts",
-    "weights": "noisy histograms, a grid, and weights",
+    "alone": "weights of all attributes",
+    "weights": "noisy histograms, a grid, and weights that start at it",
     "words": "shrunken counts of words",
     "linear": "a linear classifier of a wide table",
 }
@@ -56,6 +60,8 @@ def _tables(schema: Schema, relation: str) -> tuple[Any, Any]:
 
 def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Case:
     schema = SCHEMAS[way]
+    if way in RECORDS:
+        schema = replace(schema, n_rows=round(RECORDS[way] / epsilon))
     options: dict[str, Any] = {"schema": schema, "relation": relation, "on_invalid": "clip", "release": release}
 
     def call(data):
@@ -74,10 +80,12 @@ def _entry(way: str, release: bool = False) -> Method:
     parts = "dpml.classifiers.automatic"
     covers = [f"{parts}.AutoClassifier"]
     if way not in ("words", "linear"):
-        covers += [f"{parts}.release_table", f"{parts}.additive.release_others"]
+        covers.append(f"{parts}.release_table")
+    if way in ("counts", "number", "bins"):
+        covers.append(f"{parts}.additive.release_others")
     if way in ("bins", "weights"):
         covers += [f"{parts}.release_histograms", f"{parts}.tables.release_bins"]
-    if way == "weights":
+    if way in ("alone", "weights"):
         covers.append(f"{parts}.additive.release_started")
     return Method(
         f"auto-{way}" + ("-release" if release else ""),

@@ -17,6 +17,7 @@ from dpml.mechanisms import (
     Geometric,
     Laplace,
     NormGamma,
+    OneHotNorm,
     PermuteAndFlip,
     ReportNoisyMax,
     SampleAndAggregate,
@@ -24,6 +25,7 @@ from dpml.mechanisms import (
     Staircase,
     above_threshold,
 )
+from dpml.mechanisms.one_hot import contrasts
 
 ADDITIVE = (0.0, 0.0, 5.0)
 RNG = np.random.default_rng(0)  # unused in recorded calls, where the recorder draws from its own generator
@@ -63,6 +65,12 @@ def _points(make: Any, delta: float = 0.0):
         return _case(make(epsilon), np.zeros(2), np.array([0.6, 0.8]), "two points at distance 1", delta)
 
     return case
+
+
+def _one_hot(epsilon: float, relation: str) -> Case:
+    record = np.concatenate([contrasts(2)[0], contrasts(3)[1], [-1.0]])
+    words = "the sum of no records; one record is added"
+    return _case(OneHotNorm(epsilon, (2, 3), n_scalars=1), np.zeros(4), record, words)
 
 
 def _staircase(epsilon: float, relation: str) -> Case:
@@ -180,6 +188,16 @@ METHODS = (
         "ε for vectors of the stated L2 sensitivity",
         True,
         _points(lambda e: NormGamma(e, 1.0, 2)),
+    ),
+    Method(
+        "one-hot-norm",
+        "Norm mechanism for sums of one-hot records",
+        "mechanism",
+        ("dpml.mechanisms.OneHotNorm",),
+        "[hardt-talwar2010]; [awan-slavkovic2021]",
+        "ε for vectors of the stated sensitivity in its norm",
+        True,
+        _one_hot,
     ),
     Method(
         "geometric",

@@ -27,6 +27,7 @@ NAMES = {
     "geng-viswanath2014": "Geng and Viswanath 2014",
     "ghosh2012": "Ghosh et al. 2012",
     "gillenwater2022": "Gillenwater et al. 2022",
+    "hardt-talwar2010": "Hardt and Talwar 2010",
     "hay2010": "Hay et al. 2010",
     "ji-elkan2013": "Ji and Elkan 2013",
     "iyengar2019": "Iyengar et al. 2019",

@@ -55,9 +55,10 @@ class OneHotNorm:
     Privacy: ε per draw for the neighbouring relation under which the statistics of two neighbours differ by at most
     `sensitivity` in the norm: the largest, over attributes, of Σ_j |v_j - median(v)|, where v holds the d values of an
     attribute, and of the absolute scalars. Derivation: the log ratio of the densities is at most ε‖v - v'‖_K/Δ by the
-    triangle inequality. ‖·‖_K is the norm of K: v of sum 0 is in conv{±(e_j - 1/d)}, the projection of the unit ball of
-    the 1-norm along (1, ..., 1), if some v + t(1, ..., 1) has a 1-norm of at most 1, and t = -median(v) has the least.
-    A record of one value an attribute, with scalars in [-1, 1], times a factor in [-1, 1], has a norm of at most 1.
+    triangle inequality. ‖·‖_K is the norm of K: v of sum 0 is in conv{±(e_j - 1/d)}, the projection of the unit ball
+    of the 1-norm along (1, ..., 1), if some v + t(1, ..., 1) has a 1-norm of at most 1, and t = -median(v) has the
+    least. A record of one value an attribute, with scalars in [-1, 1], times a factor in [-1, 1], has a norm of at most
+    1.
 
     Noise: a point of K, uniform, times Gamma(D + 1, Δ/ε) in D dimensions.
 
@@ -134,8 +135,7 @@ class OneHotNorm:
         outer = statistic.shape[:-1]
         point = np.empty(statistic.shape)
         for d, columns in self._columns.items():
-            drawn = _uniform((*outer, len(columns)), d, rng) @ contrasts(d)
-            point[..., columns] = drawn
+            point[..., columns] = _uniform((*outer, len(columns)), d, rng) @ contrasts(d)
         point[..., self.dimension - self.n_scalars :] = rng.uniform(-1, 1, (*outer, self.n_scalars))
         return statistic + point * rng.gamma(self.dimension + 1, self.scale, (*outer, 1))
 
@@ -188,8 +188,7 @@ def _uniform(shape: tuple[int, ...], d: int, rng: np.random.Generator) -> FloatA
 
     Up to that multiple a point has one value 0, its lower median, and the other magnitudes add up to at most 1. The
     body falls into pieces by the places of 0 and of the signs. They have equal volumes, because values that change
-    places move no volume. In a piece the magnitudes are uniform in a simplex: d exponential variables over their
-    sum, but one.
+    places keep it. In a piece the magnitudes are uniform in a simplex: d exponential variables over their sum, but one.
     """
     positive, negative = _signs(d)
     signs = np.concatenate([[0.0], np.ones(positive), -np.ones(negative)])

@@ -45,9 +45,10 @@ class AutoClassifier(PrivateClassifier):
     It takes numbers, categories, binary columns and sparse words, with two classes or more, and bins and encodes them
     itself. A public rule chooses the method (`default_plan`):
 
-    - *A table of attributes.* Numbers are cut at noisy quantiles, or in equal widths where the noise would hide them. A
-      grid over a few attributes is chosen privately (`dpml.classifiers.PrivPfCClassifier`). The other attributes are
-      added, by noisy counts or, with enough records, by logistic regression that starts at the grid's answer.
+    - *A table of attributes.* Numbers are cut at noisy quantiles, or in equal widths where the noise would hide them.
+      With few records for each weight a grid over a few attributes is chosen privately, as by
+      `dpml.classifiers.PrivPfCClassifier`, and the other attributes are added by noisy counts. With more records there
+      is a linear classifier of all attributes, and with many a linear classifier that starts at a grid's answer.
     - *Words.* Naive Bayes with noisy counts that are shrunk one by one, or `dpml.classifiers.LinearClassifier`.
 
     Released: what these methods release. Without a stated number of records, a noisy one.
@@ -80,7 +81,7 @@ class AutoClassifier(PrivateClassifier):
     plan_ : Plan
         What the public rule chose.
     method_ : str
-        The same in words: "grid and counts", "grid and weights", "words", "naive-bayes" or "objective".
+        The same in words: "grid and counts", "weights", "grid and weights", "words", "naive-bayes" or "objective".
 
     Raises
     ------
@@ -148,7 +149,7 @@ class AutoClassifier(PrivateClassifier):
         schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
             [self._model] = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
-            self.method_ = f"grid and {self.plan_.addition}"
+            self.method_ = f"grid and {self.plan_.addition}" if self.plan_.grid_share else self.plan_.addition
         elif self.plan_.kind == "words":
             self._fit_words(X, codes, schema, left, noise)
             self.method_ = "words"

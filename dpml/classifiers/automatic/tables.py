@@ -35,8 +35,6 @@ from dpml.classifiers.grid.cells import consistent
 __all__ = ["TableModel", "release_bins", "release_table"]
 
 FloatArray = NDArray[np.float64]
-# records of the coarser cell that a cell of the grid is given
-PSEUDOCOUNT = 0.0
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,8 @@ def release_table(
 ) -> list[TableModel]:
     """Release the model of a table, one for each draw.
 
-    Released: noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of what is added.
+    Released: noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of what is added;
+    the first two where the plan gives them a share.
 
     Privacy: ε for `relation` by composition of these releases, if there is one draw. Each depends on the records and on
     released values only. Several draws, for study, share the bins and the grid and differ in what is added.
@@ -155,7 +154,7 @@ def no_grid(layout: Layout, n_classes: int) -> NoisyGrid:
 def _added(
     layout: Layout, grid: NoisyGrid, records: Records, plan: Plan, epsilon: float, draws: int, noise: dict[str, Any]
 ) -> list[Additive]:
-    probabilities = cell_probabilities(grid, PSEUDOCOUNT)
+    probabilities = cell_probabilities(grid)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
         options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws}

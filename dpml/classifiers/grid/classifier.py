@@ -56,13 +56,12 @@ def _one_coarser(grid: NoisyGrid, counts: FloatArray, levels: list[int], axis: i
     return np.add.reduceat(table, runs, axis=axis + 1).reshape(len(counts), -1)
 
 
-def cell_probabilities(grid: NoisyGrid, pseudocount: float = 0.0) -> FloatArray:
+def cell_probabilities(grid: NoisyGrid) -> FloatArray:
     """Return the class probabilities of each cell, shape (C, cells), with back-off to coarser cells.
 
     From one cell down the chain of `coarser_grids`, a cell's probabilities are its counts plus those of the coarser
     cell that it lies in, with the weight of the noise: `BACK_OFF` standard deviations of one of its counts. So a cell
-    whose counts are noise only says what the coarser cell says. A `pseudocount` is added to that weight: so many
-    records tell as little by chance.
+    whose counts are noise only says what the coarser cell says.
     """
     chain = coarser_grids(grid)
     _, top, _ = chain[-1]
@@ -72,7 +71,7 @@ def cell_probabilities(grid: NoisyGrid, pseudocount: float = 0.0) -> FloatArray:
     for levels, counts, merged in chain[-2::-1]:
         attribute = next(j for j, (fine, coarse) in enumerate(zip(levels, above, strict=True)) if fine > coarse)
         coarser = _spread(grid, known, above, levels, attribute)
-        weight = BACK_OFF * np.sqrt(2 * merged) * grid.scale + pseudocount
+        weight = BACK_OFF * np.sqrt(2 * merged) * grid.scale
         kept = np.maximum(counts, 0.0)
         known = (kept + weight * coarser) / (kept.sum(axis=0) + weight)
         above = levels

@@ -276,8 +276,8 @@ def release_objective(
     it is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1. With a
     `dpml.mechanisms.OneHotNorm` it is that noise at the rate β, for records within its `sensitivity`. The derivation of
     `objective_noise` holds for all of them: it needs only that a gradient's norm, in the norm of the noise, is at most
-    its pull, and that ‖x‖₂ <= 1. The last two are K-norm mechanisms (Awan and Slavković 2021) in the objective.
-    In units of a one, for records of r ones, Laplace noise has a standard deviation of √2·r/β in each coordinate of the
+    its pull, and that ‖x‖₂ <= 1. The last two are K-norm mechanisms (Awan and Slavković 2021) in the objective. In
+    units of a one, for records of r ones, Laplace noise has a standard deviation of √2·r/β in each coordinate of the
     gradient; norm-gamma noise has about √(D·r)/β.
 
     Privacy: ε per draw for `relation`: ε₁ = 0.999·ε for the exact minimiser (`objective_noise`) and ε₂ = 0.001·ε for

@@ -5,8 +5,10 @@ from mutants.mutant import Mutant
 
 ROOM, TESTS = "dpml.classifiers.automatic", "test_classifiers_automatic.py"
 WHOLE = "test_classifiers_automatic_estimator.py"
+NORM, ONE_HOT = "dpml.mechanisms.one_hot", "test_mechanisms_one_hot.py"
+LOSSES = "test_classifiers_linear_perturbation.py"
 DESCRIBED = "test_schema_describe.py"
-RULE = f"{WHOLE}::test_the_rule_counts_records_for_each_group"
+RULE = f"{WHOLE}::test_the_rule_counts_records_for_each_weight"
 FORMULA = f"{TESTS}::test_shrunken_models_follow_the_formula"
 NOISE = f"{TESTS}::test_noise_of_histograms_and_counts_follows_the_sensitivity"
 DROPPED = f"{WHOLE}::test_a_dropped_record_shows_in_nothing_public"
@@ -47,30 +49,30 @@ MUTANTS = [
     ),
     Mutant(
         f"{ROOM}.additive.release_others",
-        "sensitivity of one attribute",
-        "FACTOR[check_relation(relation)] * n_attributes",
-        "FACTOR[check_relation(relation)]",
-        (NOISE, audit("auto-counts", "add-remove")),
+        "secure noise for one attribute",
+        "Laplace(epsilon, factor * len(sizes))",
+        "Laplace(epsilon, factor)",
+        (NOISE,),
     ),
     Mutant(
         f"{ROOM}.additive.release_others",
         "relation left out",
-        "FACTOR[check_relation(relation)] * n_attributes",
-        "n_attributes",
+        "factor = FACTOR[check_relation(relation)]",
+        "factor = 1",
         (NOISE, audit("auto-counts", "replace-one")),
     ),
     Mutant(
         f"{ROOM}.additive.started_table",
         "records not in the unit ball",
-        "values.ravel() / (A + 2)",
-        "values.ravel() / A",
+        "table /= math.sqrt(q)",
+        "table /= math.sqrt(q - 2)",
         (f"{TESTS}::test_records_of_the_started_regression_are_in_the_unit_ball",),
     ),
     Mutant(
         f"{ROOM}.additive.release_started",
         "no start",
-        "centre[width] = MOST_LOGIT * S",
-        "centre[width] = 0.0",
+        "centre[-2] = MOST_MARGIN / length",
+        "centre[-2] = 0.0",
         (f"{TESTS}::test_much_noise_leaves_the_answer_of_the_grid",),
     ),
     Mutant(
@@ -86,6 +88,63 @@ MUTANTS = [
         "SHRINKAGE * scale",
         "0.0 * scale",
         (f"{TESTS}::test_noise_alone_adds_nothing",),
+    ),
+    Mutant(
+        f"{ROOM}.additive.started_lambda",
+        "relation left out",
+        "FACTOR[relation] * norm.sensitivity",
+        "norm.sensitivity",
+        (f"{TESTS}::test_the_regulariser_is_a_deviation_of_the_noise",),
+    ),
+    Mutant(
+        f"{ROOM}.tables.release_table",
+        "weights paid for with all that the bins leave",
+        "grid, for_rest = no_grid(layout, records.n_classes), left",
+        "grid, for_rest = no_grid(layout, records.n_classes), epsilon",
+        (ADDED,),
+    ),
+    Mutant(
+        f"{NORM}.OneHotNorm._sample",
+        "two thirds of the noise",
+        "rng.gamma(self.dimension + 1, self.scale",
+        "rng.gamma(self.dimension + 1, self.scale * 2 / 3",
+        (f"{ONE_HOT}::test_the_deviation_is_that_of_the_draws",),
+        quick=True,
+    ),
+    Mutant(
+        f"{NORM}.OneHotNorm._sample",
+        "gamma of the norm instead of the factor",
+        "rng.gamma(self.dimension + 1",
+        "rng.gamma(self.dimension",
+        (f"{ONE_HOT}::test_the_deviation_is_that_of_the_draws",),
+    ),
+    Mutant(
+        f"{NORM}.OneHotNorm.norm",
+        "mean instead of median",
+        "np.median(values",
+        "np.mean(values",
+        (f"{ONE_HOT}::test_the_norm_is_the_gauge_of_the_body",),
+    ),
+    Mutant(
+        f"{NORM}._signs",
+        "all other values above the median",
+        "d // 2, d - 1 - d // 2",
+        "d - 1, 0",
+        (f"{ONE_HOT}::test_points_of_one_attribute_are_uniform_in_its_body",),
+    ),
+    Mutant(
+        "dpml.classifiers.linear._losses.ClippedLogistic.weights",
+        "curvature of the logistic loss",
+        "pull * (1 - pull / 2)",
+        "pull * (1 - pull)",
+        (f"{LOSSES}::test_the_clipped_logistic_loss_has_the_stated_pull_and_curvature",),
+    ),
+    Mutant(
+        "dpml.classifiers.linear._losses.ClippedLogistic.largest_ratio",
+        "determinant left out",
+        "max(rate, 0.0) + math.log1p(self.curvature / reg_lambda)",
+        "max(rate, 0.0)",
+        (f"{LOSSES}::test_the_clipped_logistic_loss_has_the_stated_pull_and_curvature",),
     ),
     Mutant(
         f"{ROOM}.bins.release_histograms",
@@ -126,8 +185,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.plan.default_plan",
         "weights in a release",
-        "if not release and effective",
-        "if effective",
+        "if not release and each",
+        "if each",
         (RULE,),
     ),
     Mutant(
