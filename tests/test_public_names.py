@@ -148,13 +148,14 @@ dpml.publishing.diffgen: DiffGen DiffGenStructNF SCORES release_specialisations 
 dpml.publishing.graphical: AIM MST
 dpml.publishing.importance: CALIBRATIONS FEW_RECORDS METHODS ImportanceWeights
 dpml.publishing.marginals: AIM_SHARES MST_SHARES Marginal independent release_aim release_mst
+dpml.publishing.moments: moment_minimiser
 dpml.publishing.penalty: LAMBDAS PRIOR choose_reg_lambda public_reg_lambda
 dpml.publishing.perturbed: release_answers release_table
 dpml.publishing.pph: DISCERNIBILITY_RANGE PPH discernibility release_projection
 dpml.publishing.privbayes: Network PrivBayes PrivBayesStructNF release_network
 dpml.publishing.privpfc: PrivPfC PrivPfCSelNF
-dpml.publishing.ratio: CALIBRATIONS METHODS BalancedMinimum balanced_minimiser balanced_noise moment_minimiser
-    record_change release_balanced_objective release_balanced_output release_sums
+dpml.publishing.ratio: CALIBRATIONS METHODS BalancedMinimum balanced_minimiser balanced_noise record_change
+    release_balanced_objective release_balanced_output release_sums
 dpml.publishing.ratio_features: Parts RatioFeatures public_pairs
 dpml.publishing.spread: Spread noise_variance
 dpml.publishing.uniform: RULES UniformGrid binned number_of_cells release_uniform_grid uniform_bins

@@ -20,13 +20,13 @@ from dpml.classifiers.grid.fitting import charge
 from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms.secure import check_release
+from dpml.publishing.moments import moment_minimiser
 from dpml.publishing.penalty import choose_reg_lambda, public_reg_lambda
 from dpml.publishing.ratio import (
     CALIBRATIONS,
     METHODS,
     balanced_minimiser,
     check_reg_lambda,
-    moment_minimiser,
     objective_noises,
     release_balanced_objective,
     release_balanced_output,

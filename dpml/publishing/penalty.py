@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from dpml.classifiers.linear._newton import minimise
-from dpml.publishing.ratio import TOLERANCE, _Balanced, moment_minimiser
+from dpml.publishing.moments import moment_minimiser
+from dpml.publishing.ratio import TOLERANCE, _Balanced
 from dpml.publishing.ratio_features import RatioFeatures
 from dpml.publishing.spread import noise_variance
 
