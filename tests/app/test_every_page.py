@@ -217,12 +217,13 @@ def test_each_control_goes_into_the_link_and_the_browser_draws_at_once(app, name
     query, controls = CONTROLS[name]
     app.enter(name, query)
     for do, setting, drawn in controls:
-        before, link = [app.written(source) for source in drawn], app.query
+        before, link, answers = [app.written(source) for source in drawn], app.query, app.answers
         do(app)
         # the address follows the setting; what is computed for it is not waited for
         app.wait_for_link(setting, link[setting])
         for source, data in zip(drawn, before, strict=True):
             app.wait_for_other(source, data)
+        app.wait_for_answer(answers)
         now = app.query
         assert {n for n in link if link[n] != now[n]} - {"noise_points"} == {setting} - {"noise_points"}, setting
     assert app.alerts == []
