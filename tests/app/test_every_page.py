@@ -43,7 +43,8 @@ SHARED = [
     (press("Draws"), "draws", ()),
     (hit("button", "Redraw"), "seed", ()),
 ]
-DRAGGED = ("noise-terms", "noise-smooth", "noise-intervals", "noise-releases")
+# of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
+DRAGGED = ("noise-intervals", "noise-releases")
 RANKED = ("select-drawn-count", "select-drawn-mutual_information", "select-mark-count")
 CUT = "Second class is predicted from"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
@@ -79,6 +80,7 @@ CONTROLS = {
             (hit("radio", "Add or remove one point"), "noise_relation", DRAGGED),
             (pick("Points to start from", "Skewed"), "noise_preset", DRAGGED),
             (press("Number of points", "ArrowLeft"), "noise_size", DRAGGED),
+            (pick("Statistic", "Variance"), "noise_statistic", DRAGGED),
             (press("Its value"), "noise_points", DRAGGED),
             (hit("button", "Put the points back"), "noise_points", DRAGGED),
             (press("Draws of the noise"), "noise_draws", ()),
