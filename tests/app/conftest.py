@@ -190,6 +190,10 @@ class App:
         before = self.answers
         state = "(q) => { history.pushState(null, '', q); dispatchEvent(new PopStateEvent('popstate')) }"
         self.page.evaluate(state, f"?page={self.room}{query}")
+        self.wait_for_answer(before)
+
+    def wait_for_answer(self, before):
+        """Wait until the page has answered more than `before` times, but for no curve."""
         answered = "([name, before]) => Bokeh.documents[0].get_model_by_name(name).data.answers[0] > before"
         self.page.wait_for_function(answered, arg=[ROOMS[self.room][0], before])
 

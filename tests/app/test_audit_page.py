@@ -7,6 +7,9 @@ from dpml.catalogue import CATALOGUE, claims
 
 pytestmark = pytest.mark.browser
 FEW = "&audit_draws=1000"
+# of each row of the table of claims, the name of its button and its two marks
+MARKS = """(rows) => rows.map((row) =>
+  [row.querySelector("button").ariaLabel, [...row.querySelectorAll("td.mark")].map((cell) => cell.innerText)])"""
 # so many claims by formula are waited for
 FIRST = 10
 
@@ -131,10 +134,7 @@ def test_catalogue_has_all_claims_and_their_marks(app):
     app.page.wait_for_function(
         "(n) => Bokeh.documents[0].get_model_by_name('audit-checks').data.done[0] >= n", arg=FIRST
     )
-    cells = {}
-    for row in app.page.locator("tbody tr").filter(has=app.page.get_by_role("button", name="Audit ")).all():
-        name = row.get_by_role("button").get_attribute("aria-label")
-        cells[name] = [cell.inner_text() for cell in row.locator("td.mark").all()]
+    cells = dict(app.page.locator("tbody tr:has(td.mark)").evaluate_all(MARKS))
     assert len(cells) == len(claims())
     assert cells["Audit Laplace mechanism, replace one"][0] == "✓ 1"
     assert cells["Audit NoisyCut, add or remove one"][0] == "–"

@@ -45,7 +45,8 @@ SHARED = [
     (press("Draws"), "draws", ()),
     (hit("button", "Redraw"), "seed", ()),
 ]
-DRAGGED = ("noise-terms", "noise-smooth", "noise-intervals", "noise-releases")
+# of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
+DRAGGED = ("noise-intervals", "noise-releases")
 RANKED = ("select-drawn-count", "select-drawn-mutual_information", "select-mark-count")
 CUT = "Second class is predicted from"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
@@ -81,6 +82,7 @@ CONTROLS = {
             (hit("radio", "Add or remove one point"), "noise_relation", DRAGGED),
             (pick("Points to start from", "Skewed"), "noise_preset", DRAGGED),
             (press("Number of points", "ArrowLeft"), "noise_size", DRAGGED),
+            (pick("Statistic", "Variance"), "noise_statistic", DRAGGED),
             (press("Its value"), "noise_points", DRAGGED),
             (hit("button", "Put the points back"), "noise_points", DRAGGED),
             (press("Draws of the noise"), "noise_draws", ()),
@@ -224,12 +226,13 @@ def test_each_control_goes_into_the_link_and_the_browser_draws_at_once(app, name
     query, controls = CONTROLS[name]
     app.enter(name, query)
     for do, setting, drawn in controls:
-        before, link = [app.written(source) for source in drawn], app.query
+        before, link, answers = [app.written(source) for source in drawn], app.query, app.answers
         do(app)
         # the address follows the setting; what is computed for it is not waited for
         app.wait_for_link(setting, link[setting])
         for source, data in zip(drawn, before, strict=True):
             app.wait_for_other(source, data)
+        app.wait_for_answer(answers)
         now = app.query
         assert {n for n in link if link[n] != now[n]} - {"noise_points"} == {setting} - {"noise_points"}, setting
     assert app.alerts == []
