@@ -90,7 +90,7 @@ class ParquetTable:
         """The files, in the order in which they are read."""
         given = self.path if isinstance(self.path, (list, tuple)) else [self.path]
         files: list[Path] = []
-        for each in map(Path, given):  # type: ignore[arg-type]
+        for each in map(Path, given):
             found = sorted(each.glob("*.parquet")) if each.is_dir() else [each] if each.is_file() else []
             if not found:
                 raise DataNotFound(f"there is no Parquet file at {str(each)!r}")

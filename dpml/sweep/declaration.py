@@ -225,7 +225,7 @@ def read_yaml(path: str | os.PathLike) -> dict[Any, Any]:
         """Plain values only; each key once; no anchors."""
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            event = self.peek_event()  # type: ignore[no-untyped-call]
+            event = self.peek_event()
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise yaml.constructor.ConstructorError(None, None, "anchors are not read", event.start_mark)
             return super().compose_node(parent, index)

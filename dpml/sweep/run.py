@@ -112,13 +112,15 @@ def sweep(
     stop = _stop(cancel)
     engine, n_jobs = check_engine(engine, n_jobs)
     if isinstance(study, (Mapping, str, os.PathLike)):
-        for name, value in (("grid", grid), ("draws", draws), ("seed", seed)):
+        stated: dict[str, Any] = {"grid": grid, "draws": draws, "seed": seed}
+        for name, value in stated.items():
             if value is not None:
                 raise InvalidParameter(name, value, "left out: the declaration states it")
         return _declared(declared(study), engine, n_jobs, out, check_memory(memory), summaries, progress, stop)
     if not callable(study):
         raise InvalidParameter("study", study, "a callable, a mapping, or the path of a YAML file")
-    for name, value in (("out", out), ("memory", memory), ("summaries", summaries or None)):
+    declared_only: dict[str, Any] = {"out": out, "memory": memory, "summaries": summaries or None}
+    for name, value in declared_only.items():
         if value is not None:
             allowed = "left out for a callable; dpml.studies.register gives a study a name that a declaration can use"
             raise InvalidParameter(name, value, allowed)
