@@ -45,7 +45,7 @@ def make(folder: Path, millions: int) -> np.ndarray:
     """Write the table; return its counts."""
     rng, counts = np.random.default_rng(0), np.zeros((2, COLUMNS))
     for part in range(millions):
-        y = rng.integers(2, size=MILLION, dtype=np.int8)
+        y = rng.integers(2, size=MILLION, dtype=np.int16)
         ones = {f"f{j}": rng.integers(256, size=MILLION, dtype=np.uint8) < 30 + j + 20 * y for j in range(COLUMNS)}
         counts += [[column[y == c].sum() for column in ones.values()] for c in (0, 1)]
         pd.DataFrame({**ones, "label": y}).to_parquet(folder / f"part{part:03d}.parquet", compression="zstd")
