@@ -1,14 +1,23 @@
-"""Private classifiers with scikit-learn's interface."""
+"""Private classifiers with scikit-learn's interface.
 
-from dpml.classifiers.automatic import AutoClassifier
-from dpml.classifiers.grid import PrivPfCClassifier
-from dpml.classifiers.linear import LinearSVC, LogisticRegression
-from dpml.classifiers.linear_classifier import LinearClassifier
-from dpml.classifiers.local_search import PrivGene, PrivLocal
-from dpml.classifiers.naive_bayes import BernoulliNB
-from dpml.classifiers.naive_bayes.mixed import MixedNB
-from dpml.classifiers.naive_bayes.private_prediction import PrivatePredictionNB
-from dpml.classifiers.tree import DiffPC45, DiffPID3
+A classifier is imported when it is first asked for, because all of them together take as long as scikit-learn's own.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpml.classifiers.automatic import AutoClassifier
+    from dpml.classifiers.grid import PrivPfCClassifier
+    from dpml.classifiers.linear import LinearSVC, LogisticRegression
+    from dpml.classifiers.linear_classifier import LinearClassifier
+    from dpml.classifiers.local_search import PrivGene, PrivLocal
+    from dpml.classifiers.naive_bayes import BernoulliNB
+    from dpml.classifiers.naive_bayes.mixed import MixedNB
+    from dpml.classifiers.naive_bayes.private_prediction import PrivatePredictionNB
+    from dpml.classifiers.tree import DiffPC45, DiffPID3
 
 __all__ = [
     "AutoClassifier",
@@ -24,3 +33,30 @@ __all__ = [
     "PrivPfCClassifier",
     "PrivatePredictionNB",
 ]
+
+_PLACES = {
+    "AutoClassifier": "dpml.classifiers.automatic",
+    "BernoulliNB": "dpml.classifiers.naive_bayes",
+    "DiffPC45": "dpml.classifiers.tree",
+    "DiffPID3": "dpml.classifiers.tree",
+    "LinearClassifier": "dpml.classifiers.linear_classifier",
+    "LinearSVC": "dpml.classifiers.linear",
+    "LogisticRegression": "dpml.classifiers.linear",
+    "MixedNB": "dpml.classifiers.naive_bayes.mixed",
+    "PrivGene": "dpml.classifiers.local_search",
+    "PrivLocal": "dpml.classifiers.local_search",
+    "PrivPfCClassifier": "dpml.classifiers.grid",
+    "PrivatePredictionNB": "dpml.classifiers.naive_bayes.private_prediction",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

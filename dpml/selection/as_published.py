@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import integrate
 from scipy.special import expit
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
@@ -171,6 +170,8 @@ def _noisy_centre_tail(total: float, size: float, scale_total: float, scale_size
         return float(tail * np.exp(-abs(noise) / scale_size) / (2 * scale_size))
 
     reach = 60 * scale_size
+    from scipy import integrate  # slow, and only this needs it
+
     return float(integrate.quad(inner, -reach, reach, points=[0.0, 1.0 - size], limit=400)[0])
 
 

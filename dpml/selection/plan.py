@@ -157,7 +157,7 @@ def choose_features(
     *,
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
-    counts: Callable[[], Contingency] | None = None,
+    counted: Callable[[], Contingency] | None = None,
 ) -> Choice:
     """Choose the features for a classifier, which is trained with the rest of ε.
 
@@ -180,7 +180,7 @@ def choose_features(
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator, optional
         None: secure noise.
-    counts : callable, optional
+    counted : callable, optional
         Returns the exact counts of the records, called where they are needed; X and codes are then not used.
 
     Returns
@@ -191,14 +191,14 @@ def choose_features(
     everything = np.ones(schema.n_features, dtype=bool)
     if steps.few is False:
         return Choice(everything, False, epsilon, steps)
-    exact = contingency(X, codes, schema.n_classes) if counts is None else counts()
+    counts = contingency(X, codes, schema.n_classes) if counted is None else counted()
     few = True
     if steps.few is None:
         assert schema.n_lower is not None
         # the second candidate is chosen if it exceeds the bound, which is public
-        statistics, change = [round(LIFT * schema.n_lower), best_single_feature(exact)], FACTOR[relation]
+        statistics, change = [round(LIFT * schema.n_lower), best_single_feature(counts)], FACTOR[relation]
         if _is_one_hot(schema):
-            statistics, change = [0, few_statistic(exact, schema.n_lower)], OF * FACTOR[relation]
+            statistics, change = [0, few_statistic(counts, schema.n_lower)], OF * FACTOR[relation]
         if rng is None:
             few = bool(noisy_max(statistics, steps.epsilon_look, change))
         else:
@@ -209,4 +209,4 @@ def choose_features(
     method = "permute-and-flip" if rng is None else steps.method
     choice, left = split_epsilon(left, steps.selection_share)
     selector = TopSelector(choice, steps.n_features, method=method, relation=relation, release=rng is None)
-    return Choice(selector.masks(exact, schema, rng=rng)[0], few, left, steps)
+    return Choice(selector.masks(counts, schema, rng=rng)[0], few, left, steps)

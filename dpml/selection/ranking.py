@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.budget import Budget
@@ -307,6 +306,8 @@ class NoisyClusterSelector(PrivateSelector):
 
     def _kept(self, on: FloatArray, off: FloatArray) -> BoolArray:
         """Return the mask of one draw from noisy counts (C, D). Post-processing."""
+        from sklearn.cluster import KMeans  # slow, and only this needs it
+
         k = min(self.n_clusters, len(np.unique(on, axis=1).T))
         groups = KMeans(k, n_init=1, random_state=0).fit_predict(on.T)
         members = np.stack([groups == g for g in range(k)]).astype(float)

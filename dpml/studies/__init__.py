@@ -14,6 +14,7 @@ from dpml.studies.accuracy import (
     non_private_nb,
 )
 from dpml.studies.automatic import AutoStudy, raw_table
+from dpml.studies.frontier import frontier
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
@@ -37,6 +38,7 @@ __all__ = [
     "SelectionStudy",
     "TuningStudy",
     "accuracy_of_selected",
+    "frontier",
     "majority_accuracy",
     "needed_epsilon",
     "non_private_logistic",

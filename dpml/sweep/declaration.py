@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -114,6 +115,9 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         raise InvalidParameter("points", points, f"at most {MOST_POINTS:,} combinations of settings")
     if points * draws > MOST_ROWS:
         raise InvalidParameter("draws", draws, f"at most {MOST_ROWS // points:,}, for {points:,} combinations")
+    if points * -(-draws // found.block) > MOST_POINTS:
+        raise InvalidParameter("block", found.block, f"so large that there are at most {MOST_POINTS:,} blocks in all")
+    _check_apart(families)
     return found
 
 
@@ -125,6 +129,19 @@ def _size(family: Family) -> int:
     for values in (*family.fixed.values(), *family.settings.values()):
         size *= len(values)
     return size
+
+
+def _check_apart(families: tuple[Family, ...]) -> None:
+    """Refuse a point that two entries of one study have in common: its rows would stand in the table twice."""
+    seen: set[str] = set()
+    for family in families:
+        if sum(each.name == family.name for each in families) > 1:
+            values = {**family.fixed, **family.settings}
+            for point in itertools.product(*values.values()):
+                text = repr((family.name, dict(zip(values, point, strict=True))))
+                if text in seen:
+                    raise InvalidParameter("study", text, "asked for once")
+                seen.add(text)
 
 
 def _all_parameters() -> list[str]:
@@ -196,6 +213,8 @@ def _data(entry: Any) -> dict[str, Any]:
     """Return the name of a data set and the options of its `load`."""
     own = dict(entry) if isinstance(entry, Mapping) else {"name": entry}
     name = check_choice(own.pop("name", None), "data", NAMES)
+    if "data_home" in own:
+        raise InvalidParameter("data: data_home", own["data_home"], "left out: DPML_DATA names the folder of the files")
     for key, value in own.items():
         if not isinstance(key, str) or not isinstance(value, (int, str)) or isinstance(value, bool):
             raise InvalidParameter(f"data: {key}", value, "an option of dpml.datasets.load: a whole number or a text")

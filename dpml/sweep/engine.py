@@ -45,7 +45,7 @@ def study_of(build: Callable[..., Any], cell: Cell) -> Any:
     from dpml.datasets import load
 
     point = cell.point
-    key = (getattr(build, "__module__", ""), getattr(build, "__qualname__", repr(build)), point.built_from())
+    key = (build, point.built_from())
     with _lock:
         if key not in _studies:
             _studies[key] = build(load(**point.data), relation=point.relation, **point.fixed)
@@ -94,7 +94,7 @@ def check_engine(engine: str | None, n_jobs: int | None) -> tuple[str, int]:
         except ImportError as error:
             raise MissingExtra("engine='dask' needs the extra 'distributed': pip install dpml[distributed]") from error
         try:
-            number = max(1, len(distributed.get_client().nthreads()))
+            number = max(1, sum(distributed.get_client().nthreads().values()))
         except ValueError as error:
             raise InvalidParameter("engine", engine, "used while a distributed.Client is open") from error
     return engine, 1 if engine == "serial" else number

@@ -19,6 +19,8 @@ ARRAYS_OF_COUNTS = 12
 # arrays of (draws, test records) for an area under the curve: decisions, their ranks and what sorting takes
 ARRAYS_OF_RECORDS = 8
 NUMBER = 8
+# of one cell in the list of what is to do
+BYTES_OF_PLAN = 400
 
 
 def check_memory(memory: Any) -> int | None:
@@ -67,10 +69,10 @@ def workers_within(memory: int | None, cell: int, workers: int) -> int:
     return min(workers, memory // cell)
 
 
-def check_rows(memory: int | None, rows: int, columns: int, summaries: bool, stored: bool) -> None:
+def check_rows(memory: int | None, cells: int, rows: int, columns: int, summaries: bool, stored: bool) -> None:
     """Check that the result itself is within the limit: the tidy table, or the measures that its summaries wait for."""
     # while its columns get their types, a table stands in memory twice
-    needed = NUMBER * rows * (2 * columns if not summaries else 0 if stored else 2)
+    needed = NUMBER * rows * (2 * columns if not summaries else 0 if stored else 2) + BYTES_OF_PLAN * cells
     if memory is not None and needed > memory:
         remedy = "summaries" if not summaries else "a folder (out)"
         raise InvalidParameter("memory", memory, f"at least {needed:,} bytes for {rows:,} rows, or ask for {remedy}")

@@ -74,7 +74,7 @@ def sweep(
         from there.
     memory : int or str, optional
         Bytes, or a text such as "1 GiB": the most that draws take while they are computed, and the result, beside the
-        data themselves. Of a declaration.
+        data themselves; on a cluster, of each thread of a worker. Of a declaration.
     summaries : bool
         Of a declaration: return a row for each point and measure, as `summarise` does, instead of a row for each draw.
     progress : bool or callable, optional
@@ -119,8 +119,8 @@ def sweep(
         return _declared(declared(study), engine, n_jobs, out, check_memory(memory), summaries, progress, stop)
     if not callable(study):
         raise InvalidParameter("study", study, "a callable, a mapping, or the path of a YAML file")
-    unused: dict[str, Any] = {"out": out, "memory": memory, "summaries": summaries or None}
-    for name, value in unused.items():
+    declared_only: dict[str, Any] = {"out": out, "memory": memory, "summaries": summaries or None}
+    for name, value in declared_only.items():
         if value is not None:
             allowed = "left out for a callable; dpml.studies.register gives a study a name that a declaration can use"
             raise InvalidParameter(name, value, allowed)
@@ -193,9 +193,10 @@ def _declared(
 ) -> pd.DataFrame:
     cells = list(cells_of(declaration))
     jobs, settings = batches(cells), settings_of(declaration)
-    n_jobs = min(n_jobs, _workers(declaration, cells, memory, n_jobs))
+    within = _workers(declaration, cells, memory, n_jobs)
+    n_jobs = n_jobs if engine == "dask" else within
     rows = sum(cell.draws for cell in cells)
-    check_rows(memory, rows, len(settings) + 2, summaries, out is not None)
+    check_rows(memory, len(cells), rows, len(settings) + 2, summaries, out is not None)
     builds = {name: named.build for name, named in declaration.studies.items()}
     finish = summary_of if summaries else joined
     if out is None:

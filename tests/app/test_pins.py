@@ -14,13 +14,14 @@ from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.noise.page import NoisePage
 from dpml_app.pins import MOST, Pins, in_words
+from dpml_app.publish.page import PublishPage
 from dpml_app.select.page import SelectPage
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import Pool
 
-PAGES = [ExplorePage, SelectPage, TrainPage, EvaluatePage]
+PAGES = [ExplorePage, SelectPage, TrainPage, PublishPage, EvaluatePage]
 
 
 class PlotCard(Card):
@@ -155,7 +156,7 @@ def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(kind):
 
 async def page_facts(page, name):
     found = type(page).__module__.split(".")[1]
-    if found in ("explore", "evaluate", "select", "train"):
+    if found in ("explore", "evaluate", "publish", "select", "train"):
         page._call = lambda function, *arguments: as_is(function(*arguments))
     return await page.facts(name)
 

@@ -23,6 +23,7 @@ __all__ = [
     "LEAST",
     "RIVAL_STYLES",
     "STYLES",
+    "TABLE",
     "AccuracyFigure",
     "LinesFigure",
     "RivalsFigure",
@@ -72,6 +73,8 @@ class LinesFigure(Bands):
         focus(hover, [([one.line], one.renderers[1]) for one in self.bands.values()])
         p.add_tools(hover)
         self.levels: dict[str, Span] = {}
+        # ends of what is pinned, which are to be in sight as well
+        self.beside: list[float] = []
 
     def level(self, name: str, label: str, color: str, dash: str) -> None:
         """Add a level line, which is placed later."""
@@ -83,7 +86,7 @@ class LinesFigure(Bands):
 
     def fit(self) -> None:
         """Fit the axis to what is shown."""
-        ends = [s.location for s in self.levels.values() if s.location is not None]
+        ends = [*self.beside, *(s.location for s in self.levels.values() if s.location is not None)]
         for one in self.bands.values():
             ends += [*one.curve.data["low"], *one.curve.data["high"], *one.stale.data["low"], *one.stale.data["high"]]
         if not ends:

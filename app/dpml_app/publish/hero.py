@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpml_app.card import SOON, Place, Results, Values, here
+import numpy as np
+
+from dpml_app.card import SOON, Answer, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
+from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.publish import shipped, words
-from dpml_app.publish.figures import AccuracyFigure
+from dpml_app.publish.figures import TABLE, AccuracyFigure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
@@ -64,6 +67,24 @@ class AccuracyCard(CurvesCard):
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         super().show(results, wanted)
         self._mark(results)
+        self.figure.fit()
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        names = ("table", "true", "cells", "linear")
+        table, true, cells, linear = (here(results, name) for name in names)
+        if table is None or true is None or cells is None or linear is None:
+            return None
+        low, high = (float(q) for q in np.quantile(table, [0.05, 0.95]))
+        shown = self.figure.bands["table"].curve.data
+        return Answer(
+            words.numbers(table, true, cells, linear),
+            (Curve(shown["epsilon"], shown["mean"], TABLE.color),),
+            (Dot(values["epsilon"], float(table.mean()), low, high, TABLE.color),),
+            "90 % of draws",
+        )
+
+    def make_room(self, ghosts: Sequence[Dot]) -> None:
+        self.figure.beside = [end for ghost in ghosts for end in (ghost.low, ghost.high)]
         self.figure.fit()
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:

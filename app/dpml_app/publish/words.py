@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml_app.card import Number
 from dpml_app.publish.figures import LEAST, RIVAL_STYLES
 from dpml_app.publish.settings import CLASSIFIER_WORDS
 from dpml_app.text import about_data, number, percent, points
 
-__all__ = ["CAPTIONS", "dataset_note", "headline", "ladder", "models", "release", "rivals"]
+__all__ = ["CAPTIONS", "dataset_note", "headline", "ladder", "models", "numbers", "release", "rivals"]
 
 Draws = NDArray[np.float64]
 CAPTIONS = {
@@ -96,6 +97,13 @@ def models(cells: Draws | None, linear: Draws | None) -> str:
         if draws is not None:
             parts.append(f"{label} <b>{percent(float(draws.mean()))}</b> ({_spread(draws)})")
     return f"The same ε spent on a model: {', '.join(parts)}." if parts else "Computing…"
+
+
+def numbers(table: Draws, true: float, cells: Draws, linear: Draws) -> tuple[Number, ...]:
+    """Return what a pin keeps of the page's picture."""
+    private = (("right, published table", table), ("right, its cells", cells), ("right, linear model", linear))
+    found = [Number(what, percent(float(draws.mean())), _spread(draws)) for what, draws in private]
+    return (found[0], Number("right, true table", percent(true)), *found[1:])
 
 
 def release(card: str, found: Mapping[str, Any]) -> str:

@@ -321,7 +321,7 @@ class BernoulliNB(NaiveBayes):
             mask = np.ones(D, dtype=bool)
             if self.selection == "auto":
                 secure_rng = None if self.release else rng
-                options: Any = {"relation": relation, "rng": secure_rng, "counts": records.counts}
+                options: Any = {"relation": relation, "rng": secure_rng, "counted": records.counts}
                 choice = choose_features(None, np.zeros(0, dtype=np.intp), schema, epsilon, **options)
                 epsilon, mask = choice.epsilon_left, choice.mask
                 kept = schema if mask.all() else schema.subset(mask)

@@ -6,7 +6,7 @@ from mutants.mutant import Mutant
 ROOM = "dpml.classifiers"
 MUTANTS = [
     Mutant(
-        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit",
+        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB._fit",
         "no charge",
         'charge(self.budget, relation, epsilon, label="BernoulliNB, published")',
         "pass",
@@ -14,35 +14,35 @@ MUTANTS = [
         quick=True,
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit",
+        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB._fit",
         "ε tripled",
         "release_row_bounded(exact, epsilon, r",
         "release_row_bounded(exact, 3 * epsilon, r",
         (fit("BernoulliNB[row-bounded]"),),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit",
+        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB._fit",
         "ε of the selection used twice",
         "epsilon, mask = choice.epsilon_left, choice.mask",
         "mask = choice.mask",
         (fit("BernoulliNB[auto]"),),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit",
+        f"{ROOM}.naive_bayes.bernoulli._Records.shared_counts",
         "records not bounded",
-        "share_rows(columns_of(X, mask), r)",
-        "columns_of(X, mask)",
+        "share_rows(columns_of(self.X, mask), row_bound)",
+        "columns_of(self.X, mask)",
         ("test_classifiers_naive_bayes.py::test_a_record_of_many_ones_costs_epsilon_and_no_more",),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit",
+        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB._fit",
         "relation left out",
         "release_partitioned(parts, epsilon, relation=relation, **noise)",
         "release_partitioned(parts, epsilon, **noise)",
         (fit("BernoulliNB[partitioned]"),),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit",
+        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB._check",
         "a seed used in a release",
         "check_release(self.random_state)",
         "check_release(None)",
@@ -54,6 +54,20 @@ MUTANTS = [
         '"clip" if self.release else self.on_invalid',
         "self.on_invalid",
         ("test_release.py::test_values_are_clipped_and_records_of_no_class_dropped_whatever_on_invalid_says",),
+    ),
+    Mutant(
+        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit_parquet",
+        "not clipped in a release",
+        '"clip" if self.release else self.on_invalid',
+        "self.on_invalid",
+        ("test_parquet.py::test_a_release_clips_and_reads_whatever_the_table_holds",),
+    ),
+    Mutant(
+        "dpml.parquet.ParquetTable.shared_counts",
+        "records not bounded",
+        "share_rows(X if mask is None else X[:, mask], row_bound)",
+        "(X if mask is None else X[:, mask])",
+        ("test_parquet.py::test_shared_counts_equal_those_in_memory",),
     ),
     Mutant(
         f"{ROOM}.naive_bayes.partition.release_partitioned",

@@ -1,0 +1,51 @@
+"""What an import brings with it: nothing that draws, no cluster, and no classifier before it is asked for."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import dpml.classifiers
+
+# each takes tenths of a second, or is an extra that need not be there
+NOT_WANTED = ["panel", "bokeh", "holoviews", "param", "distributed", "dask", "duckdb", "opendp", "jax", "tqdm.notebook"]
+
+
+def imported(program):
+    """Return the modules that a new process has after a program."""
+    text = f"{program}\nimport sys, json; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from dpml.classifiers import *",
+        "import dpml.sweep, dpml.studies, dpml.parquet",
+        "import dpml.selection, dpml.evaluation, dpml.datasets",
+    ],
+)
+def test_the_library_imports_nothing_that_draws_and_no_cluster(program):
+    assert sorted(imported(program) & set(NOT_WANTED)) == []
+
+
+def test_the_room_of_classifiers_imports_none_until_one_is_asked_for():
+    rooms = {"sklearn", "scipy", "pandas", *(f"dpml.classifiers.{room}" for room in ("linear", "tree", "naive_bayes"))}
+    assert imported("import dpml.classifiers") & rooms == set()
+    after = imported("from dpml.classifiers import BernoulliNB")
+    assert "dpml.classifiers.naive_bayes" in after
+    assert {"dpml.classifiers.tree", "dpml.classifiers.automatic", "sklearn.cluster"} & after == set()
+
+
+def test_every_classifier_is_there_under_its_name():
+    for name in dpml.classifiers.__all__:
+        assert getattr(dpml.classifiers, name).__name__ == name
+        assert name in dir(dpml.classifiers)
+    with pytest.raises(AttributeError, match=r"'dpml\.classifiers' has no attribute 'Forest'"):
+        _ = dpml.classifiers.Forest
+
+
+def test_a_sweep_reads_yaml_and_parquet_only_where_they_are_needed():
+    assert {"yaml", "joblib.memory", "distributed"} & imported("import dpml.sweep.declaration") <= {"joblib.memory"}
