@@ -219,16 +219,16 @@ def main() -> None:
         from auto_peers import compare
 
         table = pd.concat([table, compare(args.sets, EPSILONS, args.peers)], ignore_index=True)
+    if len(rules):
+        show_rules(rules)
     if table.empty:
-        parser.error("nothing to run: name methods, rules or peers that are installed")
+        return
     table["delta"] = table["delta"].fillna(0.0) if "delta" in table else 0.0
     everything = with_others(table)
     ours = everything[everything["method"].isin(list(METHODS)) & everything["set"].isin(args.sets)]
     if LEADER in set(ours["method"]):
         print("\nregret against the best single method in hindsight, in points; rows written before are used")
         print(regrets(ours).round(1).to_string(na_rep=""))
-    if len(rules):
-        show_rules(rules)
     if args.results:
         rounded = table.round({"accuracy": 2, "standard_error": 2, "auc": 4, "balanced_accuracy": 2, "log_loss": 4})
         write_results("accuracy_auto", with_others(rounded.drop(columns=["seconds", "majority"])))

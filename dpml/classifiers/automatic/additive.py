@@ -28,8 +28,8 @@ from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.linear import ClippedLogistic, release_objective
 from dpml.counts import FACTOR, perturbed
-from dpml.mechanisms import Laplace, OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms import Laplace
+from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 
 __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_started", "scores_of_counts"]
 

@@ -42,7 +42,7 @@ def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: 
     Examples
     --------
     >>> [default_n_cells(10_000, 10, epsilon) for epsilon in (0.01, 0.1)]
-    [0, 512]
+    [0, 128]
     """
     if not n_numbers or epsilon <= 0:
         return 0

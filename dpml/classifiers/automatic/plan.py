@@ -98,7 +98,7 @@ def default_plan(
     --------
     >>> from dpml.schema import Feature
     >>> schema = Schema([Feature(name, "categorical", tuple("abcd")) for name in "xyz"], n_lower=10_000)
-    >>> [default_plan(schema, epsilon).addition for epsilon in (0.01, 1.0)]
+    >>> [default_plan(schema, epsilon).addition for epsilon in (0.001, 1.0)]
     ['counts', 'weights']
     >>> default_plan(Schema.binary(2_000, n_lower=7_000), 0.1).kind
     'words'
