@@ -80,8 +80,7 @@ def frontier(
     if not questions:
         raise InvalidParameter("by", list(by), "at least one column of the table")
     # what stands before the draw makes the point
-    columns = list(table.columns)
-    before = columns[: columns.index("draw")]
+    before = list(table.columns[: table.columns.get_loc("draw")])
     settings = [name for name in before if name not in questions]
     rows = []
     # without dropna=False a setting that a method does not have would leave it out
@@ -124,7 +123,7 @@ def _candidates(table: pd.DataFrame, settings: Sequence[str], measure: str) -> t
     """Return the settings of each candidate, and its draws as a row of one array."""
     groups = table.groupby(list(settings), sort=False, dropna=False) if settings else [((), table)]
     points: list[dict[str, Any]] = []
-    rows: list[Any] = []
+    rows: list[FloatArray] = []
     for key, mine in groups:
         ordered = mine.sort_values("draw")
         if (rows and len(ordered) != len(rows[0])) or ordered["draw"].duplicated().any():
