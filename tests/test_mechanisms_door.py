@@ -48,7 +48,7 @@ from dpml.mechanisms.source import LargestScore
 from dpml.selection.as_published import _IterativeSampling
 from dpml.selection.masks import _MaskDraw, mask_log_probability
 from dpml.selection.ranking import _BestOfNoisy
-from dpml.selection.top import _JointDraw, _OneShot, _Peel, _PeelByGumbel
+from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 
 N = 4_000
 CHECK = 1e-3  # of the p-value: draws that are as stated pass with these seeds, a third of the noise is far below
@@ -199,9 +199,9 @@ CASES = {
     "UniformLogNormal": smooth(UniformLogNormal(1.0, 0.05)),
     "ArsinhNormal": smooth(ArsinhNormal(1.0, 0.05)),
     "ScaledCauchy": (ScaledCauchy(), (np.full(N, 1.0), np.full(N, 2.0)), numbers(stats.cauchy(1.0, 2.0).cdf)),
-    "_OneShot": (_OneShot(2, N), W, of_sets(PROBABILITIES["one-shot"](None, W))),
-    "_PeelByGumbel": (_PeelByGumbel(2, N), W, of_sets(PROBABILITIES["peeling"](None, W))),
-    "_Peel": (_Peel(2, N), W, of_sets(PROBABILITIES["permute-and-flip"](None, W))),
+    "OneShot": (OneShot(2, N), W, of_sets(PROBABILITIES["one-shot"](None, W))),
+    "PeelByGumbel": (PeelByGumbel(2, N), W, of_sets(PROBABILITIES["peeling"](None, W))),
+    "Peel": (Peel(2, N), W, of_sets(PROBABILITIES["permute-and-flip"](None, W))),
     "_BestOfNoisy": (
         _BestOfNoisy(1, N, 1.0),
         SCORES,
@@ -213,7 +213,7 @@ CASES = {
             }
         ),
     ),
-    "_JointDraw": (_JointDraw(2, N, 1.5), W, of_sets(PROBABILITIES["joint"](_JointDraw(2, N, 1.5), W))),
+    "JointDraw": (JointDraw(2, N, 1.5), W, of_sets(PROBABILITIES["joint"](JointDraw(2, N, 1.5), W))),
     "_MaskDraw": (_MaskDraw(2, N), W, of_sets(mask_log_probability(W, MASKS))),
     "_IterativeSampling": iterative(),
     "PerturbedMinimum": perturbed(NormGamma(1.0, 1.0, 1), stats.laplace(scale=1.0).cdf),
@@ -247,9 +247,9 @@ def with_a_third(mechanism, statistic):
     """Return the mechanism and statistic as a fault would pass them: a third of the noise for the same statistic."""
     if isinstance(mechanism, (PerturbedMinimum, _Cover)):
         return changed(mechanism, noise=with_a_third(mechanism.noise, None)[0]), statistic
-    if isinstance(mechanism, (ExponentialMechanism, ReportNoisyMax, _OneShot, _PeelByGumbel, _Peel, _MaskDraw)):
+    if isinstance(mechanism, (ExponentialMechanism, ReportNoisyMax, OneShot, PeelByGumbel, Peel, _MaskDraw)):
         return mechanism, 3 * np.asarray(statistic)  # in units of the noise
-    if isinstance(mechanism, _JointDraw):
+    if isinstance(mechanism, JointDraw):
         return changed(mechanism, weight=3 * mechanism.weight), statistic
     if isinstance(mechanism, _IterativeSampling):
         return changed(mechanism, step=3 * mechanism.step), statistic

@@ -73,7 +73,7 @@ def one_shot(
     [[False, True, False, True]]
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    return door.release(_OneShot(T, draws), weight / T * values, check_rng(rng))
+    return door.release(OneShot(T, draws), weight / T * values, check_rng(rng))
 
 
 def peel(
@@ -106,7 +106,7 @@ def peel(
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
     gumbel = check_choice(noise, "noise", ("gumbel", "exponential")) == "gumbel"
-    return door.release((_PeelByGumbel if gumbel else _Peel)(T, draws), weight / T * values, check_rng(rng))
+    return door.release((PeelByGumbel if gumbel else Peel)(T, draws), weight / T * values, check_rng(rng))
 
 
 @dataclass(frozen=True)
@@ -121,20 +121,20 @@ class _TopDraw:
 
 
 @dataclass(frozen=True)
-class _OneShot(_TopDraw):
+class OneShot(_TopDraw):
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         noise = rng.standard_exponential((self.draws, statistic.size))
         return top_masks(statistic + noise, self.n_features)
 
 
 @dataclass(frozen=True)
-class _PeelByGumbel(_TopDraw):
+class PeelByGumbel(_TopDraw):
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         return top_masks(statistic + rng.gumbel(size=(self.draws, statistic.size)), self.n_features)
 
 
 @dataclass(frozen=True)
-class _Peel(_TopDraw):
+class Peel(_TopDraw):
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         shape = self.draws, statistic.size
         chosen = np.zeros(shape, dtype=bool)
@@ -227,11 +227,11 @@ def sample_joint(
     [[False, True, False, True]]
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    return door.release(_JointDraw(T, draws, weight), values, check_rng(rng))
+    return door.release(JointDraw(T, draws, weight), values, check_rng(rng))
 
 
 @dataclass(frozen=True)
-class _JointDraw:
+class JointDraw:
     """Sequences of T features with probability proportional to exp(-weight/2 · gap)."""
 
     n_features: int

@@ -12,11 +12,14 @@ import numpy as np
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import ExponentialMechanism, ReportNoisyMax, door
 from dpml.mechanisms.gaussian import NormalNoise
+from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 
 __all__ = ["without_noise"]
 
 # so much, or of so small a scale, that its noise is below rounding
 NONE, TINY = 1e15, 1e-15
+# choices whose statistic is scores in units of their noise
+IN_UNITS_OF_NOISE = ExponentialMechanism, ReportNoisyMax, OneShot, Peel, PeelByGumbel
 
 
 @contextmanager
@@ -49,8 +52,8 @@ class _Noiseless:
     def release(self, mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
         if rng is None:
             raise NotPrivate("a secure release inside without_noise(): it would release private values")
-        if isinstance(mechanism, ExponentialMechanism | ReportNoisyMax):
-            return np.asarray(statistic).argmax(axis=-1)
+        if isinstance(mechanism, IN_UNITS_OF_NOISE):
+            return mechanism._sample(np.asarray(statistic) * NONE, rng)
         return _quiet(mechanism)._sample(statistic, rng)
 
     def coins(self, draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
@@ -64,6 +67,8 @@ def _quiet(mechanism: Any) -> Any:
     """Return a mechanism with next to no noise."""
     if hasattr(getattr(mechanism, "noise", None), "_sample"):
         return replace(mechanism, noise=_quiet(mechanism.noise))
+    if isinstance(mechanism, JointDraw):
+        return replace(mechanism, weight=NONE)
     if isinstance(mechanism, NormalNoise):
         return replace(mechanism, scale=TINY)
     if hasattr(mechanism, "epsilon") and hasattr(mechanism, "sensitivity"):

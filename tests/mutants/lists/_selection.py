@@ -6,10 +6,10 @@ from mutants.mutant import Mutant
 ROOM = "dpml.selection"
 SCORES = ("test_selection_scores.py",)
 NOISE = [
-    ("top._OneShot._sample", "statistic + noise", "statistic + noise / 3", "_OneShot"),
-    ("top._PeelByGumbel._sample", "rng.gumbel(", "rng.gumbel(scale=1 / 3, ", "_PeelByGumbel"),
-    ("top._Peel._sample", "rng.standard_exponential(shape)", "rng.standard_exponential(shape) / 3", "_Peel"),
-    ("top._JointDraw._sample", "self.weight", "3 * self.weight", "_JointDraw"),
+    ("top.OneShot._sample", "statistic + noise", "statistic + noise / 3", "OneShot"),
+    ("top.PeelByGumbel._sample", "rng.gumbel(", "rng.gumbel(scale=1 / 3, ", "PeelByGumbel"),
+    ("top.Peel._sample", "rng.standard_exponential(shape)", "rng.standard_exponential(shape) / 3", "Peel"),
+    ("top.JointDraw._sample", "self.weight", "3 * self.weight", "JointDraw"),
     ("masks._MaskDraw._sample", "c = _tilt(w, T)", "w = 3 * w; c = _tilt(w, T)", "_MaskDraw"),
     ("as_published._IterativeSampling._sample", "expit(self.step", "expit(3 * self.step", "_IterativeSampling"),
 ]
@@ -152,8 +152,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.top.sample_joint",
         "ε doubled",
-        "_JointDraw(T, draws, weight)",
-        "_JointDraw(T, draws, 2 * weight)",
+        "JointDraw(T, draws, weight)",
+        "JointDraw(T, draws, 2 * weight)",
         (fit("TopSelector[joint]"),),
     ),
     Mutant(
