@@ -201,7 +201,8 @@ def test_curves_and_levels_follow_the_question(few, name, x):
             assert f"<b>{words.percent(float(drawn.mean()))}</b>" in said
             assert words.what_is_asked("census", conditions) in said
         else:
-            assert f"{100 * (drawn.mean() - made.figure.levels['truth'].location):+.1f} points" in said
+            bias = 100 * (drawn.mean() - made.figure.levels["truth"].location)
+            assert f"<b>{bias:+.1f} points</b>".replace("-", "\N{MINUS SIGN}") in said
     made.clear()
     assert made.figure.levels["truth"].location is None
 
@@ -270,3 +271,29 @@ def test_a_histogram_of_one_method_is_shown():
     figure.show({"output": np.arange(len(weights.EDGES) - 1)})
     assert list(figure.bars["moments"].data["top"]) == []
     assert figure.plot.y_range.end > len(weights.EDGES) - 2
+
+
+@pytest.mark.browser
+def test_a_question_moves_the_answers_and_lambda_algorithm_1_alone(app):
+    app.enter("publish", "&dataset=census&publish_draws=5&publish_grids=10&epsilon=1")
+    sources = {
+        "asked": ["publish-weights-query-output", "publish-weights-query-moments", "publish-weights-penalty-moments"],
+        "by λ": ["publish-weights-query-output", "publish-weights-histogram-output"],
+        "ours": ["publish-weights-query-moments", "publish-weights-histogram-moments"],
+    }
+
+    def read():
+        return {name: app.read(name) for some in sources.values() for name in some}
+
+    first = read()
+    app.page.get_by_role("checkbox", name="Married", exact=True).click()
+    app.page.wait_for_function("() => location.search.includes('publish_query=rich.married')")
+    app.wait_for_text("a high income and a spouse")
+    asked = read()
+    assert {name for name in first if first[name] != asked[name]} == set(sources["asked"])
+    found = weights.both("census")
+    assert words.percent(float(weights.answer(found["private"], weights.mask_of(["rich", "married"])))) in app.text
+    app.act(lambda app: app.push("λ of Algorithm 1"))
+    after = read()
+    assert {name for name in after if after[name] != asked[name]} == set(sources["by λ"])
+    assert app.query["publish_lambda"] == "0.2"

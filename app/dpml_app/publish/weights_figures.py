@@ -28,6 +28,8 @@ def _lines(name: str, x: str, ends: Sequence[float]) -> LinesFigure:
     p.height = 460
     made = LinesFigure(p, WEIGHT_STYLES, x)
     made.level("truth", "private table, in truth", EXACT, "solid")
+    # a good answer lies on the truth, so that this line is wider and below
+    made.levels["truth"].update(level="underlay", line_width=8, line_alpha=0.5)
     made.level("unweighted", "public table, unweighted", REFERENCE, "dotted")
     return made
 

@@ -28,7 +28,7 @@ CAPTIONS = {
     "weights-query": (
         f"{_SPLIT}Nothing of the private table is published but the weights of the public records, and any question is "
         "answered by them at no further ε. Algorithm 1 adds noise to a logistic regression that tells the tables "
-        "apart, with the λ below. Ours publishes noisy means of the private columns and fits the weights to them, with "
+        "apart, with the λ of the next card. Ours publishes noisy means of the private columns and fits the weights to them, with "
         f"a λ by a public rule. {_RELATION}"
     ),
     "weights-penalty": (
@@ -73,6 +73,10 @@ def _told(method: str, draws: Draws, truth: float) -> str:
     return f"{WEIGHT_STYLES[method].label} <b>{percent(float(draws.mean()))}</b> (off by {points(error)} on average)"
 
 
+def _signed(value: float) -> str:
+    return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+
+
 def query(values: Mapping[str, Any], truth: float, unweighted: float, found: Mapping[str, Draws]) -> str:
     """Return what is answered at the chosen ε."""
     asked = what_is_asked(values["dataset"], values["publish_query"])
@@ -87,13 +91,13 @@ def query(values: Mapping[str, Any], truth: float, unweighted: float, found: Map
 def penalty(values: Mapping[str, Any], truth: float, found: Mapping[str, Draws]) -> str:
     """Return bias and standard deviation of both methods at the chosen ε and λ."""
     parts = [
-        f"{WEIGHT_STYLES[method].label} has a bias of <b>{100 * (float(draws.mean()) - truth):+.1f} points</b> and a "
-        f"standard deviation of {points(float(draws.std()))}"
+        f"{WEIGHT_STYLES[method].label}: bias <b>{_signed(float(draws.mean()) - truth)}</b>, standard deviation "
+        f"{points(float(draws.std()))}"
         for method, draws in found.items()
     ]
     if not parts:
         return "Computing…"
-    return f"At ε = {values['epsilon']:g} and λ = {values['publish_lambda']:g}: {'; '.join(parts)}."
+    return f"At ε = {values['epsilon']:g} and λ = {values['publish_lambda']:g}. {'. '.join(parts)}."
 
 
 def concentration(n_public: int, found: Mapping[str, Mapping[str, Any]]) -> str:
