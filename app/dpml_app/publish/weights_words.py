@@ -28,8 +28,8 @@ CAPTIONS = {
     "weights-query": (
         f"{_SPLIT}Nothing of the private table is published but the weights of the public records, and any question is "
         "answered by them at no further ε. Algorithm 1 adds noise to a logistic regression that tells the tables "
-        "apart, with the λ of the next card. Ours publishes noisy means of the private columns and fits the weights to them, with "
-        f"a λ by a public rule. {_RELATION}"
+        "apart, with the λ of the next card. Ours publishes noisy means of the private columns and fits the weights to "
+        f"them, with a λ by a public rule. {_RELATION}"
     ),
     "weights-penalty": (
         "As Ji and Elkan 2013, Figs. 1 and 4, at the chosen ε and for the question of the card above. A large λ holds "
