@@ -30,10 +30,9 @@ from dpml.publishing import ImportanceWeights, PrivPfC, release_answers, release
 from dpml.publishing.moments import moment_minimiser as tilted
 from dpml.publishing.ratio import balanced_minimiser, release_balanced_output, release_sums
 from dpml.publishing.ratio_features import RatioFeatures
-from dpml.schema import Feature, Schema
+from dpml.schema import Schema
+from dpml.studies.two_tables import split_by_sex
 
-CUTS = {"age": (26, 46, 66), "hours-per-week": (26, 41, 61), "capital-gain": (1, 7298), "capital-loss": (1, 1887)}
-LEFT_OUT = ("fnlwgt", "education-num", "native-country", "sex")
 LAMBDAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 FINE = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3, 0.5, 1.0)
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -46,37 +45,13 @@ SVMS = (
 )
 
 
-def adult():
-    """Return the private table, the public one, and their schema; the label is the last column."""
-    dataset = load("adult")
-    frame = dataset.frame.loc["train"].reset_index(drop=True)
-    table, features = pd.DataFrame(), []
-    for f in dataset.frame_schema.features:
-        if f.name in LEFT_OUT:
-            continue
-        if f.kind == "numeric":
-            table[f.name] = np.digitize(frame[f.name], CUTS[f.name])
-            features.append(Feature(f.name, "categorical", tuple(range(len(CUTS[f.name]) + 1))))
-        else:
-            table[f.name] = frame[f.name].astype(str)
-            features.append(f)
-    label = dataset.frame_schema.classes
-    table["income"] = frame["income"].astype(str)
-    schema = Schema((*features, Feature("income", "categorical", tuple(label))))
-    rng = np.random.default_rng(0)
-    private = np.zeros(len(table), dtype=bool)
-    for sex, share in (("Male", 0.9), ("Female", 0.1)):
-        at = np.flatnonzero(frame["sex"].astype(str).str.strip() == sex)
-        private[rng.permutation(at)[: round(share * len(at))]] = True
-    return table[private].reset_index(drop=True), table[~private].reset_index(drop=True), schema
-
-
 class Setting:
     """The two tables in the features of the ratio."""
 
     def __init__(self):
-        self.private, self.public, self.schema = adult()
-        self.features = RatioFeatures(self.schema)
+        self.two = split_by_sex(load("adult"), rng=np.random.default_rng(0))
+        self.private, self.public, self.schema = self.two.private, self.two.public, self.two.schema
+        self.features = self.two.features
         self.D, self.E = (self.encoded(t) for t in (self.private, self.public))
         self.rich, self.rich_public = (t["income"].to_numpy() == ">50K" for t in (self.private, self.public))
         # one column fewer for each attribute, as far as the features of the svm go
@@ -86,7 +61,7 @@ class Setting:
 
     def encoded(self, table):
         """Return a table in the 74 columns."""
-        return self.features.matrix(self.features.parts(self.schema.check_features(table)[0]))
+        return self.two.matrix(table)
 
     def fit(self, epsilon, seed, reg_lambda="public", **options):
         """Return the estimator, fitted to both tables."""

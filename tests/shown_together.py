@@ -5,6 +5,7 @@ from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
 from dpml_app.publish import figures as publish
+from dpml_app.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.select import figures as select
 from dpml_app.train.card import every_style
 from dpml_app.train.tuning import SCHEMES
@@ -17,6 +18,7 @@ ON_ONE_PLOT = {
     "tuning": SCHEMES,
     "publish": publish.STYLES,
     "rival publishers": {**publish.RIVAL_STYLES, **publish.RECORDED_STYLES},
+    "weights": WEIGHT_STYLES,
     "evaluate": evaluate.METHOD_STYLES,
     "rivals": noise.RIVAL_STYLES,
     "choices": noise.CHOICE_STYLES,

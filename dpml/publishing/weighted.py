@@ -23,7 +23,7 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.publishing.ratio_features import Parts, RatioFeatures
 from dpml.publishing.spread import Spread
 
-__all__ = ["Interval", "WeightedTable", "limit_bias"]
+__all__ = ["Interval", "WeightedTable", "effective_sample_size", "limit_bias", "n_half"]
 
 FloatArray = NDArray[np.float64]
 
@@ -92,13 +92,12 @@ class WeightedTable:
     @property
     def effective_sample_size(self) -> float:
         """1/Σw², the number of records with equal weights that would give the same variance."""
-        return 1 / float(self.shares @ self.shares)
+        return effective_sample_size(self.shares)
 
     @property
     def n_half(self) -> int:
         """The fewest records that carry half of the weight."""
-        largest = np.sort(self.shares)[::-1]
-        return int(np.searchsorted(np.cumsum(largest), 0.5 * (1 - 1e-12))) + 1
+        return n_half(self.shares)
 
     # ---- answers ----------------------------------------------------------------------------------------------------
 
@@ -207,6 +206,29 @@ class WeightedTable:
         lower, upper = min(ends), max(ends)
         # a weighted mean lies among the values of the query
         return Interval(estimate, max(lower, float(values.min())), min(upper, float(values.max())))
+
+
+def effective_sample_size(shares: FloatArray) -> float:
+    """Return 1/Σw² of weights that add up to 1: so many records of equal weight would give the same variance.
+
+    Examples
+    --------
+    >>> effective_sample_size(np.array([0.5, 0.5, 0.0]))
+    2.0
+    """
+    return 1 / float(shares @ shares)
+
+
+def n_half(shares: FloatArray) -> int:
+    """Return the fewest records that carry half of the weight, of weights that add up to 1.
+
+    Examples
+    --------
+    >>> n_half(np.array([0.1, 0.3, 0.4, 0.2]))
+    2
+    """
+    largest = np.sort(shares)[::-1]
+    return int(np.searchsorted(np.cumsum(largest), 0.5 * (1 - 1e-12))) + 1
 
 
 def limit_bias(X_public: Any, beta: Any, answers: Any, private_mean: float) -> float:

@@ -13,6 +13,7 @@ VISITS = {
     "train": ("train", "&draws=10", "ε"),
     "linear": ("train", "&draws=10&train_family=linear&dataset=toy&train_linear=l1.output.rule.objective", "ε"),
     "publish": ("publish", "&dataset=toy&publish_draws=5&publish_grids=100", "ε"),
+    "weights": ("publish", "&dataset=census&publish_draws=5&publish_grids=100", "ε"),
     "evaluate": ("evaluate", "&draws=10", "ε"),
 }
 NOISE = ("noise-tails", "noise-rivals", "noise-choices", "noise-scales", "noise-costs", "noise-envelope")
@@ -27,6 +28,8 @@ LEGENDS = {
               "train-parameters"},
     "linear": {"train-accuracy", "train-size", "train-lambda", "train-weights", "train-tuning"},
     "publish": {f"publish-{name}" for name in ("accuracy", "cells", "grids", "shares", "columns", "rivals", "time")},
+    "weights": {f"publish-{name}" for name in ("accuracy", "cells", "grids", "shares", "columns", "rivals", "time",
+                                               "weights-query", "weights-penalty", "weights-histogram")},
     "evaluate": {f"evaluate-{name}" for name in ("roc", "intervals", "recall", "calibration", "errors", "sizes", "gap",
                                                  "sure", "attack", "success")},
 }  # fmt: skip

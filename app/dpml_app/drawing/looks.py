@@ -120,6 +120,9 @@ LOOKS = {
     "uniform": Style("Uniform grid, EUG", SKY, "diamond_dot"),
     "uniform-ug": Style("Uniform grid, UG", SKY, "square_x", "dotted"),
     "mst": Style("MST, recorded", ORANGE, "hex_dot"),
+    # importance weights of a public table
+    "weights-output": Style("Ji and Elkan", VERMILION, "square_dot", "dashed"),
+    "weights-moments": Style("Noisy moments (ours)", GREEN, "square_dot"),
     # ROC curves
     "roc-histogram": Style("16 noisy bins", GREEN, "hex"),
     "roc-medians": Style("RecursiveMedians", BLUE, "circle_dot", "dashed"),

@@ -27,3 +27,8 @@ class PublishControls(Controls):
             self.add("publish_share", format="0%"),
             note("3 % of ε is for the number of records; the counts have the rest."),
         ]
+
+    def in_cards(self) -> None:
+        """Make the widgets of the cards of importance weights."""
+        self.add("publish_query", inline=True)
+        self.add("publish_lambda")

@@ -17,6 +17,7 @@ from dpml_app.publish.curves import ColumnsCard, GridsCard, RivalsCard, SharesCa
 from dpml_app.publish.hero import AccuracyCard
 from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
+from dpml_app.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Pool
 
 __all__ = ["PublishPage"]
@@ -31,7 +32,10 @@ class PublishPage(CardPage):
     datasets = PUBLISH_DATASETS
     misfit = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     room = "publish"
-    kinds = (AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RivalsCard, TimeCard)
+    kinds = (
+        *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RivalsCard, TimeCard),
+        *(WeightsQueryCard, WeightsPenaltyCard, WeightsHistogramCard),
+    )
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"
