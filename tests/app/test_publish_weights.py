@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from dpml_app import link
 from dpml_app.card import SOON
 from dpml_app.publish import weights
 from dpml_app.publish import weights_words as words
@@ -264,6 +265,11 @@ def test_a_question_is_in_the_link():
     assert "publish_lambda = 0.4 is not allowed" in problem
     assert settings.assign({"publish_query": ["tall"]}) != []
     assert settings.publish_query == ["rich", "long"]
+    names = Settings.publish_names()
+    assert "publish_query=rich.long" in link.query_of(settings, names)
+    other = Settings()
+    assert link.read(other, link.parse(link.query_of(settings, names)), Settings.names()) == []
+    assert (other.publish_query, other.publish_lambda) == (["rich", "long"], 0.5)
 
 
 def test_a_histogram_of_one_method_is_shown():
