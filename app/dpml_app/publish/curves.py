@@ -108,6 +108,9 @@ class RivalsCard(_BesideTrue):
     name, title, caption = "rivals", "Other publishers", words.CAPTIONS["rivals"]
     column: ClassVar[str] = "accuracy"
 
+    def waits(self, place: Place) -> bool:
+        return True  # its fits are the slowest by far
+
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         work: dict[Place, Chunk] = {("true", SOON): shipped.true_chunk(dict(values))}
         place = values["dataset"], values["relation"]

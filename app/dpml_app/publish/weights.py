@@ -82,8 +82,8 @@ def answer(by_pattern: FloatArray, mask: int) -> Any:
 
     Examples
     --------
-    >>> float(answer(np.array([0.4, 0.3, 0.2, 0.1]), 0b10))
-    0.3
+    >>> float(answer(np.array([0.5, 0.25, 0.125, 0.125]), 0b10))
+    0.25
     """
     meets = (np.arange(by_pattern.shape[-1]) & mask) == mask
     return by_pattern[..., meets].sum(axis=-1)
