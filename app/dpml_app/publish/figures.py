@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from bokeh.core.properties import value
 from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d, Span
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml_app.drawing.bands import Band, Bands, focus
-from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, percent_axis
+from dpml_app.drawing.figure import FONT, empty, empty_source, epsilon_axis, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import COST, EXACT, LOOKS, OVERLAY, REFERENCE, Style
 from dpml_app.publish.settings import GRIDS, SHARE_LADDER
@@ -42,7 +43,7 @@ RIVAL_STYLES = {
     name: LOOKS[name] for name in ("privpfc", "privpfc-selnf", "privbayes", "diffgen", "pph", "uniform", "uniform-ug")
 }
 RECORDED_STYLES = {"mst": LOOKS["mst"]}
-LEFT, RIGHT = 56, 24
+LEFT = 56
 # a smaller cost cannot be seen
 LEAST = 0.0005
 # room for a legend of one column, which a phone needs
@@ -112,7 +113,6 @@ class AccuracyFigure(LinesFigure):
             x_axis_type="log",
             x_range=Range1d(start=EPSILONS[0], end=EPSILONS[-1]),
             min_border_left=LEFT,
-            min_border_right=RIGHT,
         )
         epsilon_axis(p)
         p.xaxis.axis_label = None
@@ -128,6 +128,7 @@ class AccuracyFigure(LinesFigure):
             "text",
             source=self.gap,
             color=COST,
+            text_font=value(FONT),
             text_font_size="19px",
             text_font_style="bold",
             text_align="align",
