@@ -13,6 +13,7 @@ import pkgutil
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 import dpml
 from dpml.catalogue._selectors import PROBABILITIES, SETS
@@ -45,6 +46,8 @@ from dpml.mechanisms.smooth.admissible import (
 )
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
 from dpml.mechanisms.source import LargestScore
+from dpml.publishing.ratio import BalancedMinimum
+from dpml.publishing.ratio import _Cover as CoverOfRatio
 from dpml.selection.as_published import _IterativeSampling
 from dpml.selection.masks import _MaskDraw, mask_log_probability
 from dpml.selection.ranking import _BestOfNoisy
@@ -125,6 +128,19 @@ def perturbed(noise, cdf):
         return stats.kstest(-(X.T @ residual)[0] - 0.5 * np.ravel(theta), cdf).pvalue
 
     return PerturbedMinimum(noise, N, 0.5, 1e-9, Logistic()), (X, signs), pvalue
+
+
+def balanced():
+    """The minimiser of N·G(β) + b·β, whose gradient at 0 gives b back: it is Laplace noise in one dimension."""
+    X, public = np.array([[1.0], [0.5], [-0.3]]), np.array([[0.2], [-1.0]])
+    law = stats.laplace(scale=1.0)
+
+    def pvalue(beta):
+        at = np.ravel(beta)[:, None]
+        pull = expit(-at * X.T) @ X - len(X) / len(public) * (expit(at * public.T) @ public)
+        return stats.kstest(np.ravel(pull) - 0.5 * np.ravel(beta), law.cdf).pvalue
+
+    return BalancedMinimum(NormGamma(1.0, 1.0, 1), 0.5, 1e-9, N, public), (X,), pvalue
 
 
 def iterative():
@@ -223,6 +239,12 @@ CASES = {
         (np.full((N, 1), 1.0), np.ones((1, 1)), np.ones(1)),
         numbers(stats.laplace(1.0, 2.0).cdf),
     ),
+    "BalancedMinimum": balanced(),
+    "_Cover of a ratio": (
+        CoverOfRatio(NormGamma(0.5, 1.0, 1), 1e-9),
+        (np.full((N, 1), 1.0), np.ones((1, 1))),
+        numbers(stats.laplace(1.0, 2.0).cdf),
+    ),
     "SampledStep": sampled_step(),
     "_LaplaceOfScales": (_LaplaceOfScales(), (np.full(N, 1.0), np.full(N, 2.0)), numbers(stats.laplace(1.0, 2.0).cdf)),
     "_ExponentialCut": cut(),
@@ -245,7 +267,7 @@ def changed(mechanism, **values):
 
 def with_a_third(mechanism, statistic):
     """Return the mechanism and statistic as a fault would pass them: a third of the noise for the same statistic."""
-    if isinstance(mechanism, (PerturbedMinimum, _Cover)):
+    if isinstance(mechanism, (PerturbedMinimum, BalancedMinimum, _Cover, CoverOfRatio)):
         return changed(mechanism, noise=with_a_third(mechanism.noise, None)[0]), statistic
     if isinstance(mechanism, (ExponentialMechanism, ReportNoisyMax, OneShot, PeelByGumbel, Peel, _MaskDraw)):
         return mechanism, 3 * np.asarray(statistic)  # in units of the noise

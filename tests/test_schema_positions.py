@@ -46,7 +46,8 @@ def test_cleaning_a_column_sends_what_is_unknown_to_one_category(column, missing
     fallback = CATEGORIES[0] if missing is None else missing
     expected = [CATEGORIES[k] if k >= 0 else fallback for k in known]
     assert feature.clean(column, "clip").tolist() == expected
-    checked, _ = Schema((feature,)).check_features(pd.DataFrame({"c": column}), "clip")
+    # a series keeps its dtype: a frame may make text of cells that only look like it
+    checked, _ = Schema((feature,)).check_features(pd.DataFrame({"c": pd.Series(column, dtype=column.dtype)}), "clip")
     assert checked["c"].tolist() == expected
 
 

@@ -252,8 +252,10 @@ class Budget:
         with self._ledger.look() as book:
             charges = list(book.below(self._id))
         names = {"label": "label", "part": "name", "epsilon": "epsilon", "delta": "delta", "rho": "rho"}
-        table = pd.DataFrame({column: [charge[key] for charge in charges] for column, key in names.items()})
-        table["relation"] = self._relation
+        # Arrow's texts, which pandas takes where they are installed, cannot hold every label
+        rows = {column: [charge[key] for charge in charges] for column, key in names.items()}
+        table = pd.DataFrame({column: pd.Series(values, dtype=object) for column, values in rows.items()})
+        table["relation"] = pd.Series([self._relation] * len(table), dtype=object)
         return table.astype(dict.fromkeys(["epsilon", "delta", "rho"], float))
 
     def to_json(self) -> str:
