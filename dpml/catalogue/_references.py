@@ -36,7 +36,6 @@ NAMES = {
     "lee-clifton2014": "Lee and Clifton 2014",
     "liu-talwar2019": "Liu and Talwar 2019",
     "lyu2017": "Lyu et al. 2017",
-    "machado2009": "Machado et al. 2009",
     "mckenna-sheldon2020": "McKenna and Sheldon 2020",
     "mckenna2021": "McKenna et al. 2021",
     "mckenna2022": "McKenna et al. 2022",
