@@ -201,7 +201,7 @@ def test_what_is_written_has_one_font_stands_under_its_title_and_touches_no_edge
     page.wait_for_timeout(2500)
     figures = page.evaluate(WRITTEN_ON)
     assert len(figures) >= 3
-    assert [figure for figure in figures if figure[1] < 28] == []
+    assert [figure for figure in figures if figure[1] < 18] == []
     assert {font for figure in figures for font in figure[2]} <= {"Roboto, Helvetica, Arial, sans-serif"}
     page.wait_for_function(f"({LEFTS})()[1].length > 0")
     heads, readouts = page.evaluate(LEFTS)

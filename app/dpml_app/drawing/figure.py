@@ -22,7 +22,7 @@ from bokeh.plotting import figure
 
 HEIGHT = 520
 # the last number of an axis reaches beyond it, and must not touch the card's edge
-RIGHT = 28
+RIGHT = 18
 # of what is written on a canvas: the axes have it from the theme, other texts have not
 FONT = "Roboto, Helvetica, Arial, sans-serif"
 # says thousands as they are written
