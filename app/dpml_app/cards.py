@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 import panel as pn
-from bokeh.models import ColumnDataSource, Legend
-from panel.models.markup import HTML
+from bokeh.models import ColumnDataSource
 
 from dpml_app.card import (
     CHOSEN,
     LATE,
     NOW,
     SOON,
-    WHOLE,
     Answer,
     Card,
     Place,
     Results,
-    Slot,
     Values,
-    answer,
-    card,
-    grid,
-    line,
 )
-from dpml_app.page import HEADLINE_STYLE, BasePage
+from dpml_app.page import HEADLINE_STYLE
 from dpml_app.pins import Pins
+from dpml_app.placed import PlacedCards
 from dpml_app.real_data import GENERATED
 from dpml_app.settings import Shared
 from dpml_app.text import dataset_note
@@ -42,7 +35,7 @@ from dpml_app.work.threads import ANSWERS
 __all__ = ["CardPage"]
 
 
-class CardPage(BasePage):
+class CardPage(PlacedCards):
     """A page that is its cards, and facts of a data set that they are about, if it has one.
 
     It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
@@ -72,17 +65,11 @@ class CardPage(BasePage):
         The cards that are open below it; all others are made when they are asked for.
     """
 
-    room: ClassVar[str]
-    kinds: ClassVar[tuple[type[Card], ...]]
     sources: ClassVar[tuple[str, str]]
-    readout_name: ClassVar[str]
     what: ClassVar[str] = "curves"
     controls_kind: ClassVar[type[Controls]]
     engine: ClassVar[type[Engine]] = Engine
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
-    hero: ClassVar[str]
-    why: ClassVar[tuple[str, ...]]
-    controls: Controls
 
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
@@ -91,12 +78,11 @@ class CardPage(BasePage):
         self._answering = False
         self._values: Values = {}
         # None: of a data set that is not loaded yet
-        self._facts: Values | None = None if "dataset" in self.names else {}
+        self._facts = None if "dataset" in self.names else {}
         self._prepared: dict[str, list[Any]] = {}
         # the last one that could be loaded
         self._dataset = GENERATED
         self._wanted: dict[str, dict[Place, Chunk]] = {}
-        self.cards: dict[str, Card] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
         told: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
@@ -106,11 +92,7 @@ class CardPage(BasePage):
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
         self.headline = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 14), **look)
-        self.readouts, self.slots = {}, []
-        self.card_places: dict[str, Slot] = {}
-        self.grids = {"why": grid([]), "more": grid([])}
-        for name, made in self.grids.items():
-            self.places[name].append(made)
+        self._make_grids()
         self.places["side"].extend(self.side())
         self.places["advanced"].append(self.controls.advanced)
         self._make_places(self.values())
@@ -135,10 +117,6 @@ class CardPage(BasePage):
         """Return what the page depends on, as a dictionary that does not change."""
         found: dict[str, Any] = getattr(self.settings, f"{self.room}_values")()
         return found
-
-    def make(self, kind: type[Card]) -> Card:
-        """Return a new card."""
-        return kind()
 
     def connect(self) -> list[Any]:
         """Connect the page's own script, once all cards are made; return the sources that nothing else refers to."""
@@ -167,69 +145,6 @@ class CardPage(BasePage):
 
     def adopt(self, chunk: Chunk, result: Any) -> None:
         """Take note of a result that has come."""
-
-    # ---- cards -----------------------------------------------------------------------------------------------------
-
-    def _make_places(self, values: Values) -> None:
-        """Make the places that this setting has and that are not there yet, and the cards that are open."""
-        new = [kind for kind in self.kinds if kind.name not in self.card_places and kind.belongs(values)]
-        for kind in new:
-            place = Slot(f"{self.room}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
-            place.on_mount = self._on_mount
-            self.card_places[kind.name] = place
-            name = self.readout_name.format(kind.name)
-            self.readouts[kind.name] = HTML(text="", name=name, sizing_mode="stretch_width")
-            if kind.name == self.hero:
-                self.places["top"].append(place)
-                place.mount()
-            elif kind.name in self.why:
-                self._card(kind)
-        if new:
-            self.slots = list(self.card_places.values())
-            rest = {name: place for name, place in self.card_places.items() if name != self.hero}
-            self.grids["why"].objects = [place for name, place in rest.items() if name in self.why]
-            self.grids["more"].objects = [place for name, place in rest.items() if name not in self.why]
-            self.on_places()
-        for kind in self.kinds:
-            if kind.name in self.card_places:
-                self.card_places[kind.name].visible = kind.belongs(values)
-
-    def _card(self, kind: type[Card]) -> Card:
-        """Return a card, made when it is first asked for."""
-        if kind.name not in self.cards:
-            self.cards[kind.name] = made = self.make(kind)
-            if self._facts is not None:
-                made.lay_out(self._facts)
-        return self.cards[kind.name]
-
-    def _mounted(self, kind: type[Card]) -> pn.Column:
-        """Return what stands in a card's place."""
-        made, readout = self._card(kind), self.readouts[kind.name]
-        own = [self.controls.widgets[name] for name in made.controls]
-        if made.name == self.hero:
-            control = self.controls.widgets[self.controls.in_top]
-            rows = [line(*own)] if own else []
-            return answer(made.title, made.caption, made.plots, control, *rows, *self.sentences(), readout=readout)
-        above = pn.Column(*own, **WHOLE) if made.stacked else line(*own)
-        if made.name in self.why and made.like_hero:
-            for legend in made.plots[0].select(Legend):
-                legend.visible = False
-        aside = made.name in self.why and not made.says
-        return card(made.title, readout, made.content(), made.caption, above if own else None, aside=aside)
-
-    def sentences(self) -> list[Any]:
-        """Return what stands in words under the picture, before the card's own line."""
-        return [self.headline]
-
-    def _on_mount(self) -> None:
-        """Compute what a card needs that has just been made."""
-        self._changed.add("page")
-        self.state.data = {**self.state.data, "due": [True]}
-        self.resume()
-
-    def _asked(self, values: Values) -> set[str]:
-        """Return the names of the cards that are there and that this setting has."""
-        return {name for name, made in self.cards.items() if self.card_places[name].objects and made.belongs(values)}
 
     # ---- answers ---------------------------------------------------------------------------------------------------
 
