@@ -25,7 +25,7 @@ WORK = {
     "train": ("&draws=100&seed=97", "train-work", ("train-accuracy-binned", "x")),
     "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
-        "&dataset=toy&draws=20&seed=97&evaluate_methods=histogram.recursive-medians",
+        "&dataset=toy&draws=60&seed=97&evaluate_methods=histogram.recursive-medians",
         "evaluate-sweep-state",
         ("evaluate-roc-exact", "fpr"),
     ),
