@@ -16,7 +16,7 @@ FOCUS = """() => {
 }"""
 ADDRESS = "(query) => location.search === query"
 AT = "([lesson, step]) => location.search.includes(`lesson=${lesson}&step=${step}`)"
-SETTLED = "(before) => Bokeh.documents[0].get_model_by_name('noise-state').data.answers[0] > before"
+SETTLED = "(before) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name('noise-state')?.data.answers[0] > before"
 
 
 def lesson_of(app):
@@ -32,8 +32,8 @@ def at(app, step, lesson=NOISE):
 def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
     app = make_app(server, height=900)
     app.enter("noise", "&noise_gap=2", wait=False)
-    app.settle(0)
     page, lesson = app.page, lessons()[NOISE]
+    page.wait_for_function(SETTLED, arg=0)  # what stands behind "More" is not there
     page.get_by_role("link", name="Lessons", exact=True).focus()
     page.keyboard.press("Enter")
     panel = lesson_of(app)
