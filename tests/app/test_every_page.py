@@ -248,6 +248,8 @@ def test_work_is_cancelled_and_taken_up_again(app, name):
     if name == "publish":  # its work begins before its cards are there, which ask for more
         app.page.wait_for_function(WHY_ASKED, arg=["publish-state", "place-publish-grid", "place-publish-chances"])
         app.pick("Learned by", "Linear SVM")
+    if name == "evaluate":
+        app.page.wait_for_function(WHY_ASKED, arg=["evaluate-state", "place-evaluate-success", "place-evaluate-errors"])
     app.hit("button", "Cancel")
     app.page.get_by_role("button", name="Resume", exact=True).wait_for()
     app.page.wait_for_function("(name) => !Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
