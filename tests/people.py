@@ -1,4 +1,4 @@
-"""A small table of people whose class depends on two attributes together, and an ear at the door of noise."""
+"""A small table of people whose class depends on two attributes together."""
 
 import numpy as np
 import pandas as pd
@@ -28,17 +28,3 @@ def people(n=4000, seed=0, classes=2):
     if classes == 3:
         y = y + (table["sex=f"].to_numpy() & y)
     return table, np.asarray((SCHEMA if classes == 2 else THREE).classes)[y]
-
-
-class Listener:
-    """Keeps what is handed to the door."""
-
-    def __init__(self):
-        self.seen = []
-
-    def release(self, mechanism, statistic, rng):
-        self.seen.append((mechanism, statistic))
-        return mechanism._sample(statistic, rng)
-
-    def coins(self, draw, rng):
-        return draw(rng)

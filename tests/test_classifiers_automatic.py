@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from people import SCHEMA, Listener, people
+from listening import listening
+from people import SCHEMA, people
 from scipy import optimize, sparse
 from scipy.special import expit
 
@@ -31,7 +32,7 @@ from dpml.classifiers.linear import release_objective
 from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Laplace, OneHotNorm, door
+from dpml.mechanisms import Laplace, OneHotNorm
 from dpml.mechanisms.one_hot import contrasts
 from dpml.schema import Feature, Schema
 
@@ -126,13 +127,12 @@ def test_a_histogram_is_bought_where_it_is_worth_its_epsilon():
 def test_noise_of_histograms_and_counts_follows_the_sensitivity():
     exact = np.zeros((3, 8))
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        listener = Listener()
         options = {"relation": relation, "rng": np.random.default_rng(0)}
-        with door.listen(listener):
+        with listening() as passed:
             release_histograms(exact, 0.5, **options)
             release_others(exact, (2, 6), np.zeros(3), 0.5, **options)
         expected = [Laplace(0.5, 3 * factor), OneHotNorm(0.5, (2, 6), sensitivity=factor)]
-        assert [mechanism for mechanism, _ in listener.seen] == expected
+        assert [mechanism for mechanism, _ in passed] == expected
         _, scale = release_others(exact, (2, 6), np.zeros(3), 0.5, relation=relation, secure=True)
         assert scale == 2 * factor / 0.5  # two attributes, by integer Laplace noise
 
@@ -144,10 +144,9 @@ def test_a_record_moves_the_contrasts_of_its_class_by_one_record():
     one_more[1, [1, 4]] += 1
     seen = []
     for table in (counts, one_more):
-        listener = Listener()
-        with door.listen(listener):
+        with listening() as passed:
             release_others(table, (2, 3), np.zeros(2), 0.5, rng=rng)
-        seen.append(listener.seen[0][1])
+        seen.append(passed[0][1])
     mechanism = OneHotNorm(0.5, (2, 3))
     assert mechanism._compare(seen[0], mechanism, seen[1]).pure == pytest.approx(0.5)
     np.testing.assert_allclose(mechanism.norm(seen[1] - seen[0]), [0.0, 1.0], atol=1e-12)

@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from people import FEATURES, SCHEMA, THREE, Listener, people
+from listening import listening
+from people import FEATURES, SCHEMA, THREE, people
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
@@ -20,7 +21,7 @@ from dpml.classifiers.automatic.additive import (
 )
 from dpml.classifiers.automatic.plan import ENOUGH, ENOUGH_FOR_BOTH, ENOUGH_FOR_CLASSES, MOST_BINARY
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, RelationMismatch
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace
 from dpml.schema import Feature, Schema
 from dpml.tuning import BestSelector
 
@@ -81,11 +82,10 @@ def test_it_finds_what_two_attributes_say_together(epsilon, method, classes):
 def test_the_parts_add_up_to_epsilon(epsilon, plan, relation):
     classes = 3 if plan == "counts" else 2
     table, y = people(classes=classes)
-    listener = Listener()
     schema = THREE if plan == "counts" else SCHEMA
-    with door.listen(listener):
+    with listening() as passed:
         model = AutoClassifier(epsilon, schema=schema, relation=relation, random_state=1).fit(table, y)
-    used = [mechanism for mechanism, _ in listener.seen]
+    used = [mechanism for mechanism, _ in passed]
     assert model.plan_.n_cells > 0
     grid, minimum = ["Laplace", "ExponentialMechanism", "Laplace"], ["PerturbedMinimum", "_Cover"]
     names = {"counts": [*grid, "OneHotNorm"], "weights": minimum, "both": [*grid, *minimum]}[plan]
@@ -118,16 +118,14 @@ def test_words_and_wide_tables():
 def test_a_missing_number_of_records_is_counted_privately():
     table, y = people()
     unknown = Schema(FEATURES, ("no", "yes"))
-    listener = Listener()
-    with door.listen(listener):
+    with listening() as passed:
         AutoClassifier(2.0, schema=unknown, random_state=0).fit(table, y)
-    mechanism, statistic = listener.seen[0]
+    mechanism, statistic = passed[0]
     assert mechanism == Laplace(0.04, 1)
     assert statistic.tolist() == [4000]
-    listener = Listener()
-    with door.listen(listener):  # under replace-one the number is public
+    with listening() as passed:  # under replace-one the number is public
         AutoClassifier(2.0, schema=unknown, relation="replace-one", random_state=0).fit(table, y)
-    assert listener.seen[0][0].sensitivity == 2
+    assert passed[0][0].sensitivity == 2
 
 
 def test_a_dropped_record_shows_in_nothing_public():

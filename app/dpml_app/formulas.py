@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from dpml.exceptions import DpmlError, shown
+from dpml_app.entries import InvalidEntry
 from dpml_app.mathml import mathml
 
 __all__ = ["Formula", "InvalidFormulas", "caption", "formulas", "read_formulas"]
@@ -22,19 +22,10 @@ FILE = Path(__file__).with_suffix(".yaml")
 FIELDS = ("title", "tex", "says", "source")
 
 
-class InvalidFormulas(DpmlError, ValueError):
-    """An entry of the file of formulas is not as it must be.
+class InvalidFormulas(InvalidEntry):
+    """An entry of the file of formulas is not as it must be."""
 
-    Parameters
-    ----------
-    entry, field : str
-    value : object
-    allowed : str
-        What is allowed, in words.
-    """
-
-    def __init__(self, entry: str, field: str, value: object, allowed: str):
-        super().__init__(f"formulas, {entry}, {field} = {shown(value)} is not allowed: it must be {allowed}")
+    file = "formulas"
 
 
 @dataclass(frozen=True)

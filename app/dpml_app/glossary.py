@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from dpml.exceptions import DpmlError, shown
+from dpml_app.entries import InvalidEntry
 from dpml_app.glossary_help import helps
 from dpml_app.glossary_pictures import PICTURES, picture
 
@@ -28,19 +28,10 @@ FIELDS = {"id": str, "term": str, "says": str, "picture": str, "source": str, "p
 LOOK = "font:inherit;color:inherit;background:none;border:0;border-bottom:1.5px dotted;padding:0;margin:0;cursor:help"
 
 
-class InvalidGlossary(DpmlError, ValueError):
-    """An entry of the glossary is not as it must be.
+class InvalidGlossary(InvalidEntry):
+    """An entry of the glossary is not as it must be."""
 
-    Parameters
-    ----------
-    entry, field : str
-    value : object
-    allowed : str
-        What is allowed, in words.
-    """
-
-    def __init__(self, entry: str, field: str, value: object, allowed: str):
-        super().__init__(f"glossary, {entry}, {field} = {shown(value)} is not allowed: it must be {allowed}")
+    file = "glossary"
 
 
 @dataclass(frozen=True)

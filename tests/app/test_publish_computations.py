@@ -7,19 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.card import SOON
-from dpml_app.publish import compute, shipped, words
-from dpml_app.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS
-from dpml_app.publish.figures import RIVAL_STYLES, AccuracyFigure, ladder_figure, rivals_figure, time_figure
+from dpml_app.publish import compute, shipped
+from dpml_app.publish.figures import RIVAL_STYLES
 from dpml_app.publish.one_release import BEST, look_into, records
 from dpml_app.publish.page import PublishPage
-from dpml_app.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
 from dpml_app.publish.settings import (
     CLASSIFIERS,
-    GRIDS,
     MOST_COLUMNS,
     PUBLISH_DATASETS,
-    SHARE_LADDER,
-    PublishSettings,
     shares_of,
 )
 from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, SWEEP_EPSILONS
@@ -321,140 +316,3 @@ def test_recorded_points_are_the_benchmark_s():
 
 
 # ---- settings, cards and figures ------------------------------------------------------------------------------------
-
-
-def test_shares_are_the_paper_s_by_default_and_always_all_of_epsilon():
-    assert shares_of(PublishSettings.param.publish_share.default) == SHARES
-    for share in SHARE_LADDER:
-        assert sum(shares_of(share)) == pytest.approx(1, abs=1e-12)
-        assert min(shares_of(share)) > 0
-    low, high = PublishSettings.param.publish_share.bounds
-    assert low <= SHARE_LADDER[0] < SHARE_LADDER[-1] <= high
-
-
-def test_cards_ask_for_what_they_show():
-    settings = Settings(page="publish", dataset="toy", epsilon=0.125)
-    page, values = PublishPage(settings, Pool(1)), settings.publish_values()
-    facts = compute.facts("toy")
-    work = {kind.name: page._card(kind).work(values, facts) for kind in page.kinds}
-    near = [e for series, e in work["accuracy"] if series == "table" and e != SOON]
-    assert near[0] in (0.1, 0.16), "what is near the chosen ε comes first"
-    assert sorted(near) == sorted(SWEEP_EPSILONS)
-    assert [x for series, x in work["grids"] if series == "table"] == list(GRIDS)
-    assert [x for series, x in work["shares"] if series == "table"] == list(SHARE_LADDER)
-    assert [x for series, x in work["columns"] if series == "table"] == [1, 2, 3, 4, 6, 8, 10]
-    asked = {(series, e) for series, e in work["rivals"] if series != "true"}
-    assert asked == {(r, e) for r in compute.RIVALS for e in RIVAL_EPSILONS}
-    assert all(c.arguments[-2] == RIVAL_DRAWS for (s, _), c in work["rivals"].items() if s != "true")
-    assert work["time"] == work["rivals"], "one fit is for both cards"
-    assert work["grid"] == work["chances"] == work["cells"]
-    # the chosen place of a ladder is the chunk of the picture, so that it is computed once
-    assert work["grids"]["table", 3000].key == work["accuracy"]["table", SOON].key
-    assert work["shares"]["table", 0.37].key == work["accuracy"]["table", SOON].key
-
-
-def test_figures_hold_the_numbers_they_are_given():
-    figure = AccuracyFigure()
-    figure.show("table", {0.1: np.array([0.6, 0.8]), 1.0: np.array([0.9, 0.9])}, complete=True)
-    assert list(figure.bands["table"].curve.data["mean"]) == pytest.approx([0.7, 0.9])
-    figure.show_gap(0.1, np.array([0.6, 0.8]), 0.85)
-    assert figure.gap.data["text"] == ["15.0 points"]
-    assert (figure.gap.data["mean"], figure.gap.data["true"]) == ([pytest.approx(0.7)], [0.85])
-    figure.show_gap(0.1, np.array([0.9]), 0.85)
-    assert figure.gap.data["text"] == [""], "a table that is better by luck costs nothing"
-    figure.levels["true"].location = 0.85
-    figure.fit()
-    assert figure.plot.y_range.start < 0.6
-    assert figure.plot.y_range.end > 0.9
-    figure.clear()
-    assert list(figure.gap.data["epsilon"]) == []
-    assert figure.levels["true"].location is None
-    for name in ("grids", "shares", "columns"):
-        assert list(ladder_figure(name).bands) == ["table"]
-    for made, column in ((rivals_figure(), "accuracy"), (time_figure(), "seconds")):
-        rows = shipped.recorded("adult", "cart")
-        made.show_recorded(rows, column)
-        assert made.recorded.data["value"] == [row[column] for row in rows]
-        made.show_recorded([], column)
-        assert made.recorded.data["value"] == []
-
-
-def test_figures_of_a_release_hold_it():
-    shown = look_into(*TOY, 0)
-    grid, chances, cells = GridFigure(), ChancesFigure(), CellsFigure()
-    grid.show(shown["taxonomies"], shown["levels"])
-    taken = grid.taken.data
-    assert set(zip(taken["attribute"], taken["level"], strict=True)) == {
-        (t.name, level) for t, level in zip(shown["taxonomies"], shown["levels"], strict=True) if level
-    }
-    assert len(taken["group"]) == sum(
-        t.sizes[level] for t, level in zip(shown["taxonomies"], shown["levels"], strict=True) if level
-    )
-    # boxes of one level cover the width and do not overlap
-    for source in (grid.taken.data, grid.others.data):
-        rows = pd.DataFrame(dict(source))
-        for _, level in rows.groupby(["attribute", "level"]):
-            assert (level["left"].iloc[0], level["right"].iloc[-1]) == (0, 1)
-            assert (level["left"].to_numpy()[1:] == level["right"].to_numpy()[:-1]).all()
-            assert (level["top"] > level["bottom"]).all()
-    chances.show(shown)
-    assert chances.bars.data["chance"] == shown["chances"].tolist()
-    assert chances.drawn.data["chance"] == ([shown["chance"]] if shown["place"] < BEST else [])
-    cells.lay_out(("centred", "shifted"))
-    cells.show(shown, ("centred", "shifted"))
-    assert cells.classes[1].data["noisy"] == shown["noisy"][:, 1].tolist()
-    assert cells.classes[0].data["true"] == shown["true"][:, 0].tolist()
-    assert [item.visible for item in cells.items] == [True, True, False, False, False, False]
-    for figure in (grid, chances, cells):
-        figure.clear()
-    assert list(grid.words.data["text"]) == list(chances.bars.data["name"]) == list(cells.rows.data["name"]) == []
-
-
-def test_a_grid_of_one_cell_and_classes_of_any_number_are_shown():
-    shown = look_into("toy", "add-remove", 0.5, 1, 0.37, 0)
-    assert (shown["chosen"], shown["n_cells"], shown["place"], shown["chance"]) == ("one cell", 1, 0, 1.0)
-    grid = GridFigure()
-    grid.show(shown["taxonomies"], shown["levels"])
-    assert list(grid.taken.data["group"]) == []
-    many = look_into("glass", "add-remove", 1.0, 100, 0.37, 0)
-    classes = load("glass").class_names
-    cells = CellsFigure()
-    cells.lay_out(classes)
-    cells.show(many, classes)
-    assert [len(source.data["y"]) for source in cells.classes] == [len(many["cells"])] * 6
-
-
-# ---- words ----------------------------------------------------------------------------------------------------------
-
-
-def test_headline_says_the_gap_with_an_interval_and_never_a_gain_of_publishing():
-    values = {"epsilon": 0.1, "publish_classifier": "cart"}
-    table = np.array([0.83, 0.84, 0.838])
-    models = {"cells": np.array([0.82]), "linear": np.array([0.86])}
-    text = words.headline(values, table, 0.85, models)
-    low, high = np.quantile(table, [0.05, 0.95])
-    for share in (table.mean(), low, high, 0.85):
-        assert words.percent(float(share)) in text
-    assert f"publishing costs <b>{words.points(0.85 - table.mean())}</b>" in text
-    assert f"A linear model for the same ε: {words.points(0.86 - table.mean())} more" in text
-    assert "nothing that one can see" in words.headline(values, table, 0.8, models)
-    assert "Its cells as a model for the same ε: 1.6 points less" in words.headline(
-        values, table, 0.85, {"cells": np.array([0.82])}
-    )
-    assert words.headline(values, None, 0.85, {}) == "<p>Computing…</p>"
-
-
-def test_what_cards_say_is_what_they_show():
-    found = {10: np.array([0.7, 0.8]), 1000: np.array([0.9])}
-    text = words.ladder("grids", {"epsilon": 0.5}, found)
-    assert "<b>90.0" in text
-    assert "Θ = 1,000" in text
-    assert "the worst 75.0" in text
-    said = words.rivals("accuracy", {"pph": {0.1: np.array([0.7])}, "diffgen": {0.1: np.array([0.8]), 1.0: found[10]}})
-    assert said.index("DiffGen") < said.index("PPH")
-    said = words.rivals("seconds", {"pph": {0.1: np.array([0.2])}, "diffgen": {0.1: np.array([0.8])}})
-    assert said.index("PPH <b>0.2 s") < said.index("DiffGen <b>0.8 s")
-    shown = look_into(*TOY, 0)
-    assert shown["chosen"] in words.release("grid", shown)
-    assert f"Of {shown['n_candidates']}" in words.release("chances", shown)
-    assert words.ladder("shares", {"epsilon": 1.0}, {}) == "Computing…"

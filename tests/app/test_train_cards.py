@@ -159,6 +159,12 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
         ("train_model", "svm"),
         ("train_feature", 0),
         ("train_noise", "gaussian"),
+        ("train_family", "trees"),
+        ("train_linear", ["l1", "magic"]),
+        ("train_lambda", 3.0),
+        ("train_functional", "best"),
+        ("train_tune", "gamma"),
+        ("train_shown", "binned"),
     ],
 )
 def test_bad_value_is_named_and_not_taken(name, value):

@@ -7,15 +7,15 @@ from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.card import NOW, SOON
-from dpml_app.train.compute import nb_facts, nb_measure
+from dpml_app.train.compute import nb_measure
 from dpml_app.train.linear_compute import (
     linear_facts,
     linear_measure,
     linear_weights,
     public_lambda,
 )
-from dpml_app.train.methods import EVERY, LINEAR, options_of
-from dpml_app.train.page import TrainPage, with_levels
+from dpml_app.train.methods import EVERY, LINEAR
+from dpml_app.train.page import TrainPage
 from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
 from dpml_app.train.settings import RULE
 from dpml_app.train.size import SizeCard
@@ -23,21 +23,7 @@ from dpml_app.train.tuning import HINDSIGHT, TUNING_EPSILONS, TuningCard
 from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, tuning_measure
 from dpml_app.train.weights import WeightsCard
 from dpml_app.work.pool import Chunk, Pool
-
-
-def values_of(**changes):
-    settings = Settings()
-    settings.param.update(**{"train_family": "linear", **changes})
-    return settings.train_values()
-
-
-def facts_of(name):
-    return with_levels(nb_facts(name), linear_facts(name))
-
-
-def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
-    options = options_of(method, values_of(dataset=name, **more))
-    return linear_measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]
+from train_linear import facts_of, measured, values_of
 
 
 def done(panel, values, facts):
@@ -197,25 +183,6 @@ def test_the_chosen_setting_comes_first_and_tuning_last():
     kinds = [chunk.function is tuning_measure for chunk in order]
     assert kinds == sorted(kinds)
     assert order[0].arguments[3] == values["epsilon"]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("train_family", "trees"),
-        ("train_linear", ["l1", "magic"]),
-        ("train_lambda", 3.0),
-        ("train_functional", "best"),
-        ("train_tune", "gamma"),
-        ("train_shown", "binned"),
-    ],
-)
-def test_bad_value_is_named_and_not_taken(name, value):
-    settings = Settings()
-    before = settings.param.values()
-    (problem,) = settings.assign({name: value})
-    assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
-    assert settings.param.values() == before
 
 
 def test_results_of_the_families_have_keys_of_their_own():

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from dpml_app.state import Settings
 from dpml_app.train import tuning as train_tuning
 from dpml_app.train.accuracy import AccuracyCard, fewer_draws
 from dpml_app.train.card import NOW, asked, chosen
-from dpml_app.train.compute import nb_facts
 from dpml_app.train.linear_compute import (
     exact_weights,
     lambda_without_noise,
@@ -17,12 +15,12 @@ from dpml_app.train.linear_compute import (
     rule_takes,
 )
 from dpml_app.train.methods import DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
-from dpml_app.train.page import with_levels
 from dpml_app.train.size import SizeCard
 from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TuningCard
 from dpml_app.train.tuning_compute import candidates, costs_of, tuning_measure
 from dpml_app.train.weights import WeightsCard
 from sklearn.linear_model import LogisticRegression as Plain
+from train_linear import facts_of, measured, values_of
 
 from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal
 from dpml.classifiers.linear_classifier import LinearClassifier
@@ -40,21 +38,6 @@ ESTIMATORS = {
     "genetic": (PrivGene, {}),
     "descent": (LogisticRegression, {"method": "noisy-descent"}),
 }
-
-
-def values_of(**changes):
-    settings = Settings()
-    settings.param.update(**{"train_family": "linear", **changes})
-    return settings.train_values()
-
-
-def facts_of(name):
-    return with_levels(nb_facts(name), linear_facts(name))
-
-
-def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
-    options = options_of(method, values_of(dataset=name, **more))
-    return linear_measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]
 
 
 @pytest.mark.parametrize("method", LINEAR)

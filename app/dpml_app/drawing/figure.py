@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bokeh.core.properties import value
 from bokeh.models import (
     BoxZoomTool,
     ColumnDataSource,
     CustomJS,
     CustomJSTickFormatter,
     FixedTicker,
+    GlyphRenderer,
     NumeralTickFormatter,
     PanTool,
     ResetTool,
@@ -64,6 +66,11 @@ def new_figure(name: str, **options) -> figure:
         axis.axis_label_text_font_size = "15px"
         axis.major_label_text_font_size = "14px"
     return p
+
+
+def write(p: figure, x: Any, y: Any, text: str, **look: Any) -> GlyphRenderer:
+    """Write a column of texts on a canvas, in the font of the axes."""
+    return p.text(x, y, text, text_font=value(FONT), **look)
 
 
 def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", grid: Any = None) -> None:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers import AutoClassifier
-from dpml.classifiers.automatic import Layout, default_plan, release_table
+from dpml.classifiers.automatic import Layout, Plan, default_plan, release_table
+from dpml.schema import Schema
 from dpml.studies import raw_table
 from dpml.studies import without_noise as noiseless
 from dpml_app.data import dataset
@@ -37,11 +38,19 @@ METHOD_WORDS = {
 }
 
 
+@lru_cache(maxsize=2)  # a data set that is shown, and the one before
+def _table(name: str) -> tuple[Schema, Any, Any]:
+    return raw_table(dataset(name))
+
+
+def _plan(name: str, relation: str, epsilon: float) -> Plan:
+    schema, train, _test = _table(name)
+    return default_plan(schema, epsilon, schema.public_count(train, relation) or schema.n_lower, relation=relation)
+
+
 def rule(name: str, relation: str, epsilon: float) -> str:
     """Return which method the library's public rule chooses: a key of `METHOD_WORDS`."""
-    schema, train, _test = raw_table(dataset(name))
-    n = schema.public_count(train, relation) or schema.n_lower
-    plan = default_plan(schema, epsilon, n, relation=relation)
+    plan = _plan(name, relation, epsilon)
     if plan.kind != "table":
         return plan.kind
     return "both" if plan.addition == "weights" and plan.grid_share else plan.addition
@@ -53,15 +62,14 @@ def private(name: str, relation: str, epsilon: float, seed: int) -> dict[str, Fl
     ``accuracy`` has shape (draws,), ``recall`` (draws, C): the share of each class that is classified correctly, and
     ``groups`` (draws, G) the same of each group of people that the data set's card names.
     """
-    data = dataset(name)
-    found = [_right(data, _predicted(data, relation, epsilon, [seed, draw])) for draw in range(DRAWS)]
+    found = [_right(name, _predicted(name, relation, epsilon, [seed, draw])) for draw in range(DRAWS)]
     return {key: np.array([one[key] for one in found]) for key in ("accuracy", "recall", "groups")}
 
 
-def _predicted(data: Any, relation: str, epsilon: float, seed: list[int]) -> NDArray:
-    schema, train, test = raw_table(data)
+def _predicted(name: str, relation: str, epsilon: float, seed: list[int]) -> NDArray:
+    schema, train, test = _table(name)
     model = AutoClassifier(epsilon, relation=relation, schema=schema, random_state=np.random.default_rng(seed))
-    predicted: NDArray = model.fit(train, np.asarray(schema.classes)[data.y_train]).predict(test)
+    predicted: NDArray = model.fit(train, np.asarray(schema.classes)[dataset(name).y_train]).predict(test)
     return predicted
 
 
@@ -72,8 +80,9 @@ def members(data: Any) -> FloatArray:
     return np.asarray(data.X_test[:, list(data.groups.values())], dtype=float)
 
 
-def _right(data: Any, predicted: NDArray) -> dict[str, Any]:
-    hit = np.asarray(predicted) == np.asarray(raw_table(data)[0].classes)[data.y_test]
+def _right(name: str, predicted: NDArray) -> dict[str, Any]:
+    data = dataset(name)
+    hit = np.asarray(predicted) == np.asarray(_table(name)[0].classes)[data.y_test]
     counts = np.bincount(data.y_test, minlength=data.schema.n_classes)
     hits = np.bincount(data.y_test, weights=hit, minlength=data.schema.n_classes)
     groups = members(data)
@@ -87,26 +96,24 @@ def _right(data: Any, predicted: NDArray) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def without_noise(name: str, relation: str, method: str) -> dict[str, Any]:
     """Return the accuracy and the shares of a method without noise, the best of some settings, and their ε."""
-    data = dataset(name)
     own = [epsilon for epsilon in EPSILONS if rule(name, relation, epsilon) == method]
     with noiseless():
         if method in ("words", "linear"):
-            tried = [(epsilon, _predicted(data, relation, epsilon, [0])) for epsilon in own[:: max(len(own) // 6, 1)]]
+            tried = [(epsilon, _predicted(name, relation, epsilon, [0])) for epsilon in own[:: max(len(own) // 6, 1)]]
         else:
-            tried = _tables(data, relation, own)
-    found = [{**_right(data, predicted), "parameter": epsilon} for epsilon, predicted in tried]
+            tried = _tables(name, relation, own)
+    found = [{**_right(name, predicted), "parameter": epsilon} for epsilon, predicted in tried]
     return max(found, key=lambda one: float(one["accuracy"]))
 
 
-def _tables(data: Any, relation: str, own: list[float]) -> list[tuple[float, NDArray]]:
+def _tables(name: str, relation: str, own: list[float]) -> list[tuple[float, NDArray]]:
     """Return what the plans of the smallest and the largest ε predict, each with the regulariser of any ε."""
-    schema, train, test = raw_table(data)
-    train, test = (schema.check_features(part)[0] for part in (train, test))
-    n = schema.public_count(train, relation) or schema.n_lower
-    plans = dict.fromkeys(default_plan(schema, epsilon, n, relation=relation) for epsilon in (own[0], own[-1]))
+    schema, *parts = _table(name)
+    train, test = (schema.check_features(part)[0] for part in parts)
+    plans = dict.fromkeys(_plan(name, relation, epsilon) for epsilon in (own[0], own[-1]))
     found = []
     for plan, epsilon in itertools.product(plans, SETTINGS):
         noise: dict[str, Any] = {"relation": relation, "rng": np.random.default_rng(0)}
-        [model] = release_table(Layout.of(schema), train, data.y_train, plan, epsilon, **noise)
+        [model] = release_table(Layout.of(schema), train, dataset(name).y_train, plan, epsilon, **noise)
         found.append((epsilon, np.asarray(schema.classes)[model.log_probabilities(test).argmax(axis=1)]))
     return found

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 import numpy as np
-from bokeh.core.properties import value
 from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, Span
 from numpy.typing import NDArray
 
-from dpml_app.drawing.figure import EPSILON_TICKS, FONT, empty, empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.figure import EPSILON_TICKS, empty, empty_source, epsilon_axis, new_figure, write
 from dpml_app.drawing.looks import BLUE, COST, OVERLAY, REFERENCE
 from dpml_app.settings import EPSILONS
 
@@ -72,13 +71,13 @@ class CostFigure:
         p.scatter(
             "epsilon", "mean", source=self.gap, size=17, color=BLUE, line_color="white", line_width=2.5, level=OVERLAY
         )
-        p.text(
+        write(
+            p,
             "epsilon",
             "plain",
             "text",
             source=self.gap,
             color=COST,
-            text_font=value(FONT),
             text_font_size="20px",
             text_font_style="bold",
             text_align="align",
@@ -89,13 +88,13 @@ class CostFigure:
             level=OVERLAY,
             name="cost-words",
         )
-        p.text(
+        write(
+            p,
             "x",
             "y",
             "text",
             source=self.names,
             color="color",
-            text_font=value(FONT),
             text_font_size="15px",
             text_font_style="bold",
             text_baseline="middle",

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bokeh.core.properties import value
 from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d, Span
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml_app.drawing.bands import Band, Bands, focus
-from dpml_app.drawing.figure import FONT, empty, empty_source, epsilon_axis, new_figure, percent_axis
+from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, percent_axis, write
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import COST, EXACT, LOOKS, OVERLAY, REFERENCE, Style
 from dpml_app.publish.settings import GRIDS, SHARE_LADDER
@@ -122,13 +121,13 @@ class AccuracyFigure(LinesFigure):
         self.gap = empty_source("publish-gap", "epsilon", "mean", "true", "middle", "text", "align", "off")
         p.segment("epsilon", "mean", "epsilon", "true", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         p.scatter("epsilon", "mean", source=self.gap, size=15, color=TABLE.color, line_color="white", level=OVERLAY)
-        p.text(
+        write(
+            p,
             "epsilon",
             "middle",
             "text",
             source=self.gap,
             color=COST,
-            text_font=value(FONT),
             text_font_size="19px",
             text_font_style="bold",
             text_align="align",

@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 from bokeh.core.properties import value
-from bokeh.models import FixedTicker, HoverTool, NumeralTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter, Range1d
+from bokeh.plotting import figure
 
 from dpml.schema import Taxonomy
-from dpml_app.drawing.figure import FONT, empty, empty_source, new_figure
+from dpml_app.drawing.figure import empty, empty_source, new_figure, write
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.looks import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.publish.one_release import BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN
@@ -29,6 +30,11 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
 
 
+def _name_bars(p: figure, source: ColumnDataSource, above: int) -> None:
+    """Write the names of rows above their bars."""
+    write(p, 0, "y", "name", source=source, color=REFERENCE, text_font_size="13px", y_offset=above, x_offset=3)
+
+
 class GridFigure:
     """Attributes below one another, each with the levels of its taxonomy; the level that is taken is filled."""
 
@@ -45,13 +51,12 @@ class GridFigure:
         others = p.quad(source=self.others, fill_color=REFERENCE, fill_alpha=0.1, line_color=REFERENCE, **edges)
         taken = p.quad(source=self.taken, fill_color=BLUE, line_color="white", **edges)
         look = {
-            "text_font": value(FONT),
             "text_font_size": "12px",
             "text_baseline": "middle",
             "x_offset": 4,
             "color": "white",
         }
-        p.text("x", "y", "text", source=self.words, **look)
+        write(p, "x", "y", "text", source=self.words, **look)
         tips = [("", "@attribute"), ("level", "@level"), ("group", "@group")]
         p.add_tools(HoverTool(renderers=[taken, others], tooltips=tips))
 
@@ -107,23 +112,12 @@ class ChancesFigure:
         bars = p.hbar("y", right="chance", height=0.4, source=self.bars, color=BLUE)
         p.scatter("chance", "y", source=self.drawn, marker="star", size=17, color=ORANGE, line_color="white")
         look = {
-            "text_font": value(FONT),
             "text_font_size": "14px",
             "text_font_style": "bold",
             "text_baseline": "middle",
         }
-        p.text("chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
-        p.text(
-            0,
-            "y",
-            "name",
-            source=self.bars,
-            color=REFERENCE,
-            text_font=value(FONT),
-            text_font_size="13px",
-            y_offset=-11,
-            x_offset=3,
-        )
+        write(p, "chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
+        _name_bars(p, self.bars, -11)
         tips = [("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}")]
         p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 
@@ -165,17 +159,7 @@ class CellsFigure:
         p.height = 640
         p.yaxis.visible = p.ygrid.visible = False
         self.rows = empty_source("publish-cells-rows", "y", "name")
-        p.text(
-            0,
-            "y",
-            "name",
-            source=self.rows,
-            color=REFERENCE,
-            text_font=value(FONT),
-            text_font_size="13px",
-            y_offset=-9,
-            x_offset=3,
-        )
+        _name_bars(p, self.rows, -9)
         legend = PlotLegend(p, 2, hides=True, location=(0, 0))
         columns = ("y", "true", "noisy", "name", "of")
         self.classes, self.items = [], []

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bokeh.core.properties import value
 from bokeh.models import (
     ColumnDataSource,
     FactorRange,
@@ -31,6 +30,7 @@ from dpml_app.drawing.figure import (
     p_range,
     percent_axis,
     set_ticks,
+    write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY
@@ -277,15 +277,15 @@ class FeatureFigure:
         self.bars = empty_source("select-bars", "row", "records", "label", "color", "name")
         bars = p.hbar("row", height=0.8, right="records", source=self.bars, color="color")
         p.add_tools(HoverTool(renderers=[bars], tooltips=[("feature", "@name"), ("records", "@label")]))
-        p.text(
+        write(
+            p,
             "records",
             "row",
-            text="label",
+            "label",
             source=self.bars,
             x_offset=6,
             text_baseline="middle",
             text_color=REFERENCE,
-            text_font=value(FONT),
         )
 
     def show(self, name: str, classes: Sequence[str], found: Mapping[str, Any]) -> None:

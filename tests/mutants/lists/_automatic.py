@@ -6,7 +6,7 @@ from mutants.mutant import Mutant
 ROOM, TESTS = "dpml.classifiers.automatic", "test_classifiers_automatic.py"
 WHOLE = "test_classifiers_automatic_estimator.py"
 NORM, ONE_HOT = "dpml.mechanisms.one_hot", "test_mechanisms_one_hot.py"
-LOSSES = "test_classifiers_linear_perturbation.py"
+LOSSES = "test_classifiers_linear_one_hot.py"
 DESCRIBED = "test_schema_describe.py"
 RULE = f"{WHOLE}::test_the_rule_counts_records_for_each_weight"
 FORMULA = f"{TESTS}::test_shrunken_models_follow_the_formula"

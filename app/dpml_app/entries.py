@@ -1,0 +1,26 @@
+"""The fault of an entry in one of the app's files of texts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dpml.exceptions import DpmlError, shown
+
+__all__ = ["InvalidEntry"]
+
+
+class InvalidEntry(DpmlError, ValueError):
+    """An entry of a file is not as it must be.
+
+    Parameters
+    ----------
+    entry, field : str
+    value : object
+    allowed : str
+        What is allowed, in words.
+    """
+
+    file: ClassVar[str]
+
+    def __init__(self, entry: str, field: str, value: object, allowed: str):
+        super().__init__(f"{self.file}, {entry}, {field} = {shown(value)} is not allowed: it must be {allowed}")

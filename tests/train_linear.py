@@ -1,0 +1,22 @@
+"""The settings, facts and accuracies of the app's linear models, for tests of their computations and cards."""
+
+from dpml_app.state import Settings
+from dpml_app.train.compute import nb_facts
+from dpml_app.train.linear_compute import linear_facts, linear_measure
+from dpml_app.train.methods import options_of
+from dpml_app.train.page import with_levels
+
+
+def values_of(**changes):
+    settings = Settings()
+    settings.param.update(**{"train_family": "linear", **changes})
+    return settings.train_values()
+
+
+def facts_of(name):
+    return with_levels(nb_facts(name), linear_facts(name))
+
+
+def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
+    options = options_of(method, values_of(dataset=name, **more))
+    return linear_measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]
