@@ -43,6 +43,8 @@ RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "weights later": {(plan, "ENOUGH"): 20},
     "grid earlier": {(plan, "ENOUGH_FOR_BOTH"): 100, (plan, "ENOUGH_FOR_CLASSES"): 33},
     "grid later": {(plan, "ENOUGH_FOR_BOTH"): 900, (plan, "ENOUGH_FOR_CLASSES"): 300},
+    "no small grid": {(plan, "ENOUGH_FOR_SMALL"): 300},
+    "trusted small grid": {(plan, "TRUST"): 1.0},
     "larger grid": {(plan, "GRID_SHARE"): {"counts": 0.95, "weights": 0.6}},
     "smaller grid": {(plan, "GRID_SHARE"): {"counts": 0.6, "weights": 0.25}},
     "looser weights": {(additive, "REGULARISED"): 0.5},

@@ -10,6 +10,7 @@ from dpml_app.noise import compute as noise
 from dpml_app.noise.controls import points_of
 from dpml_app.noise.points import LOWER, UPPER
 from dpml_app.noise.settings import BETA_SHARES
+from dpml_app.train.chunks import measured
 from lesson_checks import check
 
 from dpml.catalogue import CATALOGUE
@@ -211,3 +212,28 @@ def fifty_points(s):
 @check
 def gap_is_local(s):
     return abs(local(s) - smooth(s)) < 1e-9
+
+
+# ---- which model? ----------------------------------------------------------------------------------------------------
+
+
+def of_method(s, method):
+    chunk = measured(method, s.train_values(), s.epsilon)
+    return 100 * chunk.function(*chunk.arguments)["accuracy"].mean()
+
+
+@check
+def trained_here(s, method):
+    """Percent that a method of the page is right for."""
+    return of_method(s, method)
+
+
+@check
+def begun_with(s):
+    return of_method(s, "auto")
+
+
+@check
+def better_than(s, method):
+    """Whether the classifier to begin with is right more often than a method."""
+    return of_method(s, "auto") > of_method(s, method)

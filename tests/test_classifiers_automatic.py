@@ -1,5 +1,6 @@
 """The classifier to begin with: its parts against naive references, its rule, and what its fit costs and says."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.special import expit
 from dpml.classifiers.automatic import Layout, default_n_cells, histograms, quantile_levels
 from dpml.classifiers.automatic.additive import (
     LOSS,
+    MOST_MARGIN,
     Additive,
     columns_of_attributes,
     grid_margin,
@@ -25,6 +27,7 @@ from dpml.classifiers.automatic.additive import (
     started_table,
 )
 from dpml.classifiers.automatic.bins import CELLS, CLEAR, WORTH, pruned, release_histograms
+from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS
 from dpml.classifiers.automatic.tables import cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, grid_counts
@@ -192,6 +195,17 @@ def test_a_twin_has_the_bins_of_equal_width_and_no_column():
         assert others_of(binned, released(binned, X, codes, chosen)[1]) == others
 
 
+def test_private_bins_have_more_groups_and_of_many_attributes_no_twin():
+    features = [Feature(f"x{i}", "numeric", lower=0, upper=16) for i in range(8)]
+    levels = [[8.0], [4.0, 8.0, 12.0], [2.0 * k for k in range(1, 8)], [1.0 * k for k in range(1, 16)]]
+    for number, twins in ((4, 4), (5, 0)):
+        layout = Layout.of(Schema(tuple(features[:number]))).with_levels(dict.fromkeys(range(number), levels))
+        assert len(layout.twins) == twins
+        assert layout.sizes == (MOST_PRIVATE_GROUPS,) * number
+    assert Layout.of(Schema(tuple(features[:2]))).sizes == (MOST_GROUPS,) * 2
+    assert replace(Layout.of(Schema(tuple(features[:2]))), most_groups=4).sizes == (4, 4)
+
+
 def test_scores_of_counts_are_naive_bayes_beside_the_grid():
     X, codes, layout = checked(n=3000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
@@ -200,7 +214,7 @@ def test_scores_of_counts_are_naive_bayes_beside_the_grid():
     exact = group_counts(groups, codes, layout, 2)[:, columns_of_attributes(layout, others)]
     shares = np.bincount(codes) / len(codes)
     log_cells = np.log(cell_probabilities(grid))
-    model = scores_of_counts(exact, 0.0, layout, others, shares, log_cells)
+    model = scores_of_counts(exact, 0.0, layout, others, shares, log_cells, 0.25)
     found = model.scores(cells_of(grid, records.places)[:5], groups[:5])
     for i in range(5):
         for c in (0, 1):
@@ -215,7 +229,7 @@ def test_scores_of_counts_are_naive_bayes_beside_the_grid():
 def test_noise_alone_adds_nothing():
     _, _, layout = checked(n=100)
     noisy = np.random.default_rng(0).laplace(scale=10, size=(2, 15))
-    model = scores_of_counts(noisy, 1e7, layout, (0, 1, 2, 3), np.array([0.9, 0.1]), np.zeros((2, 1)))
+    model = scores_of_counts(noisy, 1e7, layout, (0, 1, 2, 3), np.array([0.9, 0.1]), np.zeros((2, 1)), 1.0)
     assert np.ptp(model.groups, axis=0).max() < 1e-4
 
 
@@ -279,6 +293,21 @@ def test_much_noise_leaves_the_answer_of_the_grid():
     found = model.scores(cell, groups)[:, 0]
     assert np.isfinite(found).all()
     assert np.corrcoef(found, np.log(p[1] / p[0])[cell])[0, 1] > 0.5
+
+
+def test_weights_start_where_they_trust_the_grid():
+    X, codes, layout = checked(n=2000)
+    records, grid = released(layout, X, codes, (1, 1, 0, 0))
+    p = cell_probabilities(grid)
+    cell, groups = cells_of(grid, records.places), layout.groups(records.places)
+    found = []
+    for trust in (1.0, 0.25):
+        options = {"layout": layout, "epsilon": 1e-5, "rng": np.random.default_rng(0), "trust": trust}
+        [model] = release_started(records, groups, cell, p, **options)
+        found.append(model.cells)
+    # the noise is the same, and so large that the records say nothing
+    expected = 0.75 * MOST_MARGIN * grid_margin(p[1])
+    np.testing.assert_allclose((found[0] - found[1])[0], expected, rtol=1e-3)
 
 
 def test_no_grid_says_nothing():

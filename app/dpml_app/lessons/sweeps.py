@@ -29,8 +29,12 @@ from dpml_app.publish import compute as compute_tables
 from dpml_app.publish import shipped
 from dpml_app.publish.figures import STYLES
 from dpml_app.select import compute as select
-from dpml_app.settings import EPSILONS, LAMBDAS
+from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS
 from dpml_app.state import Settings
+from dpml_app.train.card import trained
+from dpml_app.train.chunks import measured
+from dpml_app.train.compute import nb_facts
+from dpml_app.train.methods import styles
 from dpml_app.work.pool import Chunk
 
 __all__ = ["PAGES", "Bars", "Line", "Sweep", "sweep_of"]
@@ -227,6 +231,19 @@ def _publish(step: Step, settings: Settings) -> Sweep:
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
 
+def _train(step: Step, settings: Settings) -> Sweep:
+    values, known = settings.train_values(), nb_facts(settings.dataset)
+    shown = trained(values, known)
+    chunks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
+    lines = [
+        _line(look, [100 * chunk.function(*chunk.arguments)["accuracy"] for chunk in chunks[method]])
+        for method, look in styles(shown, known).items()
+    ]
+    lines.append(_level("A guess", 100 * known["accuracy"]["majority"], len(SWEEP_EPSILONS)))
+    title = f"{known['title']}: percent of test records that are classified rightly"
+    return Sweep(title, "ε", SWEEP_EPSILONS, settings.epsilon, lines, percent=True)
+
+
 def _audit(step: Step, settings: Settings) -> Sweep | Bars:
     key = settings.audit_key(settings.audit_values())
     whole = [audit.exact((key[0], epsilon, *key[2:])) for epsilon in AUDIT_EPSILONS]
@@ -261,6 +278,7 @@ _MADE: dict[str, Callable[[Step, Settings], Sweep | Bars]] = {
     "noise": _noise,
     "select": _select,
     "publish": _publish,
+    "train": _train,
     "evaluate": _evaluate,
 }
 PAGES = tuple(_MADE)

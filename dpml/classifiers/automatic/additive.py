@@ -35,14 +35,16 @@ __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_s
 
 FloatArray = NDArray[np.float64]
 LOSS = ClippedLogistic()
-# what all attributes outside the grid count for together, in attributes: w = 0.25·min(1, 8/A)
-WEIGHT, MOST_ATTRIBUTES = 0.25, 8.0
+# what all attributes outside the grid count for together, in attributes: the plan's weight times min(1, 8/A)
+MOST_ATTRIBUTES = 8.0
 # ones at the pooled rate for each group, in scales of the noise
-SHRINKAGE = 0.5
+SHRINKAGE = 1.0
 # margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
 MOST_MARGIN = 4.0
 # the regulariser of the weights, in standard deviations of the noise; never below the least one
 REGULARISED, LEAST_LAMBDA = 1.0, 0.01
+# curvature of the loss at one record: half of the largest
+CURVED = LOSS.curvature / 2
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,14 @@ class Additive:
     groups : ndarray of float, shape (K, columns of the additive part)
     margins : bool
         Whether a score is a margin of `ClippedLogistic` (K = 1 for two classes), and not a log probability.
+    slope : float
+        What stated log odds are multiplied with: see `slope_of`.
     """
 
     cells: FloatArray
     groups: FloatArray
     margins: bool
+    slope: float = 1.0
 
     def scores(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
         """Return the scores of records, shape (n, K)."""
@@ -138,7 +143,13 @@ def release_others(
 
 
 def scores_of_counts(
-    noisy: FloatArray, scale: float, layout: Layout, others: Sequence[int], shares: FloatArray, log_cells: FloatArray
+    noisy: FloatArray,
+    scale: float,
+    layout: Layout,
+    others: Sequence[int],
+    shares: FloatArray,
+    log_cells: FloatArray,
+    weight: float,
 ) -> Additive:
     """Return the model of released counts. Post-processing.
 
@@ -153,8 +164,10 @@ def scores_of_counts(
         Released shares of the classes. A class gets its share of the ones that shrink the counts to uniform ones.
     log_cells : ndarray of float, shape (C, cells)
         Log probabilities of the cells.
+    weight : float
+        Of the log likelihood ratios of up to eight attributes, beside a cell's.
     """
-    weight = WEIGHT * min(1.0, MOST_ATTRIBUTES / max(len(others), 1))
+    weight *= min(1.0, MOST_ATTRIBUTES / max(len(others), 1))
     groups = np.zeros((len(noisy), int(sum(layout.sizes))))
     start = 0
     for a in others:
@@ -212,6 +225,7 @@ def release_started(
     layout: Layout,
     epsilon: float,
     *,
+    trust: float = 1.0,
     relation: str = "add-remove",
     draws: int = 1,
     rng: np.random.Generator,
@@ -232,10 +246,13 @@ def release_started(
         Of the released grid.
     layout : Layout
         Of the groups.
+    trust : float
+        The regulariser pulls to this times the grid's log odds.
     """
     C = records.n_classes
     classes = [1] if C == 2 else list(range(C))
     own = equal_share(epsilon, len(classes))
+    slopes: list[float] = []
     cells = np.empty((draws, len(classes), probabilities.shape[1]))
     weights = np.empty((draws, len(classes), int(sum(layout.sizes))))
     for k, c in enumerate(classes):
@@ -243,14 +260,15 @@ def release_started(
         table, norm, groups_of = started_table(groups, offset[cell], layout)
         length = norm.sensitivity
         centre = np.zeros(table.shape[1])
-        centre[-2] = MOST_MARGIN / length
+        centre[-2] = trust * MOST_MARGIN / length
         reg_lambda = started_lambda(own, norm, relation)
+        slopes.append(slope_of(reg_lambda, layout))
         options: dict[str, Any] = {"relation": relation, "norm": norm, "centre": centre, "loss": LOSS}
         signs = np.where(records.codes == c, 1.0, -1.0)
         theta = release_objective(table, signs, own, reg_lambda, **options, draws=draws, rng=rng) * length
         cells[:, k] = theta[:, [-2]] * offset + theta[:, [-1]]
         weights[:, k] = theta[:, :-2] @ groups_of
-    return [Additive(*part, True) for part in zip(cells, weights, strict=True)]
+    return [Additive(*part, True, max(slopes)) for part in zip(cells, weights, strict=True)]
 
 
 def started_lambda(epsilon: float, norm: OneHotNorm, relation: str) -> float:
@@ -260,6 +278,22 @@ def started_lambda(epsilon: float, norm: OneHotNorm, relation: str) -> float:
     """
     noise = replace(norm, epsilon=epsilon, sensitivity=FACTOR[relation] * norm.sensitivity)
     return max(REGULARISED * noise.deviation, LEAST_LAMBDA)
+
+
+def slope_of(reg_lambda: float, layout: Layout) -> float:
+    """Return what the log odds of regularised weights are multiplied with to be probabilities. Post-processing.
+
+    The loss' curvature along one weight is about H = n·x²·`CURVED`, where x² is the mean square of its column if an
+    attribute's groups are equally frequent, and n the public number of records. So λ shrinks the weight to about
+    1/(1 + λ/H) of itself. A score with noise should be nearer to 0 than the one without, so half of that, as a factor,
+    stays: the slope is √(1 + λ/H). It is the same for all records, and changes no prediction and no order.
+    """
+    told = [size for size in layout.sizes if size > 1]
+    n_weights, q = sum(told) - len(told), sum(1 - 1 / d for d in told) + 2
+    if not n_weights:
+        return 1.0
+    square = (q - 2) / (n_weights * q)
+    return math.sqrt(1 + reg_lambda / (CURVED * square * (layout.schema.n_lower or 1)))
 
 
 def grid_margin(probability: FloatArray) -> FloatArray:

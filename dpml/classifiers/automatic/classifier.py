@@ -46,7 +46,8 @@ class AutoClassifier(PrivateClassifier):
     - *A table of attributes.* Numbers are cut at noisy quantiles, or in equal widths where the noise would hide them.
       With few records for each weight a grid over a few attributes is chosen privately, as by
       `dpml.classifiers.PrivPfCClassifier`, and the other attributes are added by noisy counts. With more records there
-      is a linear classifier of all attributes, and with many a linear classifier that starts at a grid's answer.
+      is a linear classifier of all attributes, soon with a small grid beside it, and with many one that starts at a
+      grid's answer. Its probabilities are stretched by what the regulariser is known to shrink.
     - *Words.* Naive Bayes with noisy counts that are shrunk one by one, or `dpml.classifiers.LinearClassifier`.
 
     Released: what these methods release. Without a stated number of records, a noisy one.

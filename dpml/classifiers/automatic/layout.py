@@ -20,27 +20,32 @@ from dpml.schema import Feature, Schema, Taxonomy
 
 __all__ = ["Attribute", "Layout"]
 
-# groups of an attribute of numbers in the additive part of a model
-MOST_GROUPS = 8
+# groups of an attribute of numbers in the additive part of a model: of equal width, and of private bins, of which those
+# in the middle hide nothing but those at the ends may be wide
+MOST_GROUPS, MOST_PRIVATE_GROUPS = 8, 16
+# numbers have twins where there are so many attributes with them: a search over many finds grids of few attributes only
+MOST_TWINNED = 8
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute: the columns of the table that it is read from, and its domain."""
+    """One attribute: the columns of the table that it is read from, its domain, and whether its bins are private."""
 
     columns: tuple[int, ...]
     feature: Feature
+    private: bool = False
 
     @property
     def taxonomy(self) -> Taxonomy:
         """The levels at which its values are told apart."""
         return self.feature.taxonomy
 
-    @property
-    def level(self) -> int:
-        """The level of the additive part: the finest one, but at most `MOST_GROUPS` groups of numbers."""
+    def level(self, most_groups: int) -> int:
+        """Return the level of the additive part: the finest one, but at most so many groups of numbers."""
         sizes = self.taxonomy.sizes
-        most = MOST_GROUPS if self.feature.kind == "numeric" else sizes[-1]
+        most = sizes[-1]
+        if self.feature.kind == "numeric":
+            most = MOST_PRIVATE_GROUPS if self.private else most_groups
         return max(level for level, size in enumerate(sizes) if size <= most)
 
 
@@ -62,6 +67,7 @@ class Layout:
     schema: Schema
     attributes: tuple[Attribute, ...]
     twins: tuple[Attribute, ...] = ()
+    most_groups: int = MOST_GROUPS
 
     @classmethod
     def of(cls, schema: Schema) -> Layout:
@@ -95,7 +101,7 @@ class Layout:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Number of groups of each attribute in the additive part."""
-        return tuple(attribute.taxonomy.sizes[attribute.level] for attribute in self.attributes)
+        return tuple(a.taxonomy.sizes[a.level(self.most_groups)] for a in self.attributes)
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
@@ -103,14 +109,16 @@ class Layout:
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
 
     def with_levels(self, levels: Mapping[int, Sequence]) -> Layout:
-        """Return the layout in which some attributes have other levels, and a twin with the levels they had."""
+        """Return the layout in which some attributes have other levels, and, of few, a twin as it was."""
         changed = [
-            replace(attribute, feature=replace(attribute.feature, levels=tuple(map(tuple, levels[a]))))
+            replace(attribute, feature=replace(attribute.feature, levels=tuple(map(tuple, levels[a]))), private=True)
             if a in levels
             else attribute
             for a, attribute in enumerate(self.attributes)
         ]
-        return Layout(self.schema, tuple(changed), tuple(self.attributes[a] for a in levels))
+        twins = tuple(self.attributes[a] for a in levels)
+        few = len(changed) + len(twins) <= MOST_TWINNED
+        return replace(self, attributes=tuple(changed), twins=twins if few else ())
 
     # ---- parts of a table that `Schema.check_features` returned ------------------------------------------------------
 
@@ -147,7 +155,7 @@ class Layout:
     def groups(self, places: Sequence[NDArray]) -> NDArray[np.intp]:
         """Return the column of the additive part in which each record has its one, shape (n, A); twins have none."""
         found = [
-            start + attribute.taxonomy.above(attribute.level)[place]
+            start + attribute.taxonomy.above(attribute.level(self.most_groups))[place]
             for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)
         ]
         return np.column_stack(found).astype(np.intp)

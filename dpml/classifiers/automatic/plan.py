@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dpml._validate import check_choice, check_epsilon, check_relation
 from dpml.classifiers.automatic.bins import default_n_cells
-from dpml.classifiers.automatic.layout import Layout
+from dpml.classifiers.automatic.layout import MOST_GROUPS, Layout
 from dpml.counts import FACTOR
 from dpml.schema import Schema
 
@@ -19,15 +19,31 @@ ADDITIONS = ("counts", "weights")
 # with more binary columns that belong to no attribute a table is one of words
 MOST_BINARY = 64
 # words: noisy counts are shrunk one by one from this many columns, if there are so many records for each of them
-MANY_WORDS, RECORDS_PER_WORD = 1000, 2
+MANY_WORDS, RECORDS_PER_WORD = 250, 2
 # share of ε for a noisy number of records, where the schema states none
 COUNT_SHARE = 0.02
 # share of ε for the histograms of numbers
 BINS_SHARE = 0.1
 # share of the rest for the grid, by what is added to it
 GRID_SHARE = {"counts": 0.8, "weights": 0.4}
-# of two classes, weights are learned from this many records times ε per weight, and a grid beside them from so many
-ENOUGH, ENOUGH_FOR_BOTH = 10, 300
+# weight of the counts that are added to a grid
+WEIGHT = 0.25
+# of two classes, weights are learned from this many records times ε per weight; beside a small grid, and beside one of
+# the share above, from so many: what acts together is worth finding long before a grid is accurate
+ENOUGH, ENOUGH_FOR_SMALL, ENOUGH_FOR_BOTH = 10, 20, 300
+# the small grid's share, and how far weights are pulled to its answer, which may be noise
+SMALL_SHARE, TRUST = 0.2, 0.25
+# the grid's share and the weight of the counts of more than two classes with fewer records times ε for each class than
+# this: noise hides the counts
+FEW_RECORDS, HIDDEN = 150, (0.95, 0.1)
+# with so many classes a grid has too few cells for each, and counts say most: from so many records times ε for each
+# class, the same two
+MANY_CLASSES, MIDDLE, LARGE = 7, (100, 0.4, 0.5), (250, 0.2, 1.0)
+# counts have fewer groups of each number where the noise is as large as they are
+FEW_GROUPS = 4
+# with so many columns at most, and fewer records times ε for each weight, a wide table with numbers or categories is
+# not one of words
+MOST_MIXED, ENOUGH_FOR_MIXED = 400, 30
 # of more classes, weights are learned beside a grid from this many
 ENOUGH_FOR_CLASSES = 100
 
@@ -49,6 +65,13 @@ class Plan:
         What is added to the grid.
     grid_share : float
         Share for the grid of what the histograms leave.
+    weight : float
+        What the added counts of eight attributes weigh beside the grid: 1 as in naive Bayes, less because attributes
+        repeat what others say.
+    most_groups : int
+        Groups of a number with bins of equal width, in what is added.
+    trust : float
+        Where the added weights start: this times the grid's log odds.
     """
 
     kind: str
@@ -56,6 +79,9 @@ class Plan:
     bins_share: float = 0.0
     addition: str = "counts"
     grid_share: float = 1.0
+    weight: float = WEIGHT
+    most_groups: int = MOST_GROUPS
+    trust: float = 1.0
 
 
 def is_wide(layout: Layout) -> bool:
@@ -79,8 +105,13 @@ def default_plan(
     - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together, and noisy counts of the
       others;
     - from there on, for two classes: weights of all attributes, without a grid;
-    - from `ENOUGH_FOR_BOTH` on: a grid, and weights that start at its answer. Of more classes the weights of each have
-      ε/C only, while a grid serves all classes, so there is always a grid, and weights from `ENOUGH_FOR_CLASSES` on.
+    - from `ENOUGH_FOR_SMALL` on: a small grid, and weights that start at its answer. Weights alone are blind
+      to attributes that act together;
+    - from `ENOUGH_FOR_BOTH` on: the same, and the grid has a larger share. Of more classes the weights of each have ε/C
+      only, while a grid serves all classes, so there is always a grid, and weights from `ENOUGH_FOR_CLASSES` on.
+
+    Of more than two classes with few records for each the counts weigh less, and of many classes (`MANY_CLASSES`) with
+    enough records more: a grid has too few cells for all of them.
 
     A release takes counts, whose noise has a secure sampler. Under replace-one ε counts half.
     Numbers are cut at noisy quantiles where the noise leaves something of them (`default_n_cells`).
@@ -106,15 +137,26 @@ def default_plan(
     effective = check_epsilon(epsilon) / FACTOR[check_relation(relation)]
     n = float(schema.n_lower if n_records is None else n_records)
     layout = Layout.of(schema)
-    if is_wide(layout):
+    C = schema.n_classes
+    weights = max(sum(size - 1 for size in layout.sizes), 1) * C * (C - 1) / 2
+    mixed = not schema.is_binary and schema.n_features <= MOST_MIXED
+    if is_wide(layout) and not (mixed and effective * n / weights < ENOUGH_FOR_MIXED):
         many = schema.is_binary and schema.n_features >= MANY_WORDS and n >= RECORDS_PER_WORD * schema.n_features
         return Plan("words" if many else "linear")
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
-    C = schema.n_classes
-    weights = max(sum(size - 1 for size in layout.sizes), 1) * C * (C - 1) / 2
     each = effective * (1 - bins_share) * n / weights
     addition = "weights" if not release and each >= (ENOUGH if C == 2 else ENOUGH_FOR_CLASSES) else "counts"
-    alone = addition == "weights" and C == 2 and each < ENOUGH_FOR_BOTH
-    grid_share = 0.0 if alone else GRID_SHARE[addition]
-    return Plan("table", n_cells, bins_share, check_choice(addition, "addition", ADDITIONS), grid_share)
+    grid_share, trust = GRID_SHARE[addition], 1.0
+    if addition == "weights" and C == 2 and each < ENOUGH_FOR_BOTH:
+        grid_share, trust = (SMALL_SHARE, TRUST) if each >= ENOUGH_FOR_SMALL else (0.0, 0.0)
+    weight, most_groups = WEIGHT, MOST_GROUPS
+    if addition == "counts" and C > 2 and effective * n < FEW_RECORDS * C:
+        grid_share, weight = HIDDEN
+    if addition == "counts" and C >= MANY_CLASSES:
+        for least, share, heavier in (MIDDLE, LARGE):
+            if effective * n >= least * C:
+                grid_share, weight = share, heavier
+                most_groups = MOST_GROUPS if effective * n >= C * sum(layout.sizes) else FEW_GROUPS
+    check_choice(addition, "addition", ADDITIONS)
+    return Plan("table", n_cells, bins_share, addition, grid_share, weight, most_groups, trust)

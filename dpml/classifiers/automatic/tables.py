@@ -7,7 +7,7 @@ states. Model: `TableModel`, which reads released values only.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class TableModel:
         scores = self.additive.scores(cell, groups)
         if not self.additive.margins:
             return log_softmax(scores, axis=1)
-        scores = LOSS.log_odds(scores)
+        scores = self.additive.slope * LOSS.log_odds(scores)
         if scores.shape[1] == 1:
             return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
         return log_softmax(log_expit(scores), axis=1)
@@ -130,7 +130,7 @@ def release_table(
         Secure noise, without an `rng`; the plan must add counts.
     """
     noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
-    left = epsilon
+    left, layout = epsilon, replace(layout, most_groups=plan.most_groups)
     if plan.n_cells:
         for_bins = epsilon * plan.bins_share
         layout = release_bins(layout, X, plan, for_bins, **noise)
@@ -157,7 +157,7 @@ def _added(
     probabilities = cell_probabilities(grid)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
-        options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws}
+        options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws, "trust": plan.trust}
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
     others = others_of(layout, grid)
@@ -168,4 +168,4 @@ def _added(
     many, sizes = np.broadcast_to(exact, (draws, *exact.shape)), [layout.sizes[a] for a in others]
     noisy, scale = release_others(many, sizes, class_sizes, epsilon, **noise)
     shares, log_cells = (class_sizes + 1) / (class_sizes + 1).sum(), np.log(probabilities)
-    return [scores_of_counts(counts, scale, layout, others, shares, log_cells) for counts in noisy]
+    return [scores_of_counts(counts, scale, layout, others, shares, log_cells, plan.weight) for counts in noisy]

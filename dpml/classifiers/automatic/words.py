@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 # standard deviation of a word's relative rate in a class, for words about which the counts say nothing
 SPREAD = 0.5
 # a count moves freely where its square is this many variances of its noise
-OUTSTANDING = 8.0
+OUTSTANDING = 14.0
 # least pooled count of a word, in mean counts; largest rate; least ratio of a class' rate to the pooled one
 LEAST_POOLED, MOST_RATE, LEAST_RATIO = 0.25, 0.97, 0.05
 

@@ -71,7 +71,7 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.additive.release_started",
         "no start",
-        "centre[-2] = MOST_MARGIN / length",
+        "centre[-2] = trust * MOST_MARGIN / length",
         "centre[-2] = 0.0",
         (f"{TESTS}::test_much_noise_leaves_the_answer_of_the_grid",),
     ),
