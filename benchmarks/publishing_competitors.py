@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -133,18 +132,11 @@ def grid_records(model):
     return int(min(model.cell_counts_.sum(), MOST_RECORDS))
 
 
-@lru_cache(maxsize=4)
-def folds_of(dataset, n_folds, repeat):
-    """Return a data set with its stratified folds."""
-    frame, label, schema = DATASETS[dataset]()
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=repeat)
-    return frame, label, schema, list(folds.split(frame, label))
-
-
 def one_fold(kind, dataset, epsilon, repeat, fold):
     """Return (dataset, ε, method, classifier, error, seconds) for one fold; ε None: no noise."""
-    frame, label, schema, folds = folds_of(dataset, FOLDS[kind], repeat)
-    train, test = folds[fold]
+    frame, label, schema = DATASETS[dataset]()
+    folds = StratifiedKFold(FOLDS[kind], shuffle=True, random_state=repeat)
+    train, test = list(folds.split(frame, label))[fold]
     held, truth = frame.iloc[test], label[test]
     rows = []
     if kind == "noise-free":
