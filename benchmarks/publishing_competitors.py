@@ -151,23 +151,25 @@ def one_fold(kind, dataset, epsilon, repeat, fold):
 
 
 def pieces(datasets, repeats):
-    """Yield the arguments of `one_fold`: what has one repeat first, then a repeat after the other."""
-    for dataset in datasets:
+    """Yield the arguments of `one_fold`: what has one repeat first, then a fold of everything after the other."""
+    for dataset in datasets if 0 in repeats else ():
         yield from (("noise-free", dataset, None, 0, fold) for fold in range(FOLDS["noise-free"]))
         yield from (("whole", dataset, e, 0, fold) for e in FEW for fold in range(FOLDS["whole"]))
-    for repeat in range(repeats):
-        for dataset in datasets:
-            yield from (("grids", dataset, e, repeat, fold) for e in EPSILONS for fold in range(FOLDS["grids"]))
+    for repeat in repeats:
+        for fold in range(FOLDS["grids"]):
+            yield from (("grids", dataset, e, repeat, fold) for dataset in datasets for e in EPSILONS)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first of the repeats, which seed their folds")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--datasets", nargs="+", default=list(DATASETS))
     parser.add_argument("--kept", type=Path, default=KEPT, help="what each fold found; delete it to begin anew")
     chosen = parser.parse_args()
-    wanted, written = list(pieces(chosen.datasets, chosen.repeats)), [0.0]
+    repeats = range(chosen.first, chosen.first + chosen.repeats)
+    wanted, written = list(pieces(chosen.datasets, repeats)), [0.0]
 
     def write(rows, every=60.0):
         if time.monotonic() - written[0] >= every:

@@ -7,7 +7,8 @@ released values (`dpml.publishing.marginals`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -57,6 +58,19 @@ def _mbi() -> Any:
     return mbi
 
 
+@contextmanager
+def _compiled_soon() -> Iterator[None]:
+    """Have JAX compile without most optimizations: each model is new, and compiling it takes longer than its work."""
+    import jax
+
+    before = jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", before)
+
+
 def estimated(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Any:
     """Return mbi's model of released marginals; without any that are finite, the uniform one."""
     mbi = _mbi()
@@ -70,7 +84,8 @@ def estimated(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Any:
         for m in marginals
         if m.scale < 1e12
     ]
-    return mbi.estimation.MirrorDescent().estimate(domain, kept, known_total=total, iters=ITERATIONS, tol=1e-4)
+    with _compiled_soon():
+        return mbi.estimation.MirrorDescent().estimate(domain, kept, known_total=total, iters=ITERATIONS, tol=1e-4)
 
 
 def model_chain(model: Any) -> list[Conditional]:
