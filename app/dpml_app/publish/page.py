@@ -13,9 +13,18 @@ from dpml_app.card import Results, Values, here
 from dpml_app.cards import CardPage
 from dpml_app.publish import compute, shipped, words
 from dpml_app.publish.controls import PublishControls
-from dpml_app.publish.curves import ColumnsCard, GridsCard, RivalsCard, SharesCard, TimeCard
+from dpml_app.publish.curves import (
+    ChoicesCard,
+    ColumnsCard,
+    GridsCard,
+    RecordsCard,
+    RivalsCard,
+    SharesCard,
+    TimeCard,
+)
 from dpml_app.publish.hero import AccuracyCard
 from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
+from dpml_app.publish.sensitivity import SensitivityCard
 from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
 from dpml_app.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Pool
@@ -33,7 +42,8 @@ class PublishPage(CardPage):
     misfit = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     room = "publish"
     kinds = (
-        *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RivalsCard, TimeCard),
+        *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
+        *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),
         *(WeightsQueryCard, WeightsPenaltyCard, WeightsHistogramCard),
     )
     sources = ("publish-state", "publish-work")
