@@ -15,6 +15,12 @@ from dpml_app.publish import compute, shipped, words
 from dpml_app.publish.controls import PublishControls
 from dpml_app.publish.curves import ColumnsCard, GridsCard, RivalsCard, SharesCard, TimeCard
 from dpml_app.publish.hero import AccuracyCard
+from dpml_app.publish.machines_cards import (
+    WeightsMachineCard,
+    WeightsPlaneCard,
+    WeightsTablesCard,
+    WeightsTaughtCard,
+)
 from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
 from dpml_app.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
@@ -34,7 +40,8 @@ class PublishPage(CardPage):
     room = "publish"
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RivalsCard, TimeCard),
-        *(WeightsQueryCard, WeightsPenaltyCard, WeightsHistogramCard),
+        *(WeightsQueryCard, WeightsPenaltyCard, WeightsPlaneCard, WeightsHistogramCard),
+        *(WeightsMachineCard, WeightsTablesCard, WeightsTaughtCard),
     )
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
