@@ -69,9 +69,6 @@ class _TaughtCard(CurvesCard):
     def refusal(self, values: Values, facts: Values) -> str:
         return refusal(values["dataset"], ["rich"])  # whatever is asked
 
-    def waits(self, place: Place) -> bool:
-        return place[1] not in CHOSEN
-
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         drawn: np.ndarray = result[self.column]
         return drawn
@@ -132,9 +129,6 @@ class _TablesCard(_TaughtCard):
             for method in weights.WEIGHT_METHODS:
                 work[method, kind] = self.taught(method, values, kind, values["epsilon"])
         return work
-
-    def waits(self, place: Place) -> bool:
-        return False
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         super().show(results, wanted)

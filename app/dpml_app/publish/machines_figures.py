@@ -170,8 +170,9 @@ class PlaneFigure:
             y_axis_label="standard deviation of the answer",
         )
         p.height = HEIGHT
-        percent_axis(p.xaxis)
-        percent_axis(p.yaxis)
+        for axis in p.axis:
+            # a small spread has ticks of less than a percent
+            axis.formatter = CustomJSTickFormatter(code="return `${+(100 * tick).toFixed(1)} %`")
         self.truth, self.chosen = 0.0, 0.0
         self.legend = PlotLegend(p, 2, hides=True)
         self.curves: dict[str, Any] = {}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml_app.publish.machines_figures import MACHINE_STYLES, PUBLIC_WORDS
-from dpml_app.publish.settings import WEIGHT_DRAWS
+from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS
 from dpml_app.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text import percent, points
 
@@ -70,7 +70,7 @@ def plane(values: Mapping[str, Any], truth: float, found: Mapping[str, Mapping[f
     parts = []
     for method, by_lambda in found.items():
         errors = {x: float(np.sqrt(((draws - truth) ** 2).mean())) for x, draws in by_lambda.items()}
-        if errors:
+        if len(errors) == len(PENALTIES):  # the least of all, once all are there
             best = min(errors, key=lambda x: errors[x])
             parts.append(f"{WEIGHT_STYLES[method].label} <b>{points(errors[best])}</b> at λ = {best:g}")
     if not parts:
