@@ -29,7 +29,9 @@ LEGENDS = {
     "linear": {"train-accuracy", "train-size", "train-lambda", "train-weights", "train-tuning"},
     "publish": {f"publish-{name}" for name in ("accuracy", "cells", "grids", "shares", "columns", "rivals", "time")},
     "weights": {f"publish-{name}" for name in ("accuracy", "cells", "grids", "shares", "columns", "rivals", "time",
-                                               "weights-query", "weights-penalty", "weights-histogram")},
+                                               "weights-query", "weights-penalty", "weights-plane",
+                                               "weights-histogram", "weights-machine", "weights-tables",
+                                               "weights-taught")},
     "evaluate": {f"evaluate-{name}" for name in ("roc", "intervals", "recall", "calibration", "errors", "sizes", "gap",
                                                  "sure", "attack", "success")},
 }  # fmt: skip
