@@ -112,13 +112,15 @@ def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
     room, query, epsilon = VISITS[visit]
     app = make_app(server, height=9000).enter(room, query, wait=False)
     mount(app, LEGENDS[visit])
-    app.settle(0)
+    # what a table's weights teach takes long, and its legends are there before
+    wait = app.wait_for_answer if visit == "weights" else app.settle
+    wait(0)
     check(app, LEGENDS[visit], "after load")
     before = app.answers
     app.slider(epsilon).focus()
     for _ in range(10):
         app.page.keyboard.press("ArrowRight")
-    app.settle(before)
+    wait(before)
     check(app, LEGENDS[visit], "after ten steps of ε")
     other, figure = ("noise", "noise-histogram") if room != "noise" else ("audit", "audit-attack")
     for page, there in ((other, {figure}), (room, LEGENDS[visit])):
