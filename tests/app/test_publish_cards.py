@@ -214,6 +214,7 @@ def test_what_one_record_changes_is_said_at_the_counts_part_of_epsilon():
     values, card = settings.publish_values(), SensitivityCard()
     card.prepare(values, {}, {})
     assert card.figure.here.location == pytest.approx(0.06)
-    said = card.readout(values, {}, {})
+    ((place, chunk),) = card.work(values, {}).items()
+    said = card.readout(values, {}, {place: chunk.function(*chunk.arguments)})
     assert f"<b>{quality_range(0.06):.3f}</b>" in said
     assert f"<b>{2.2 / quality_range(0.06):.2f}</b> times" in said

@@ -12,7 +12,16 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml_app.drawing.bands import Band, Bands, focus
-from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, percent_axis, write
+from dpml_app.drawing.figure import (
+    PLAIN_DIGITS,
+    empty,
+    empty_source,
+    epsilon_axis,
+    new_figure,
+    percent_axis,
+    set_ticks,
+    write,
+)
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import COST, EXACT, LOOKS, OVERLAY, REFERENCE, Style
 from dpml_app.publish.settings import GRIDS, SHARE_LADDER
@@ -56,7 +65,8 @@ RECORD_STYLES = {
     "same": Style("true table of as many records", EXACT, "circle"),
 }
 RECORDED_STYLES = {name: LOOKS[name] for name in ("mst", "aim")}
-LEFT = 56
+# of the widest label, so that the slider under it begins where the axis does
+LEFT = 76
 # a smaller cost cannot be seen
 LEAST = 0.0005
 # room for a legend of one column, which a phone needs
@@ -126,6 +136,7 @@ class AccuracyFigure(LinesFigure):
             x_axis_type="log",
             x_range=Range1d(start=EPSILONS[0], end=EPSILONS[-1]),
             min_border_left=LEFT,
+            min_border_right=24,
         )
         epsilon_axis(p)
         p.xaxis.axis_label = None
@@ -202,7 +213,7 @@ def records_figure() -> LinesFigure:
     """Return the figure of publishers against the number of training records, beside the records themselves."""
     p = _share_figure("publish-records", x_axis_type="log", x_range=Range1d(start=100, end=1000))
     p.xaxis.axis_label = "training records (log scale)"
-    p.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
+    set_ticks(p.xaxis[0], [m * 10**k for k in range(1, 7) for m in (1, 3)], PLAIN_DIGITS, p.xgrid[0])
     p.height = 520
     made = LinesFigure(p, RECORD_STYLES, "x")
     made.level("majority", "always guessing", REFERENCE, "dotted")

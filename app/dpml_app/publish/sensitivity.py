@@ -12,18 +12,21 @@ from numpy.typing import NDArray
 
 from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
 from dpml.classifiers.grid.quality import quality_excess
-from dpml_app.card import Card, Results, Values
+from dpml_app.card import NOW, Card, Place, Results, Values, here
 from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.looks import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
 from dpml_app.publish.settings import shares_of
+from dpml_app.work.pool import Chunk
 
-__all__ = ["MOST_COUNT", "SensitivityCard", "SensitivityFigure", "tried"]
+__all__ = ["MOST_COUNT", "TRIED", "SensitivityCard", "SensitivityFigure", "change", "tried"]
 
 # every table of two counts up to this one is tried
 MOST_COUNT = 60
-TRIED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-CURVE = np.geomspace(0.01, 2.0, 121)
+# below the first one counts are too small to reach the ends
+TRIED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+ENDS = 0.004, 10.0
+CURVE = np.geomspace(*ENDS, 121)
 PUBLISHED = 1.1
 CAPTION = (
     "As Su et al. 2018, Fig. 2: ε here is the counts' share of it. Dots are the smallest and the largest change by one "
@@ -50,11 +53,16 @@ def tried(epsilon: float) -> tuple[float, float]:
     return float(change.min()), float(change.max())
 
 
+def change(epsilon: float) -> tuple[float, float]:
+    """Return the range of the change and Lemma 1's sensitivity at an ε of the counts."""
+    return quality_range(epsilon), quality_sensitivity(epsilon)
+
+
 class SensitivityFigure:
     """Both ends of the change against ε, beside what Lemma 1 and the paper allow."""
 
     def __init__(self) -> None:
-        ends: dict[str, Any] = {"x_range": Range1d(start=0.01, end=2.0), "y_range": Range1d(start=-1.3, end=1.3)}
+        ends: dict[str, Any] = {"x_range": Range1d(start=ENDS[0], end=ENDS[1]), "y_range": Range1d(start=-1.3, end=1.3)}
         label = "change of the quality by one record"
         self.plot = p = new_figure("publish-sensitivity", x_axis_type="log", y_axis_label=label, **ends)
         epsilon_axis(p)
@@ -98,12 +106,18 @@ class SensitivityCard(Card):
     draw = SensitivityFigure
     name, title, caption = "sensitivity", "What can one record change?", CAPTION
 
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        return {("change", NOW): Chunk(change, (for_counts(values),))}
+
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self.figure.here.location = for_counts(values)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = here(results, "change")
+        if found is None:
+            return "Computing…"
         epsilon = for_counts(values)
-        ours, lemma = quality_range(epsilon), quality_sensitivity(epsilon)
+        ours, lemma = found
         gain = 2 * PUBLISHED / ours
         return (
             f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by {1 - lemma:.4f} to "
