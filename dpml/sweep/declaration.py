@@ -16,14 +16,16 @@ from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
 from dpml.studies.named import STUDIES, NamedStudy
 
-__all__ = ["DRAWS", "Declaration", "Family", "declared", "read_yaml"]
+__all__ = ["DRAWS", "Declaration", "Family", "declared", "of_facts", "read_yaml"]
 
 DRAWS = 50
 BLOCK = 100
 MOST_ROWS = 1_000_000_000
 MOST_POINTS = 1_000_000
 MOST_BYTES = 1_000_000
-TOP = ("study", "data", "relation", "draws", "seed", "block", "paired")
+SINGLE = ("draws", "seed", "block", "paired")
+TOP = ("study", "data", "relation", *SINGLE)
+PARTS = ("fixed", "settings")
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Declaration:
             "study": families,
             "data": [dict(each) for each in self.data],
             "relation": list(self.relations),
-            **{name: getattr(self, name) for name in ("draws", "seed", "block", "paired")},
+            **{name: getattr(self, name) for name in SINGLE},
         }
 
 
@@ -119,6 +121,23 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         raise InvalidParameter("block", found.block, f"so large that there are at most {MOST_POINTS:,} blocks in all")
     _check_apart(families)
     return found
+
+
+def of_facts(facts: Mapping[str, Any]) -> Declaration:
+    """Return the declaration of which `Declaration.facts` were kept; its studies need not be known here.
+
+    Examples
+    --------
+    >>> asked = declared({"study": "naive-bayes", "data": "census", "epsilon": 1})
+    >>> of_facts(asked.facts()) == asked
+    True
+    """
+    families = tuple(
+        Family(each["name"], *({key: tuple(values) for key, values in each[part].items()} for part in PARTS))
+        for each in facts["study"]
+    )
+    data, relations = tuple(dict(each) for each in facts["data"]), tuple(facts["relation"])
+    return Declaration(families, data, relations, *(facts[name] for name in SINGLE))
 
 
 # ---- the parts --------------------------------------------------------------------------------------------------

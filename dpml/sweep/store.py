@@ -21,11 +21,11 @@ import pandas as pd
 
 import dpml
 from dpml.exceptions import MissingExtra, StoreBusy, StoreChanged, StoreDamaged, StoreError
-from dpml.sweep.declaration import Declaration
-from dpml.sweep.plan import Cell
-from dpml.sweep.table import rows_of
+from dpml.sweep.declaration import Declaration, of_facts
+from dpml.sweep.plan import Cell, batches, cells_of
+from dpml.sweep.table import joined, rows_of, settings_of
 
-__all__ = ["Store", "fingerprint", "require_pyarrow"]
+__all__ = ["Store", "fingerprint", "require_pyarrow", "stored"]
 
 FORMAT = 1
 MANIFEST, PARTS, LOCK, PARTIAL = "manifest.json", "parts", ".lock", ".partial"
@@ -155,13 +155,7 @@ class Store:
             raise StoreDamaged(str(self.folder / PARTS / min(found - known)), "is no file of this sweep")
 
     def _compare(self, path: Path) -> None:
-        try:
-            stated = json.loads(path.read_text(encoding="utf-8"))
-            mark = stated.pop("fingerprint")
-        except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
-            raise StoreDamaged(str(path), "is not the manifest of a sweep") from error
-        if mark != fingerprint(stated):
-            raise StoreDamaged(str(path), "was changed after it was written")
+        stated = _manifest(path)
         facts = json.loads(json.dumps(self.facts))
         for name in dict.fromkeys([*facts, *stated]):
             if facts.get(name) != stated.get(name):
@@ -199,6 +193,46 @@ class Store:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def stored(folder: str | os.PathLike) -> pd.DataFrame:
+    """Return the table of a sweep that has ended, from its folder alone; it may be of other versions.
+
+    Parameters
+    ----------
+    folder : path
+        What `sweep` was given as ``out``.
+
+    Raises
+    ------
+    StoreDamaged
+        The folder is none of a sweep, or the sweep has not ended.
+    MissingExtra
+    """
+    facts = _manifest(Path(folder) / MANIFEST)
+    try:
+        declaration = of_facts(facts)
+        jobs = batches(list(cells_of(declaration)))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreDamaged(str(folder), "has the manifest of another version") from error
+    store = Store(folder, declaration, jobs)
+    store.facts = facts
+    there = sum(map(store.has, range(len(jobs))))
+    if there < len(jobs):
+        raise StoreDamaged(str(folder), f"has {there:,} of {len(jobs):,} files: run the sweep to its end")
+    return joined(map(store.read, range(len(jobs))), settings_of(declaration))
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """Return what a manifest states, if nobody has changed it."""
+    try:
+        stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        mark = stated.pop("fingerprint")
+    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
+        raise StoreDamaged(str(path), "is not the manifest of a sweep") from error
+    if mark != fingerprint(stated):
+        raise StoreDamaged(str(path), "was changed after it was written")
+    return stated
 
 
 def _sync_folder(folder: Path) -> None:
