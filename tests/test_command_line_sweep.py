@@ -66,6 +66,17 @@ def test_another_study_in_the_folder_is_a_wrong_call(study, tmp_path, capsys):
     assert "draws = 5, not 6: name another folder" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--out", " "], "out = ' ' is not allowed"), (["--out", "o", "--engine", "dask"], "given with --scheduler")],
+)
+def test_what_cannot_be_is_a_wrong_call(study, tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", study, *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
 def test_the_command_line_starts_without_what_a_sweep_needs():
     program = (
         "import dpml.__main__ as m, sys; m._parser(); print([x for x in ('joblib', 'sklearn') if x in sys.modules])"

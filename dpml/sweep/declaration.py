@@ -16,7 +16,7 @@ from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
 from dpml.studies.named import STUDIES, NamedStudy
 
-__all__ = ["DRAWS", "Declaration", "Family", "declared", "of_facts", "read_yaml"]
+__all__ = ["ASKS", "DRAWS", "Declaration", "Family", "declared", "of_facts", "read_yaml"]
 
 DRAWS = 50
 BLOCK = 100
@@ -26,6 +26,8 @@ MOST_BYTES = 1_000_000
 SINGLE = ("draws", "seed", "block", "paired")
 TOP = ("study", "data", "relation", *SINGLE)
 PARTS = ("fixed", "settings")
+# asks for one more measure, whose column has the same name: it tells no point from another
+ASKS = ("auc",)
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         paired=check_flag(given.get("paired", True), "paired"),
         studies={family.name: STUDIES[family.name] for family in families},
     )
-    for name, items in (("study", found.families), ("data", found.data)):
-        _check_once(items, name)
+    _check_once(found.data, "data")
     points = len(found.data) * len(found.relations) * sum(map(_size, families))
     if points > MOST_POINTS:
         raise InvalidParameter("points", points, f"at most {MOST_POINTS:,} combinations of settings")
@@ -155,7 +156,7 @@ def _check_apart(families: tuple[Family, ...]) -> None:
     seen: set[str] = set()
     for family in families:
         if sum(each.name == family.name for each in families) > 1:
-            values = {**family.fixed, **family.settings}
+            values = {key: given for key, given in {**family.fixed, **family.settings}.items() if key not in ASKS}
             for point in itertools.product(*values.values()):
                 text = repr((family.name, dict(zip(values, point, strict=True))))
                 if text in seen:
@@ -194,6 +195,9 @@ def _family(entry: Any, given: Mapping[str, Any]) -> Family:
     settings = {
         key: _values(all_of_them[key], key, check) for key, check in table.settings.items() if key in all_of_them
     }
+    for key in ASKS:
+        if len(settings.get(key, ())) > 1:
+            raise InvalidParameter(key, list(settings[key]), "one value, true or false")
     return Family(name, fixed, settings)
 
 

@@ -27,9 +27,11 @@ from dpml.sweep.table import joined, rows_of, settings_of
 
 __all__ = ["Store", "fingerprint", "require_pyarrow", "stored"]
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST, PARTS, LOCK, PARTIAL = "manifest.json", "parts", ".lock", ".partial"
-MARK = b"dpml.sweep"
+# what a kill before the manifest may leave
+LEFT = (f"{MANIFEST}{PARTIAL}",)
+MARK, VERSIONS = b"dpml.sweep", "made with"
 
 
 def require_pyarrow() -> Any:
@@ -76,11 +78,15 @@ class Store:
     def __init__(self, folder: str | os.PathLike, declaration: Declaration, batches: Sequence[Sequence[Cell]]):
         self._parquet = require_pyarrow()
         self.folder, self.batches = Path(folder), batches
-        self.facts = {"format": FORMAT, **declaration.facts(), "made with": made_with()}
+        self.facts = {"format": FORMAT, **declaration.facts(), VERSIONS: made_with()}
         self._lock: Any = None
 
     def __enter__(self) -> Store:
         try:
+            # before anything is made in it: another's folder stays as it is
+            foreign = self.folder.is_dir() and {each.name for each in self.folder.iterdir()} - {PARTS, LOCK, *LEFT}
+            if foreign and MANIFEST not in foreign:
+                raise StoreDamaged(str(self.folder), "holds files but no manifest.json: name an empty folder")
             (self.folder / PARTS).mkdir(parents=True, exist_ok=True)
             self._take_lock()
         except OSError as error:
@@ -139,13 +145,14 @@ class Store:
         """Compare the manifest with what is asked for, or write it; remove what a killed run has half written."""
         for folder in (self.folder, self.folder / PARTS):
             for partial in folder.glob(f"*{PARTIAL}"):
-                partial.unlink()
+                if partial.is_file():
+                    partial.unlink()
         path = self.folder / MANIFEST
         known = {f"{index:07d}.parquet" for index in range(len(self.batches))}
         found = {each.name for each in (self.folder / PARTS).iterdir()}
         if path.exists():
             self._compare(path)
-        elif found or {each.name for each in self.folder.iterdir()} - {PARTS, LOCK}:
+        elif found:
             raise StoreDamaged(str(self.folder), "holds files but no manifest.json: name an empty folder")
         else:
             text = json.dumps({"fingerprint": fingerprint(self.facts), **self.facts}, indent=1, ensure_ascii=False)
@@ -159,9 +166,9 @@ class Store:
         facts = json.loads(json.dumps(self.facts))
         for name in dict.fromkeys([*facts, *stated]):
             if facts.get(name) != stated.get(name):
-                was, now = (json.dumps(each.get(name), ensure_ascii=False) for each in (stated, facts))
-                cause = f"was made with {name} = {_short(was)}, not {_short(now)}: name another folder"
-                raise StoreChanged(str(self.folder), cause)
+                was, now = (_short(_said(each.get(name))) for each in (stated, facts))
+                difference = f"{was}, not {now}" if name == VERSIONS else f"{name} = {was}, not {now}"
+                raise StoreChanged(str(self.folder), f"was made with {difference}: name another folder")
 
     @contextlib.contextmanager
     def _new_file(self, path: Path) -> Iterator[Path]:
@@ -243,6 +250,13 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _said(value: Any) -> str:
+    """Return a value of a manifest in words; versions as they are written elsewhere."""
+    if isinstance(value, dict) and all(isinstance(each, str) for each in value.values()):
+        return ", ".join(f"{name} {each}" for name, each in value.items())
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _short(text: str) -> str:
