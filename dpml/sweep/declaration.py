@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import itertools
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dpml._validate import RELATIONS, check_choice, check_flag, check_integer, check_relation
+from dpml._yaml import read_values
 from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
 from dpml.studies.named import STUDIES, NamedStudy
@@ -261,46 +261,19 @@ def read_yaml(path: str | os.PathLike) -> dict[Any, Any]:
 
     A key that stands there twice is refused, and so are anchors, because a small file could unfold to a huge one.
     """
-    import yaml  # slow, and only files need it
-
-    class Loader(yaml.SafeLoader):
-        """Plain values only; each key once; no anchors."""
-
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            event = self.peek_event()
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise yaml.constructor.ConstructorError(None, None, "anchors are not read", event.start_mark)
-            return super().compose_node(parent, index)
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict:
-            found: dict = {}
-            for key_node, value_node in node.value:
-                key = self.construct_object(key_node, deep=True)
-                if not isinstance(key, str) or key in found:
-                    problem = f"the key {key!r} stands twice" if isinstance(key, str) else "a key is not text"
-                    raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
-                found[key] = self.construct_object(value_node, deep=deep)
-            return found
-
-    # YAML 1.1 takes 1e-3, without a point, for text
-    number = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+$")
-    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+0123456789"))
     place = os.fspath(path)
     allowed = "the path of a YAML file whose top level is a mapping, such as 'study: naive-bayes'"
     try:
         file = Path(place)
         if file.stat().st_size > MOST_BYTES:
             raise InvalidParameter("study", place, f"{allowed}, of at most {MOST_BYTES:,} bytes")
-        found = yaml.load(file.read_bytes(), Loader)
+        found = read_values(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidParameter("study", place, f"{allowed} ({error.strerror or type(error).__name__})") from error
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError) as error:
-        if isinstance(error, InvalidParameter):
-            raise
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or str(error) or type(error).__name__
-        raise InvalidParameter("study", place, f"{allowed} ({where}{' '.join(problem.split())[:120]})") from error
+    except InvalidParameter:
+        raise
+    except ValueError as error:  # no text, or no YAML
+        raise InvalidParameter("study", place, f"{allowed} ({error})") from error
     if not isinstance(found, dict):
         raise InvalidParameter("study", place, f"{allowed} (its top level is {type(found).__name__})")
     return found

@@ -21,6 +21,7 @@ class TrainControls(Controls):
 
     settings: TrainSettings
     datasets = TRAIN_DATASETS
+    own_classes = 100
 
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws: the family, and the controls of each."""
