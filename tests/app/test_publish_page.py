@@ -23,15 +23,16 @@ FIGURES = {
     "grids": ["publish-grids-table"],
     "shares": ["publish-shares-table"],
     "columns": ["publish-columns-table"],
+    "records": ["publish-records-table"],
     "rivals": ["publish-rivals-pph"],
 }
 FEW = "&dataset=toy&publish_draws=5&publish_grids=100"
 # in this order on one page: what each changes, and the setting in the link
-TABLES = {"table", "gap", "grids", "shares", "columns"}
+TABLES = {"table", "gap", "grids", "shares", "columns", "records"}
 CONTROLS = [
-    (press("ε"), {"gap", "release", "grids", "shares", "columns"}, "epsilon"),
-    (press("Share of ε for the choice"), {"table", "cells", "gap", "release", "grids", "columns"}, "publish_share"),
-    (press("Θ, candidate grids"), {"table", "cells", "gap", "release", "shares", "columns"}, "publish_grids"),
+    (press("ε"), {"gap", "release", "grids", "shares", "columns", "records"}, "epsilon"),
+    (press("Share of ε for the choice"), (TABLES - {"shares"}) | {"cells", "release"}, "publish_share"),
+    (press("Θ, candidate grids"), (TABLES - {"grids"}) | {"cells", "release"}, "publish_grids"),
     (press("Tables drawn"), TABLES | {"cells", "linear"}, "publish_draws"),
     (pick("Learned by", "Logistic regression"), TABLES | {"rivals"}, "publish_classifier"),
     (choose("button", "Redraw"), set(FIGURES), "seed"),
@@ -80,6 +81,10 @@ def test_plots_hold_what_the_library_computes(app):
     drawn = compute.published(*key, 0.63, 100, 0.47, 4, "svm", 5, 2)
     columns = app.read("publish-columns-table")
     assert columns["mean"][columns["x"].index(4)] == pytest.approx(drawn.mean())
+    records = app.read("publish-records-table")
+    assert records["x"] == [100, 300, 1000]
+    drawn = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2, 300)
+    assert records["mean"][1] == pytest.approx(drawn.mean())
     rival = compute.rival("diffgen", *key, RIVAL_EPSILONS[1], 100, "svm", 5, 2)["accuracy"]
     assert app.read("publish-rivals-diffgen")["mean"][1] == pytest.approx(rival.mean())
 
