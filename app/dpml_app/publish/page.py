@@ -23,6 +23,12 @@ from dpml_app.publish.curves import (
     TimeCard,
 )
 from dpml_app.publish.hero import AccuracyCard
+from dpml_app.publish.machines_cards import (
+    WeightsMachineCard,
+    WeightsPlaneCard,
+    WeightsTablesCard,
+    WeightsTaughtCard,
+)
 from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.publish.sensitivity import SensitivityCard
 from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
@@ -44,7 +50,8 @@ class PublishPage(CardPage):
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
         *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),
-        *(WeightsQueryCard, WeightsPenaltyCard, WeightsHistogramCard),
+        *(WeightsQueryCard, WeightsPenaltyCard, WeightsPlaneCard, WeightsHistogramCard),
+        *(WeightsMachineCard, WeightsTablesCard, WeightsTaughtCard),
     )
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
