@@ -20,6 +20,7 @@ from dpml.classifiers.grid.fitting import charge
 from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms.secure import check_release
+from dpml.publishing.misfit import interaction_size
 from dpml.publishing.moments import moment_minimiser
 from dpml.publishing.penalty import choose_reg_lambda, public_reg_lambda
 from dpml.publishing.ratio import (
@@ -79,7 +80,8 @@ class ImportanceWeights(PrivateEstimator):
         lacks its normalising constant, unless the columns of an attribute add up to 1. The weights do not need it.
     pairs : int or sequence of (str, str)
         Pairs of attributes that the ratio may depend on, besides single attributes. A number: that many pairs with the
-        most mutual information in the public table.
+        most mutual information in the public table. With noisy moments they also tell intervals how far the ratio is
+        from the model.
     schema : Schema, optional
         Public facts. None: the canonical binary schema.
     budget : Budget, optional
@@ -102,6 +104,9 @@ class ImportanceWeights(PrivateEstimator):
     pairs_ : tuple of (str, str)
     n_private_ : int
         N.
+    misfit_ : float
+        How far the log ratio may be from the model's: the size of a pair's coefficient, by what the released pairs tell
+        (`dpml.publishing.misfit`). It widens intervals. 0 for other methods than "moments", and without pairs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the private table was a DataFrame.
@@ -235,6 +240,9 @@ class ImportanceWeights(PrivateEstimator):
             reg_lambda = objective_noises(epsilon, reg_lambda, features, n, self.calibration)[2]
         self.reg_lambda_ = reg_lambda
         self._features = features
+        # post-processing of the sums that were released
+        known = noisy if self.method == "moments" and features.pairs else None
+        self.misfit_ = 0.0 if known is None else interaction_size(X_public, known, features, reg_lambda, noise, n)
         self._spread = Spread(self.coef_, X_public, self.method, noise, reg_lambda, n, float(features.squared_norm))
 
     # ---- model ------------------------------------------------------------------------------------------------------
@@ -266,7 +274,7 @@ class ImportanceWeights(PrivateEstimator):
             raise InvalidData("X_public has 0 records: it must have at least 1")
         shares = softmax(self._features.scores(records, self.coef_))
         self._warn(shares)
-        return WeightedTable(X_public, shares, self.n_private_, self._spread, self._features, records)
+        return WeightedTable(X_public, shares, self.n_private_, self._spread, self._features, records, self.misfit_)
 
     @staticmethod
     def _warn(shares: FloatArray) -> None:
