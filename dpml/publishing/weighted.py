@@ -70,7 +70,7 @@ class WeightedTable:
     >>> private, public = ((rng.random((2000, 2)) < p).astype(int) for p in (0.6, 0.5))
     >>> table = ImportanceWeights(1.0, method="moments", random_state=0).fit(private, public).weighted(public)
     >>> table
-    <WeightedTable: 2,000 records, worth 1,805 of equal weight>
+    <WeightedTable: 2,000 records, worth 1,809 of equal weight>
     >>> found = table.interval(public[:, 0])
     >>> round(private[:, 0].mean(), 2), round(found.estimate, 2), found.lower < 0.6 < found.upper
     (np.float64(0.61), 0.61, True)
