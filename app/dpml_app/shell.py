@@ -23,7 +23,7 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import link, real_data
+from dpml_app import data, link, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.drawing.figure import script
@@ -37,7 +37,7 @@ from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
-from dpml_app.work.pool import pool
+from dpml_app.work.pool import Chunk, Loan, pool
 
 __all__ = ["Shell", "build_app"]
 
@@ -87,6 +87,8 @@ class Shell:
         self._starting: asyncio.Task | None = None
         self._restoring = False
         self.place: Place = NOWHERE
+        self._lent: own.Own | None = None
+        self.settings.own.param.watch(lambda event: self._lend(event.new), "table")
 
     def link(self, given: Mapping[str, str]) -> None:
         """Take the settings from a link, and write every change into the address from now on."""
@@ -123,13 +125,16 @@ class Shell:
 
     def _usual(self, name: str, given: Mapping[str, str]) -> Any:
         """Return what a setting is that a link leaves out."""
+        if name == "dataset" and own.is_own(self.settings.dataset):
+            return self.settings.dataset  # a link says nothing of it
         if name == "dataset" and set(given) <= {"page"}:
             # a link that says anything else is of the same data on every machine
             return real_data.first()
         return self.settings.param[name].default
 
     def _write(self, *, push: bool) -> None:
-        names = self.settings.page_names(self.settings.page)
+        mine = own.is_own(self.settings.dataset)
+        names = [n for n in self.settings.page_names(self.settings.page) if not (mine and n == "dataset")]
         query = link.query_of(self.settings, names, self.place.state, self.place.told)
         bare = set(link.parse(query)) <= {"page"}
         if bare and "dataset" in names and self.settings.dataset != real_data.first():
@@ -193,7 +198,12 @@ class Shell:
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
-        if page.datasets and self.settings.dataset not in page.datasets:
+        if own.is_own(self.settings.dataset):
+            takes = getattr(getattr(page, "controls", None), "own_classes", 0)
+            if "dataset" in self.settings.page_names(name) and not self.settings.own.takes(takes):
+                self.settings.dataset = "census"
+                page.report("dataset", f"{own.TITLE} is not for this page: it shows census.", "info")
+        elif page.datasets and self.settings.dataset not in page.datasets:
             text = f"{self.settings.dataset} {page.misfit}: it shows census."
             self.settings.dataset = "census"
             page.report("dataset", text, "info")
@@ -255,7 +265,21 @@ class Shell:
         for page in self.pages.values():
             page.stop()
         self.pages.clear()
+        self.settings.own.table = None
         self.doc = None
+
+    # ---- the session's own table --------------------------------------------------------------------------------
+
+    def _lend(self, table: own.Own | None) -> None:
+        """Let this session's pages and the workers compute with a table; take back the one before."""
+        if self._lent is not None:
+            own.forget(self._lent.name)
+            data.forget(self._lent.name)
+            pool().take_back(self._lent.name)
+        self._lent = table
+        if table is not None:
+            give, back = Chunk(own.keep, (table.name, table.payload)), Chunk(data.take_back, (table.name,))
+            pool().lend(table.name, Loan(give, back))
 
 
 class Frame(pn.Template):

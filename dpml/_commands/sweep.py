@@ -34,8 +34,13 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
 def _sweep(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     import contextlib
 
+    from dpml.exceptions import InvalidParameter
     from dpml.sweep import sweep
 
+    if not arguments.out.strip():
+        raise InvalidParameter("out", arguments.out, "the path of a folder")
+    if arguments.engine == "dask" and not arguments.scheduler:
+        raise InvalidParameter("engine", "dask", "given with --scheduler, the address of a cluster")
     engine = "dask" if arguments.scheduler and arguments.engine is None else arguments.engine
     with contextlib.ExitStack() as stack:
         if arguments.scheduler:

@@ -14,7 +14,7 @@ from dpml.studies.accuracy import (
     non_private_nb,
 )
 from dpml.studies.automatic import AutoStudy, raw_table
-from dpml.studies.frontier import frontier
+from dpml.studies.frontier import best_needed, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
@@ -38,6 +38,7 @@ __all__ = [
     "SelectionStudy",
     "TuningStudy",
     "accuracy_of_selected",
+    "best_needed",
     "frontier",
     "majority_accuracy",
     "needed_epsilon",
@@ -46,5 +47,6 @@ __all__ = [
     "non_private_nb",
     "raw_table",
     "register",
+    "standings",
     "without_noise",
 ]

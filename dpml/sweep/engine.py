@@ -59,6 +59,11 @@ def measure(study: Callable[..., Mapping[str, Any]], cell: Cell) -> dict[str, np
     """Return the measures of one cell, each an array of its draws."""
     rng = generator(cell.seed, cell.block, cell.spawn)
     values = study(**cell.point.settings, draws=cell.draws, rng=rng)
+    # of a callable the settings are all that its table has besides
+    taken = {*(cell.point.row() if cell.point.study else cell.point.settings), "draw"}
+    for name in values:
+        if name in taken:
+            raise InvalidParameter("measure", name, "a name that is not one of the settings' or 'draw'")
     return {name: np.broadcast_to(np.asarray(v, dtype=float), (cell.draws,)) for name, v in values.items()}
 
 

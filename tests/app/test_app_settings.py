@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 from dpml_app import data
+from dpml_app.drawing.figure import edges
 from dpml_app.explore import compute, words
-from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
+from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
 from dpml_app.page import PLACES
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings

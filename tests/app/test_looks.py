@@ -47,6 +47,8 @@ PLOTS = {
         for panel in (AccuracyCard, SizeCard, WeightCard, PartitionCard, LambdaCard, TuningCard)
     },
     "publish rivals": lambda: publish.rivals_figure().plot,
+    "publish records": lambda: publish.records_figure().plot,
+    "publish choices": lambda: publish.choices_figure().plot,
     "publish time": lambda: publish.time_figure().plot,
     "publish weights, ε": lambda: weights.query_figure().plot,
     "publish weights, λ": lambda: weights.penalty_figure().plot,

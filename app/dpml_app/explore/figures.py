@@ -25,6 +25,7 @@ from bokeh.plotting import figure
 from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.figure import (
     HEIGHT,
+    edges,
     empty,
     empty_source,
     epsilon_axis,
@@ -37,7 +38,7 @@ from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.settings import EPSILONS
 
-__all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure", "edges"]
+__all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure"]
 
 STYLES = {
     "row-bounded": LOOKS["row-bounded"],
@@ -265,21 +266,6 @@ class RocFigure:
         """Show no curve."""
         empty(self.private)
         empty(self.exact)
-
-
-def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
-
-    Examples
-    --------
-    >>> [e.round(3).tolist() for e in edges([1, 4])]
-    [[0.5, 2.0], [2.0, 8.0]]
-    """
-    logs = np.log(np.asarray(values, dtype=float))
-    middle = (logs[1:] + logs[:-1]) / 2
-    first, last = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
-    cuts = np.exp(np.concatenate([[first], middle, [last]]))
-    return cuts[:-1], cuts[1:]
 
 
 CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy", "alpha")
