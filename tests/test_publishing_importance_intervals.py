@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from dpml.exceptions import InvalidParameter
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.misfit import interaction_size, pair_reach, residuals
+from dpml.publishing.misfit import interaction_size, pair_reach, residuals, telling_pairs
 from dpml.publishing.penalty import PRIOR
-from dpml.publishing.ratio_features import RatioFeatures
+from dpml.publishing.ratio_features import RatioFeatures, public_pairs
 from dpml.schema import Schema
 
 D = 6
@@ -142,6 +143,38 @@ def test_noise_in_the_sums_is_not_taken_for_interactions():
     assert np.median(found, axis=0)[0] > 3 * np.median(found, axis=0)[1]
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 3.0])
+def test_the_rule_takes_the_fewest_pairs_that_tell_and_sees_no_private_record(epsilon):
+    public, private = populations(0.3)
+    rng = np.random.default_rng(9)
+    D_, E = (CUBE[rng.choice(len(CUBE), n, p=p)] for n, p in ((4000, private), (1500, public)))
+    features = RatioFeatures(Schema.binary(D))
+    parts = features.parts(features.schema.check_features(E)[0])
+    chosen = telling_pairs(features, parts, epsilon, 4000)
+    for table in (D_, np.zeros_like(D_)):
+        model = ImportanceWeights(epsilon, method="moments", random_state=0, schema=features.schema).fit(table, E)
+        assert model.pairs_ == chosen
+    assert chosen == public_pairs(features, parts, len(chosen))
+    assert bool(chosen) == (epsilon > 0.1)
+    # twice the noise asks for as many pairs at least, or for none
+    fewer = telling_pairs(features, parts, epsilon / 2, 4000)
+    assert len(fewer) >= len(chosen) or not fewer
+    for method in ("output", "objective"):
+        model = ImportanceWeights(epsilon, 0.1, method=method, random_state=0, schema=features.schema).fit(D_, E)
+        assert model.pairs_ == ()
+    with pytest.raises(InvalidParameter, match=r"pairs.*'private'.*public"):
+        ImportanceWeights(epsilon, pairs="private").fit(D_, E)
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3, 0.6])
+def test_intervals_hold_the_truth_by_default(strength):
+    """Noisy moments at ε = 5 with the rule's pairs: whether or not the ratio is of the model's form."""
+    held, width = coverage(strength, 5.0, 40, pairs="public", method="moments")
+    # without pairs .96, .58 and .35
+    assert held >= 0.94
+    assert width < 0.35
+
+
 def test_residuals_and_reach():
     rng = np.random.default_rng(7)
     X = rng.integers(2, size=(50, D))
@@ -158,7 +191,11 @@ def test_residuals_and_reach():
 
 def test_no_pairs_and_other_methods_have_no_misfit():
     rows = np.random.default_rng(8).integers(2, size=(200, 3))
-    for options in ({"method": "moments"}, {"method": "objective", "pairs": 1}, {"method": "output", "pairs": 1}):
+    for options in (
+        {"method": "moments", "pairs": 0},
+        {"method": "objective", "pairs": 1},
+        {"method": "output", "pairs": 1},
+    ):
         model = ImportanceWeights(1.0, 0.1, random_state=0, **options).fit(rows[:100], rows[100:])
         assert model.misfit_ == 0
         assert model.weighted(rows).misfit_variance(rows[:, 0]) == 0

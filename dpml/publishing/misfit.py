@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -22,13 +23,16 @@ from scipy.special import softmax
 
 from dpml.publishing.moments import moment_minimiser
 from dpml.publishing.penalty import PRIOR
-from dpml.publishing.ratio_features import Parts, RatioFeatures
+from dpml.publishing.ratio_features import Parts, RatioFeatures, public_pairs
+from dpml.publishing.spread import noise_variance
 
-__all__ = ["interaction_size", "pair_reach", "residuals"]
+__all__ = ["interaction_size", "pair_reach", "residuals", "telling_pairs"]
 
 FloatArray = NDArray[np.float64]
 
 ABOVE = 2.0  # standard errors above its estimate that g² is taken
+TOLD = PRIOR / 2  # an interval that allows for less is not too wide to be of use
+NUMBERS = (1, 2, 3, 5, 10)
 
 
 def residuals(X: FloatArray, shares: FloatArray, Y: FloatArray) -> FloatArray:
@@ -82,8 +86,7 @@ def interaction_size(
         miss = moments[at : at + size] - shares @ cells
         found += float((miss**2 - noise - sampled).sum())
         reaches.append((((cells * shares[:, None]).T @ apart) ** 2).sum(axis=1))
-        # a squared Laplace variable has a variance of 5 times the square of its mean, a squared normal one of twice
-        noisy += float((5 * noise**2 + 4 * noise * sampled + 2 * sampled**2).sum())
+        noisy += _variance(noise, sampled)
         at += size
     reach = np.concatenate(reaches)
     total = float(reach.sum())
@@ -93,6 +96,59 @@ def interaction_size(
     # few cells tell little, however large what they tell is
     spread = noisy + 2 * squared**2 * float(reach @ reach)
     return min(math.sqrt(squared + ABOVE * math.sqrt(spread) / total), PRIOR)
+
+
+def _variance(noise: float, sampled: FloatArray) -> float:
+    """Return the variance of a sum of squared misses without interactions."""
+    # a squared Laplace variable has a variance of 5 times the square of its mean, a squared normal one of twice
+    return float((5 * noise**2 + 4 * noise * sampled + 2 * sampled**2).sum())
+
+
+def telling_pairs(features: RatioFeatures, parts: Parts, epsilon: float, n_private: int) -> tuple[tuple[str, str], ...]:
+    """Return the fewest pairs whose noisy sums tell interactions of size `TOLD`; none if no number of them does.
+
+    It sees no private record: equal weights stand for the ratio's, and `interaction_size` would be at most `TOLD` if
+    nothing but noise and samples missed the cells. Each pair more adds cells that tell, and noise to all sums.
+
+    Parameters
+    ----------
+    features : RatioFeatures
+        Without pairs.
+    parts : Parts
+        Of the public table.
+    epsilon : float
+        For the sums.
+    n_private : int
+
+    Examples
+    --------
+    >>> from dpml.schema import Schema
+    >>> X = np.random.default_rng(0).integers(2, size=(2000, 4))
+    >>> features = RatioFeatures(Schema.binary(4))
+    >>> parts = features.parts(features.schema.check_features(X)[0])
+    >>> [len(telling_pairs(features, parts, epsilon, 20_000)) for epsilon in (0.01, 0.1, 1.0)]
+    [0, 1, 1]
+    """
+    X, rows = features.matrix(parts), np.arange(len(parts))
+    shares = np.full(len(parts), 1 / len(parts))
+    names, sizes = features.names, features.single_sizes
+    ranked = public_pairs(features, parts, max(NUMBERS))
+    blocks = []
+    for first, second in ranked:
+        a, b = names.index(first), names.index(second)
+        cells = np.zeros((len(parts), sizes[a] * sizes[b]))
+        cells[rows, parts.codes[:, a] * sizes[b] + parts.codes[:, b]] = parts.values[:, a] * parts.values[:, b]
+        apart = residuals(X, shares, cells)
+        sampled = shares @ apart**2 * (1 / n_private + 1 / len(parts))
+        blocks.append((sampled, float((((cells * shares[:, None]).T @ apart) ** 2).sum())))
+        if len(blocks) not in NUMBERS:
+            continue
+        chosen = replace(features, pairs=ranked[: len(blocks)])
+        noise = noise_variance(chosen, epsilon, n_private, "moments", "tight", 1.0)
+        spread, reach = sum(_variance(noise, s) for s, _ in blocks), sum(r for _, r in blocks)
+        if reach > 0 and ABOVE * math.sqrt(spread) / reach <= TOLD**2:
+            return chosen.pairs
+    return ()
 
 
 def pair_reach(records: Parts, features: RatioFeatures, weighted: FloatArray) -> float:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from dpml._validate import check_number
 from dpml.exceptions import InvalidData, InvalidParameter
@@ -70,7 +72,7 @@ class WeightedTable:
     >>> private, public = ((rng.random((2000, 2)) < p).astype(int) for p in (0.6, 0.5))
     >>> table = ImportanceWeights(1.0, method="moments", random_state=0).fit(private, public).weighted(public)
     >>> table
-    <WeightedTable: 2,000 records, worth 1,805 of equal weight>
+    <WeightedTable: 2,000 records, worth 1,809 of equal weight>
     >>> found = table.interval(public[:, 0])
     >>> round(private[:, 0].mean(), 2), round(found.estimate, 2), found.lower < 0.6 < found.upper
     (np.float64(0.61), 0.61, True)
@@ -147,10 +149,22 @@ class WeightedTable:
 
         Parameters
         ----------
-        estimator : estimator whose `fit` takes `sample_weight`
+        estimator : estimator whose `fit` takes `sample_weight`, or a pipeline that ends with one
         X, y : table and labels of the public records
+
+        Raises
+        ------
+        InvalidParameter
+            For an estimator that takes no weights.
         """
-        return clone(estimator).fit(X, y, sample_weight=self.shares * self.n_private)
+        name, last = "sample_weight", estimator
+        if isinstance(estimator, Pipeline):
+            step, last = estimator.steps[-1]
+            name = f"{step}__sample_weight"
+        taken = signature(last.fit).parameters.values()
+        if not any(p.name == "sample_weight" or p.kind is Parameter.VAR_KEYWORD for p in taken):
+            raise InvalidParameter("estimator", type(last).__name__, "an estimator whose fit takes sample_weight")
+        return clone(estimator).fit(X, y, **{name: self.shares * self.n_private})
 
     # ---- what is uncertain ------------------------------------------------------------------------------------------
 
