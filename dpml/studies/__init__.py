@@ -14,7 +14,7 @@ from dpml.studies.accuracy import (
     non_private_nb,
 )
 from dpml.studies.automatic import AutoStudy, raw_table
-from dpml.studies.frontier import best_needed, frontier, standings
+from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
@@ -27,6 +27,7 @@ __all__ = [
     "AccuracyStudy",
     "AutoStudy",
     "BinnedNBStudy",
+    "Compared",
     "LogisticStudy",
     "MomentsNBStudy",
     "NamedStudy",
@@ -39,6 +40,7 @@ __all__ = [
     "TuningStudy",
     "accuracy_of_selected",
     "best_needed",
+    "compared",
     "frontier",
     "majority_accuracy",
     "needed_epsilon",
