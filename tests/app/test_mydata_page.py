@@ -126,6 +126,23 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
         assert not any(secret in text for secret in (*own_tables.SECRETS, name, name.removeprefix(own.PREFIX)))
 
 
+def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
+    one = session()
+    one.upload(csv())
+    assert not one.page.advice.visible
+    one.use()
+    said = one.page.advice.object
+    assert one.said == []
+    assert said.count("<th scope='row'>") == 3
+    assert "Computing" not in said
+    assert "52.5 in 100" in said
+    assert "Next: try" in said or "Too few records" in said
+    assert not any(secret in said for secret in own_tables.SECRETS)
+    one.do(one.page.drop)
+    assert not one.page.advice.visible
+    assert one.page.advice.object == ""
+
+
 def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
     one = session()
     names = []

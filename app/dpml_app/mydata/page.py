@@ -15,15 +15,17 @@ from dpml.schema import Schema
 from dpml.tables import Limits, read_table
 from dpml_app import own
 from dpml_app.card import BOX_STYLE, WHOLE, Card
+from dpml_app.mydata import advice
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.upload import Upload
 from dpml_app.mydata.wizard import TABLE_STYLE, Wizard
 from dpml_app.mydata.words import status
 from dpml_app.page import BasePage
 from dpml_app.settings import Shared
-from dpml_app.work.pool import Pool
+from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.progress import bar, filled
 from dpml_app.work.threads import FORMULAS, Threads
+from dpml_app.work.turns import Rank
 
 __all__ = ["MyDataPage"]
 
@@ -64,6 +66,9 @@ class MyDataPage(BasePage):
         self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
         self.remove.on_click(lambda _event: self.drop())
         self.bar = bar()
+        self.advice = pn.pane.HTML(
+            "", visible=False, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[TABLE_STYLE]
+        )
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
         for page, title in (("explore", "What does privacy cost?"), ("train", "Which model pays least?")):
@@ -114,7 +119,7 @@ class MyDataPage(BasePage):
                 self.drop()
                 self.draft = draft
                 self.wizard = Wizard(draft, self._wrong, self._show, self._on_use)
-                self.main.objects = [self.wizard.whole, self.upload, self.bar]
+                self.main.objects = [self.advice, self.wizard.whole, self.upload, self.bar]
                 self.wizard.check()
         finally:
             with self._hold():
@@ -175,17 +180,41 @@ class MyDataPage(BasePage):
                 self.settings.hold(made)
                 self.settings.assign({"dataset": made.name})
                 self.clear("use")
+            self._spawn(self._advise(made.name))
         except DpmlError as error:
             with self._hold():
                 self.report("use", str(error))
         with self._hold():
             self._show()
 
+    async def _advise(self, name: str) -> None:
+        """Have workers find what is best at each ε, and say it as it comes, while the table is here."""
+        found: dict[float, Any] = {}
+        relation = self.settings.relation
+        try:
+            for epsilon in advice.EPSILONS:
+                with self._hold():
+                    self.advice.param.update(object=advice.told(found), visible=True)
+                chunk = Chunk(advice.at, (name, relation, epsilon))
+                found[epsilon] = await self.pool.result(chunk, rank=Rank.CURVES)
+                table = self.settings.own.table
+                if self._doc is None or table is None or table.name != name:
+                    return
+            with self._hold():
+                self.advice.object = advice.told(found)
+        except asyncio.CancelledError:  # the table went meanwhile
+            return
+        except Exception as error:
+            with self._hold():
+                self._failed("Advice", error)
+                self.advice.visible = False
+
     def drop(self) -> None:
         """Remove the table from this session."""
         self.settings.hold(None)
         self.draft = self.wizard = None
         self.main.objects = [self.upload, self.bar]
+        self.advice.param.update(object="", visible=False)
         self.clear("use")
         self.clear("schema")
         self._show()
