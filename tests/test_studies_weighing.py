@@ -61,7 +61,7 @@ def test_a_draw_is_the_estimator_s_release_of_a_bootstrap(two, study, method, re
     found = study.weigh(method, 1.0, reg_lambda, rng=rng(3))
     same = rng(3)
     drawn = two.private.iloc[study.bootstrap(rng=same)]
-    options = {"calibration": "published", "fit_intercept": False} if method == "output" else {}
+    options = {"calibration": "published", "fit_intercept": False} if method == "output" else {"pairs": 0}
     rule = "public" if reg_lambda is None else reg_lambda
     model = ImportanceWeights(1.0, rule, method=method, schema=two.schema, random_state=same, **options)
     model.fit(drawn, two.public)
