@@ -32,7 +32,7 @@ from dpml.studies.two_tables import split_by_sex
 
 EPSILON, LAMBDA = 0.1, 0.1
 CODINGS = ("all columns", "no unknown", "first left out", "last left out", "most frequent left out")
-DRAWS = 1000
+DRAWS = 400
 
 
 class Setting:
@@ -141,7 +141,7 @@ def machines(setting, draws=15):
     return pd.DataFrame(rows).round(4)
 
 
-def intervals(_setting, n_queries=300, draws=2):
+def intervals(_setting, n_queries=300, draws=1):
     """Coverage of 95 % intervals for the private table's own answers, their median width, and the error."""
     rows = []
     for name in ("adult", "census"):

@@ -30,7 +30,7 @@ __all__ = [
 
 MACHINE_STYLES = {**WEIGHT_STYLES, "own": replace(LOOKS["svm"], label="private machine, no weights")}
 PUBLIC_WORDS = {"same": "private table itself", "skewed": "other people", "uniform": "uniform"}
-HEIGHT = 460
+HEIGHT, TALL = 460, 540
 FAR = "distance of the two machines, of the norm (log scale)"
 # of the norm; what is beyond is off the plot
 NEAREST, FARTHEST = 0.01, 60.0
@@ -48,8 +48,8 @@ def machine_figure() -> LinesFigure:
     p = new_figure("publish-weights-machine", x_axis_type="log", y_axis_type="log", y_axis_label=FAR, **ends)
     epsilon_axis(p)
     _far_axis(p)
-    p.height = HEIGHT
-    made = LinesFigure(p, MACHINE_STYLES, "epsilon")
+    p.height = TALL
+    made = LinesFigure(p, MACHINE_STYLES, "epsilon", columns=1)  # its labels are long for a phone
     made.level("unweighted", "public table, unweighted", REFERENCE, "dotted")
     made.level("others", "other private records", EXACT, "solid")
     made.level("exact", "Ji and Elkan, no noise", REFERENCE, "dashed")
@@ -59,7 +59,7 @@ def machine_figure() -> LinesFigure:
 class TablesFigure:
     """Boxes for each public table and method: the middle half of the draws, 95 % of them, and their median."""
 
-    def __init__(self, p: figure, tip: str):
+    def __init__(self, p: figure, tip: str, columns: int = 2):
         self.plot = p
         p.height = HEIGHT
         words = [PUBLIC_WORDS[kind] for kind in PUBLIC_TABLES]
@@ -67,7 +67,7 @@ class TablesFigure:
         p.xaxis.formatter = CustomJSTickFormatter(code="return words[tick] ?? ''", args={"words": words})
         p.xaxis.axis_label = "public table"
         p.xgrid.visible = False
-        self.legend = PlotLegend(p, 2, hides=True)
+        self.legend = PlotLegend(p, columns, hides=True)
         self.curves: dict[str, Any] = {}
         self.levels: dict[str, Span] = {}
         tips = [("", "@label"), ("median", f"@median{{{tip}}}"), ("middle half", f"@q1{{{tip}}} to @q3{{{tip}}}"),
@@ -153,7 +153,7 @@ def machines_figure() -> TablesFigure:
     ends = {"x_range": Range1d(start=-0.5, end=2.5), "y_range": Range1d(start=NEAREST, end=5)}
     p = new_figure("publish-weights-taught", y_axis_type="log", y_axis_label=FAR, **ends)
     _far_axis(p)
-    made = TablesFigure(p, "0%")
+    made = TablesFigure(p, "0%", columns=1)
     made.level("others", "other private records")
     return made
 
