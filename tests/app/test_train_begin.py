@@ -109,3 +109,15 @@ def test_a_peer_that_is_not_drawn_says_why():
 @pytest.mark.parametrize("name", PEERS)
 def test_the_label_says_what_needs_a_delta_and_what_is_recorded(name):
     assert "recorded" in EVERY[name].look.label
+
+
+def test_dots_stand_around_the_setting_however_many_methods_there_are():
+    figure = AccuracyCard().figures[0]
+    shown = {name: EVERY[name].look for name in ("binned", "row-bounded", "auto")}
+    figure.restyle(shown)
+    at = []
+    for name in shown:
+        figure.show_now(name, 1.0, np.array([0.5]))
+        at.append(figure.now[name].data["at"][0])
+    assert min(at) < 1.0 < max(at)
+    assert max(at) - min(at) < 0.1
