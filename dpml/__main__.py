@@ -2,7 +2,7 @@
 
 Exit codes: 0 success; 1 an unexpected audit result, or a data file that is missing or damaged (the only reasons for
 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed with its traceback; 130
-interrupted.
+interrupted; 143 a sweep that was told to end (SIGTERM).
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m dpml",
         description="What privacy costs in classification.",
         epilog="Exit codes: 0 success, 1 an unexpected audit result or a missing or damaged data file, 2 a wrong call, "
-        "3 the output could not be written, 4 an unexpected error, 130 interrupted.",
+        "3 the output could not be written, 4 an unexpected error, 130 interrupted, 143 a sweep that was told to end.",
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)

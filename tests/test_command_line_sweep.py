@@ -1,14 +1,17 @@
 """``python -m dpml sweep`` and ``python -m dpml data``."""
 
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
 
 from dpml.__main__ import main
 from dpml.datasets import NAMES, card
+from dpml.exceptions import SweepCancelled
 from dpml.sweep import sweep
 
 STUDY = """\
@@ -83,6 +86,28 @@ def test_the_command_line_starts_without_what_a_sweep_needs():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is not told to end there")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_sweep_that_is_told_to_end_ends_its_workers_and_says_no_more(study, tmp_path, number, code):
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    text = STUDY.replace("draws: 5", "draws: 200000").replace("n: 60", "n: 1000")
+    (tmp_path / "study.yaml").write_text(text)
+    command = [sys.executable, "-m", "dpml", "sweep", study, "--out", str(tmp_path / "out"), "--jobs", "2", "--quiet"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, **pipes) as run:
+        while not list(tmp_path.glob("out/parts/*.parquet")):
+            assert run.poll() is None, run.stdout.read()
+            time.sleep(0.05)
+        run.send_signal(number)
+        # the pipe is closed once every worker has ended
+        said, _nothing = run.communicate(timeout=60)
+    assert run.returncode == code
+    assert said.strip() == ("interrupted" if number == signal.SIGINT else "")
+    # and the folder goes on
+    with pytest.raises(SweepCancelled):
+        sweep(study, out=tmp_path / "out", cancel=lambda: True)
 
 
 # ---- frontier ---------------------------------------------------------------------------------------------------

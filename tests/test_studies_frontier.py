@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dpml.exceptions import InvalidParameter
-from dpml.studies import best_needed, frontier, needed_epsilon, standings
+from dpml.studies import best_needed, compared, frontier, needed_epsilon, standings
 from dpml.sweep import sweep
 
 
@@ -122,6 +122,12 @@ def test_the_standings_agree_with_the_frontier_and_with_the_draws():
     assert found.loc[2, "behind"] == pytest.approx(np.mean([0.7, 0.5, 0.5, 0.7]))
     with pytest.raises(InvalidParameter, match=r"errors = -1\.0"):
         standings(made(draws), errors=-1.0)
+
+
+@pytest.mark.parametrize("draws", [[], [0.1, 0.2], [[0.1], [0.2]], [[0.1, np.nan]], np.zeros((0, 4))])
+def test_draws_that_cannot_be_compared_are_named(draws):
+    with pytest.raises(InvalidParameter, match="draws = "):
+        compared(draws)
 
 
 # ---- which epsilon the best needs ---------------------------------------------------------------------------------

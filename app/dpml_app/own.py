@@ -7,6 +7,7 @@ in the server and in the workers.
 
 from __future__ import annotations
 
+import os
 import pickle
 import secrets
 import sys
@@ -35,6 +36,7 @@ __all__ = [
     "keep",
     "lend",
     "make",
+    "most_bytes",
     "named",
 ]
 
@@ -43,6 +45,8 @@ TITLE = "My table"
 # of one table, encoded as zeros and ones of 8 bytes; and of all that a server holds at a time
 MOST_CELLS = 20_000_000
 MOST_HELD = 100_000_000
+# of an upload, in millions of bytes
+UPLOAD_MB, USUAL_MB = "DPML_UPLOAD_MB", 50.0
 # what was on its way when a table went may have left something behind
 SWEPT_AGAIN = 30.0
 
@@ -110,6 +114,15 @@ def named(arguments: Iterable[Any]) -> set[str]:
     for each in arguments:
         found |= named(each) if isinstance(each, tuple) else {each} if is_own(each) else set()
     return found
+
+
+def most_bytes() -> int:
+    """Return the most bytes of an upload: 50 MB, or what the server was started with."""
+    try:
+        wanted = float(os.environ.get(UPLOAD_MB, USUAL_MB))
+    except ValueError:
+        wanted = USUAL_MB
+    return int(1e6 * (wanted if 0 < wanted < 10_000 else USUAL_MB))
 
 
 def encoded_cells(records: int, schema: Schema) -> int:

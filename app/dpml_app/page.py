@@ -62,6 +62,8 @@ class BasePage:
     # why it cannot show another one
     misfit: ClassVar[str] = "has more than two classes, and this page is about two"
     slots: list[Slot]
+    # whether there are cards that are made when they are asked for
+    has_more: ClassVar[bool] = True
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     shown = True

@@ -56,6 +56,7 @@ PAGES = {
     "publish": "Publish data?",
     "evaluate": "Publish a score?",
     "audit": "Is the claim true?",
+    "mydata": "My data",
 }
 # what means the same on every page that has it
 SHARED = (

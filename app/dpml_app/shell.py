@@ -30,6 +30,7 @@ from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
+from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import PLACES, BasePage
 from dpml_app.publish.page import PublishPage
@@ -49,6 +50,7 @@ ROOMS: dict[str, type[BasePage]] = {
     "train": TrainPage,
     "publish": PublishPage,
     "evaluate": EvaluatePage,
+    "mydata": MyDataPage,
 }
 BADGE = "For study only"
 HERE = Path(__file__).parent
@@ -308,9 +310,10 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    told = {
-        name: (title, ROOMS[name].question, ROOMS[name].lead, ROOMS[name].can_pin()) for name, title in PAGES.items()
-    }
+    told = {}
+    for name, title in PAGES.items():
+        room = ROOMS[name]
+        told[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
     template.add_variable("pages", told)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,66 @@ from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.studies.needed import needed_epsilon
 
-__all__ = ["best_needed", "frontier", "standings"]
+__all__ = ["Compared", "best_needed", "compared", "frontier", "standings"]
 
 FloatArray = NDArray[np.float64]
+NUMBERS = ("choice", "mean", "se", "behind", "behind_se")
+
+
+class Compared(NamedTuple):
+    """The best of some candidates, and how far each is behind it; arrays of shape (candidates,).
+
+    Attributes
+    ----------
+    best : int
+    choice, mean, se : array
+        The mean of the even draws, which choose the best; that of the odd ones, and its standard error.
+    behind, behind_se : array
+        By how much the best is better on all draws, and the standard error of that.
+    equal : array of bool
+        Whether a candidate is as good as the best.
+    """
+
+    best: int
+    choice: FloatArray
+    mean: FloatArray
+    se: FloatArray
+    behind: FloatArray
+    behind_se: FloatArray
+    equal: NDArray[np.bool_]
+
+
+def compared(draws: Any, *, errors: float = 2.0) -> Compared:
+    """Compare candidates by their paired draws, as `frontier` does.
+
+    Parameters
+    ----------
+    draws : array of shape (candidates, n)
+        A measure to maximise; draw i of one candidate is paired with draw i of any other; n >= 2.
+    errors : float
+        Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
+
+    Raises
+    ------
+    InvalidParameter
+
+    Examples
+    --------
+    >>> found = compared([[0.7, 0.72, 0.71, 0.71], [0.8, 0.81, 0.79, 0.8]])
+    >>> found.best, found.mean.round(3).tolist(), found.equal.tolist()
+    (1, [0.715, 0.805], [False, True])
+    """
+    check_number(errors, "errors", 0.0)
+    values = np.asarray(draws, dtype=float)
+    if values.ndim != 2 or not len(values) or values.shape[1] < 2 or not np.isfinite(values).all():
+        raise InvalidParameter("draws", f"an array of shape {values.shape}", "finite, of shape (candidates, n), n >= 2")
+    choice = values[:, ::2].mean(axis=1)
+    best = int(choice.argmax())
+    difference, odd = values[best] - values, values[:, 1::2]
+    behind, n = difference.mean(axis=1), odd.shape[1]
+    behind_se = difference.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+    se = odd.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.full(len(values), np.nan)
+    return Compared(best, choice, odd.mean(axis=1), se, behind, behind_se, behind <= errors * behind_se)
 
 
 def frontier(
@@ -126,21 +183,15 @@ def standings(
     rows: list[dict[str, Any]] = []
     for key, mine in table.groupby(questions, sort=False, dropna=False) if questions else [((), table)]:
         points, values = _candidates(mine, settings, measure)
-        best = _chosen(values)
-        gap, gap_se = _gaps(values, best)
-        choice, (mean, se) = values[:, ::2].mean(axis=1), _held_out(values)
+        found = compared(values, errors=errors)
         for place, point in enumerate(points):
             rows.append(
                 {
                     **dict(zip(questions, key, strict=True)),
                     **point,
-                    "choice": float(choice[place]),
-                    "mean": float(mean[place]),
-                    "se": float(se[place]),
-                    "behind": float(gap[place]),
-                    "behind_se": float(gap_se[place]),
-                    "best": place == best,
-                    "equal": bool(gap[place] <= errors * gap_se[place]),
+                    **{name: float(getattr(found, name)[place]) for name in NUMBERS},
+                    "best": place == found.best,
+                    "equal": bool(found.equal[place]),
                 }
             )
     return pd.DataFrame(rows)
@@ -197,7 +248,7 @@ def best_needed(
         at, points, held_out = [], [], []
         for epsilon, here in mine.groupby("epsilon", sort=True):
             candidates, values = _candidates(here, others, measure)
-            best = _chosen(values)
+            best = compared(values).best
             at.append(float(epsilon))
             points.append(candidates[best])
             held_out.append(values[best, 1::2])
@@ -221,19 +272,12 @@ def _columns(table: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[list
     return questions, [name for name in table.columns[:place] if name not in questions]
 
 
-def _chosen(values: FloatArray) -> int:
-    """Return the candidate with the best mean on the even draws."""
-    return int(values[:, ::2].mean(axis=1).argmax())
-
-
 def _best(
     table: pd.DataFrame, settings: Sequence[str], measure: str, errors: float, resamples: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     points, values = _candidates(table, settings, measure)
     draws = values.shape[1]
-    best = _chosen(values)
-    gap, gap_se = _gaps(values, best)
-    mean, se = _held_out(values)
+    best, _choice, mean, se, gap, gap_se, equal = compared(values, errors=errors)
     others = [index for index in range(len(points)) if index != best]
     second = min(others, key=lambda index: gap[index], default=None)
     weights = rng.multinomial(draws, np.full(draws, 1 / draws), size=resamples) / draws
@@ -244,24 +288,11 @@ def _best(
         "se": float(se[best]),
         "share": share,
         "candidates": len(points),
-        "equal": int((gap <= errors * gap_se).sum()),
+        "equal": int(equal.sum()),
         "gap": np.nan if second is None else float(gap[second]),
         "gap_se": np.nan if second is None else float(gap_se[second]),
         "draws": draws,
     }
-
-
-def _gaps(values: FloatArray, best: int) -> tuple[FloatArray, FloatArray]:
-    """Return by how much the best is better than each candidate, on all draws, and the standard errors."""
-    difference = values[best] - values
-    return difference.mean(axis=1), difference.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-
-
-def _held_out(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the means of the draws that do not choose, and their standard errors; NaN for a single draw."""
-    odd = values[:, 1::2]
-    n = odd.shape[1]
-    return odd.mean(axis=1), odd.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.full(len(values), np.nan)
 
 
 def _candidates(table: pd.DataFrame, settings: Sequence[str], measure: str) -> tuple[list[dict[str, Any]], FloatArray]:

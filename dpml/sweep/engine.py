@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
@@ -132,4 +133,7 @@ def run(
                     raise results.error
                 yield index, results
         finally:
-            found.close()
+            with warnings.catch_warnings():
+                # joblib counts what is dropped; who stops a sweep knows it
+                warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
+                found.close()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from dpml_app.card import SOON
 from dpml_app.publish import compute, shipped, words
-from dpml_app.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS
+from dpml_app.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS, RecordsCard
 from dpml_app.publish.figures import (
     CHOICE_STYLES,
     RECORD_STYLES,
@@ -103,6 +103,16 @@ def test_figures_hold_the_numbers_they_are_given():
         assert made.recorded["mst"].data["value"]
         made.show_recorded([], column)
         assert all(source.data["value"] == [] for source in made.recorded.values())
+
+
+def test_the_axis_of_records_ends_with_all_of_them_and_has_room_for_its_numbers():
+    card = RecordsCard()
+    for n, least, ticks in ((147, 14, 2), (20_000, 100, 5), (200_000, 100, 4)):
+        card.lay_out({"n_train": n})
+        ends = card.figure.plot.x_range
+        assert ends.start < least < n < ends.end
+        shown = [tick for tick in card.figure.plot.xaxis[0].ticker.ticks if ends.start <= tick <= ends.end]
+        assert len(shown) == ticks
 
 
 def test_figures_of_a_release_hold_it():

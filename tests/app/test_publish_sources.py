@@ -17,15 +17,16 @@ FIGURES = {
     "grids": ["publish-grids-table"],
     "shares": ["publish-shares-table"],
     "columns": ["publish-columns-table"],
+    "records": ["publish-records-table"],
     "rivals": ["publish-rivals-pph"],
 }
 FEW = "&dataset=toy&publish_draws=5&publish_grids=100"
 # in this order on one page: what is changed, and which figures that moves
-TABLES = {"table", "gap", "grids", "shares", "columns"}
+TABLES = {"table", "gap", "grids", "shares", "columns", "records"}
 CONTROLS = [
-    ({"epsilon": 1.25}, {"gap", "release", "grids", "shares", "columns"}),
-    ({"publish_share": 0.47}, {"table", "cells", "gap", "release", "grids", "columns"}),
-    ({"publish_grids": 300}, {"table", "cells", "gap", "release", "shares", "columns"}),
+    ({"epsilon": 1.25}, {"gap", "release", "grids", "shares", "columns", "records"}),
+    ({"publish_share": 0.47}, (TABLES - {"shares"}) | {"cells", "release"}),
+    ({"publish_grids": 300}, (TABLES - {"grids"}) | {"cells", "release"}),
     ({"publish_classifier": "logistic"}, TABLES | {"rivals"}),
     ({"seed": 1}, set(FIGURES)),
     ({"relation": "replace-one"}, set(FIGURES)),
@@ -74,5 +75,9 @@ def test_plots_hold_what_the_library_computes(alone):
     drawn = compute.published(*key, 0.63, 100, 0.47, 4, "svm", 5, 2)
     columns = alone.read("publish-columns-table")
     assert columns["mean"][columns["x"].index(4)] == pytest.approx(drawn.mean())
+    records = alone.read("publish-records-table")
+    assert records["x"] == [100, 300, 1000]
+    drawn = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2, 300)
+    assert records["mean"][1] == pytest.approx(drawn.mean())
     rival = compute.rival("diffgen", *key, RIVAL_EPSILONS[1], 100, "svm", 5, 2)["accuracy"]
     assert alone.read("publish-rivals-diffgen")["mean"][1] == pytest.approx(rival.mean())

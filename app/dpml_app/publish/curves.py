@@ -10,6 +10,7 @@ import numpy as np
 
 from dpml_app.card import SOON, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
+from dpml_app.drawing.figure import PLAIN_DIGITS, set_ticks
 from dpml_app.publish import compute, shipped, words
 from dpml_app.publish.figures import (
     CHOICE_STYLES,
@@ -135,7 +136,11 @@ class RecordsCard(_BesideTrue):
 
     def lay_out(self, facts: Values) -> None:
         n = facts["n_train"]
-        self.figure.plot.x_range.update(start=compute.record_ladder(n)[0] / 1.15, end=1.15 * n)
+        p = self.figure.plot
+        p.x_range.update(start=compute.record_ladder(n)[0] / 1.15, end=1.15 * n)
+        # more have no room on a phone
+        steps = (1, 3) if n < 50_000 else (1,)
+        set_ticks(p.xaxis[0], [m * 10**k for k in range(1, 7) for m in steps], PLAIN_DIGITS, p.xgrid[0])
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         whole, epsilon = facts["n_train"], values["epsilon"]

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.figure import (
-    PLAIN_DIGITS,
     empty,
     empty_source,
     epsilon_axis,
     new_figure,
     percent_axis,
-    set_ticks,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
@@ -213,7 +211,6 @@ def records_figure() -> LinesFigure:
     """Return the figure of publishers against the number of training records, beside the records themselves."""
     p = _share_figure("publish-records", x_axis_type="log", x_range=Range1d(start=100, end=1000))
     p.xaxis.axis_label = "training records (log scale)"
-    set_ticks(p.xaxis[0], [m * 10**k for k in range(1, 7) for m in (1, 3)], PLAIN_DIGITS, p.xgrid[0])
     p.height = 520
     made = LinesFigure(p, RECORD_STYLES, "x")
     made.level("majority", "always guessing", REFERENCE, "dotted")
