@@ -1,19 +1,27 @@
-"""Peers on the same sets: logistic regression by DP-SGD, and the models of interpret and diffprivlib where installed.
+"""Peers on the same sets: logistic regression by DP-SGD, on a table of MST, and interpret's and diffprivlib's models.
 
-`compare` returns the rows for `accuracy_auto.py --peers`. The column `delta` says which use a δ: all but diffprivlib's.
-DP-SGD needs the extra `accounting`. interpret and diffprivlib are imported if they are there, else the table is without
-them and a line says so: they are no dependencies of this project (`pip install interpret-core`; diffprivlib 0.6.6 needs
-an environment with scikit-learn below 1.8).
+`compare` returns the rows for `accuracy_auto.py --peers`. The column `delta` says which use a δ: DP-SGD and interpret.
+DP-SGD needs the extra `accounting`, MST the extra `graphical`. interpret and diffprivlib are no dependencies of this
+project (`pip install interpret-core`; diffprivlib 0.6.6 needs an environment with scikit-learn below 1.8). What is not
+installed is left out, and a line says so.
+
+python benchmarks/auto_peers.py --ship app/dpml_app/train/shipped/peers.json [--sets census ...] [--draws 10]
+
+writes what the page "Which model?" shows of the peers that are installed here; the others' part of the file stays.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import json
 import logging
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +29,7 @@ import pandas as pd
 from auto_sets import JudgedSet, judged_set
 from scipy import sparse
 from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 DELTA = 1e-5
@@ -113,58 +122,146 @@ def diffprivlib_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
     return model.fit(train.toarray(), data.schema.check_labels(data.y_train)).predict_proba(test.toarray())
 
 
+def mst_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
+    """Return probabilities of logistic regression, without noise, on the records of a table that MST published."""
+    from dpml.publishing.graphical import MST
+
+    assert data.encoding is not None
+    model = MST(epsilon, schema=data.schema, on_invalid="clip", random_state=seed).fit(data.train, data.y_train)
+    published = model.sample(data.schema.n_lower)
+    y = data.schema.check_labels(published.pop(model.label_name_).to_numpy())
+    found = np.full((len(data.y_test), data.schema.n_classes), 1e-9)
+    if len(np.unique(y)) < 2:
+        found[:, y[0]] = 1.0
+        return found
+    X, test = (data.encoding.transform(part, "clip") for part in (published, data.test))
+    plain = PlainLogistic(max_iter=300).fit(X, y)
+    found[:, plain.classes_] = plain.predict_proba(test)
+    return found
+
+
 PEERS: dict[str, tuple[str, float, Callable[..., np.ndarray]]] = {
     "DP-SGD, logistic regression": ("dp_accounting", DELTA, dp_sgd),
     "interpret, private EBM": ("interpret", DELTA, private_ebm),
     "diffprivlib, logistic regression": ("diffprivlib", 0.0, diffprivlib_model),
+    "MST, logistic regression": ("mbi", 0.0, mst_model),
 }
 
 
 def runs_on(name: str, data: JudgedSet) -> bool:
-    """Whether a peer takes a set: the EBM tables of two classes, diffprivlib's dense records."""
+    """Whether a peer takes a set: the EBM tables of two classes, diffprivlib's dense records, MST tables."""
     if name.startswith("interpret"):
         return data.encoding is not None and data.schema.n_classes == 2
+    if name.startswith("MST"):
+        return data.encoding is not None
     return not (name.startswith("diffprivlib") and data.schema.n_features > 1000)
 
 
-def compare(names: Sequence[str], epsilons: Sequence[float], draws: int = 5) -> pd.DataFrame:
+def measured(data: JudgedSet, predict: Callable[..., np.ndarray], epsilon: float, draws: int) -> dict[str, list]:
+    """Return accuracy, AUC of two classes, balanced accuracy and log loss of each draw, and its seconds."""
+    y = data.schema.check_labels(data.y_test)
+    found: dict[str, list] = {"accuracy": [], "auc": [], "balanced_accuracy": [], "log_loss": [], "seconds": []}
+    for seed in range(draws):
+        begun = time.perf_counter()
+        p = predict(data, epsilon, seed)
+        found["seconds"].append(time.perf_counter() - begun)
+        guess = p.argmax(axis=1)
+        found["accuracy"].append(float((guess == y).mean()))
+        found["auc"].append(float(roc_auc_score(y, p[:, 1])) if p.shape[1] == 2 else np.nan)
+        found["balanced_accuracy"].append(float(balanced_accuracy_score(y, guess)))
+        found["log_loss"].append(float(-np.log(np.maximum(p[np.arange(len(y)), y], 1e-6)).mean()))
+    return found
+
+
+def installed(names: Sequence[str]) -> list[str]:
+    """Return the peers that are installed, and say which are not."""
+    there = [peer for peer in names if importlib.util.find_spec(PEERS[peer][0]) is not None]
+    for peer in names:
+        if peer not in there:
+            print(f"{peer}: skipped, for {PEERS[peer][0]} is not installed")
+    return there
+
+
+def compare(
+    names: Sequence[str], epsilons: Sequence[float], draws: int = 5, peers: Sequence[str] = tuple(PEERS)
+) -> pd.DataFrame:
     """Return accuracy, AUC, balanced accuracy and log loss of each peer that is installed, per set and ε."""
     rows = []
-    for peer, (package, delta, predict) in PEERS.items():
-        if importlib.util.find_spec(package) is None:
-            print(f"{peer}: skipped, for {package} is not installed")
-            continue
+    for peer in installed(peers):
+        _, delta, predict = PEERS[peer]
         for name in names:
             data = judged_set(name)
             if not runs_on(peer, data):
                 continue
-            y = data.schema.check_labels(data.y_test)
             cells = []
             for epsilon in epsilons:
-                found, begun = [], time.perf_counter()
-                for seed in range(draws):
-                    p = predict(data, epsilon, seed)
-                    guess = p.argmax(axis=1)
-                    auc = roc_auc_score(y, p[:, 1]) if p.shape[1] == 2 else np.nan
-                    loss = -np.log(np.maximum(p[np.arange(len(y)), y], 1e-6)).mean()
-                    found.append(((guess == y).mean(), auc, balanced_accuracy_score(y, guess), loss))
-                seconds = (time.perf_counter() - begun) / draws
-                table = np.array(found)
+                found = {
+                    measure: np.array(values) for measure, values in measured(data, predict, epsilon, draws).items()
+                }
+                accuracy = 100 * found["accuracy"]
                 rows.append(
                     {
                         "set": name,
                         "epsilon": epsilon,
                         "method": peer,
                         "majority": 100 * data.majority,
-                        "accuracy": 100 * table[:, 0].mean(),
-                        "standard_error": 100 * table[:, 0].std(ddof=1) / np.sqrt(draws),
-                        "auc": table[:, 1].mean(),
-                        "balanced_accuracy": 100 * table[:, 2].mean(),
-                        "log_loss": table[:, 3].mean(),
-                        "seconds": seconds,
+                        "accuracy": accuracy.mean(),
+                        "standard_error": accuracy.std(ddof=1) / np.sqrt(draws) if draws > 1 else np.nan,
+                        "auc": found["auc"].mean(),
+                        "balanced_accuracy": 100 * found["balanced_accuracy"].mean(),
+                        "log_loss": found["log_loss"].mean(),
+                        "seconds": found["seconds"].mean(),
                         "delta": delta,
                     }
                 )
-                cells.append(f"{rows[-1]['accuracy']:5.1f} ({rows[-1]['standard_error']:.1f}) {rows[-1]['auc']:.3f}")
-            print(f"{peer:34s}{name:12s}" + "  ".join(cells) + f"   {seconds:.1f} s", flush=True)
+                cells.append(f"{accuracy.mean():5.1f} ({rows[-1]['standard_error']:.1f}) {rows[-1]['auc']:.3f}")
+            print(f"{peer:34s}{name:12s}" + "  ".join(cells) + f"   {rows[-1]['seconds']:.1f} s", flush=True)
     return pd.DataFrame(rows)
+
+
+# ---- what ships with the app ----------------------------------------------------------------------------------------
+
+SHIPPED_SETS = ("census", "adult", "mushrooms", "breast_cancer")
+SHIPPED_EPSILONS = (0.1, 0.5, 1.0, 3.0)
+# of each: its name on the page, what it is made with, and the relation under which its makers state ε
+SHIPPED = {
+    "DP-SGD, logistic regression": ("peer-descent", "dp-accounting", "add-remove"),
+    "interpret, private EBM": ("peer-boosting", "interpret-core", "add-remove"),
+    "diffprivlib, logistic regression": ("peer-logistic", "diffprivlib", "replace-one"),
+}
+
+
+def ship(path: Path, names: Sequence[str], draws: int, peers: Sequence[str] = tuple(SHIPPED)) -> None:
+    """Write the results of the peers that are installed into a file of the app; the others' stay."""
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["peers"] if path.is_file() else {}
+    for peer in installed(peers):
+        key, package, relation = SHIPPED[peer]
+        rows = [row for row in kept.get(key, {}).get("rows", []) if row["set"] not in names]
+        for name in names:
+            data = judged_set(name)
+            for epsilon in SHIPPED_EPSILONS if runs_on(peer, data) else ():
+                found = measured(data, PEERS[peer][2], epsilon, draws)
+                shares = {m: [round(value, 4) for value in found[m]] for m in ("accuracy", "auc")}
+                rows.append({"set": name, "epsilon": epsilon, **shares})
+                print(f"{key} {name} {epsilon:g}: {np.mean(found['accuracy']):.4f}", flush=True)
+        made = f"{package} {version(package)}"
+        facts = {"made with": made, "delta": PEERS[peer][1], "relation": relation, "draws": draws}
+        kept[key] = {**facts, "rows": rows}
+        path.parent.mkdir(exist_ok=True)
+        order = [key for key, *_ in SHIPPED.values() if key in kept]
+        text = json.dumps({"peers": {key: kept[key] for key in order}}, separators=(",", ":"))
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ship", type=Path, required=True, help="the app's file of recorded peers")
+    parser.add_argument("--sets", nargs="+", default=list(SHIPPED_SETS))
+    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--peers", nargs="+", default=list(SHIPPED), choices=SHIPPED)
+    args = parser.parse_args()
+    ship(args.ship, args.sets, args.draws, args.peers)
+
+
+if __name__ == "__main__":
+    main()

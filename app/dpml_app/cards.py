@@ -96,6 +96,7 @@ class CardPage(PlacedCards):
         self._make_grids()
         self.places["side"].extend(self.side())
         self.places["advanced"].append(self.controls.advanced)
+        self.places["work"].append(self.work.progress.column)
         self._make_places(self.values())
         # a model is in the document once another one refers to it
         self.cards[self.hero].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
@@ -110,7 +111,7 @@ class CardPage(PlacedCards):
 
     def side(self) -> list[Any]:
         """Return what stands beside the picture: what all cards share."""
-        return [self.risk, self.controls.side, self.work.progress.column]
+        return [self.risk, self.controls.side]
 
     # ---- what a page can say of itself ----------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from dpml._validate import check_flag
-from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoExactScore, shown
+from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, InvalidSchema, NoExactScore, shown
 from dpml.schema import Schema
 from dpml.schema.untrusted import read_frame
 
@@ -96,6 +96,24 @@ class PrivateEstimator(BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 
+    def _check_records(self, schema: Schema, X: Any, y: Any, few: str = "clip") -> tuple[Any, Any, Schema]:
+        """Return checked records, their classes and the schema, as `Schema.check_table` does.
+
+        A release clips, and says nothing of what it finds. For study, clipping warns of what it changes. Fewer records
+        than the schema's `n_lower` are told as well, or with ``few="raise"`` refused.
+        """
+        release = getattr(self, "release", False)
+        on_invalid = "clip" if release else self.on_invalid
+        if not release and on_invalid == "clip":
+            _tell_misfits(schema, X, y)
+        X, codes, found = schema.check_table(X, y, on_invalid)
+        if not release and len(codes) < (schema.n_lower or 1):
+            told = f"X has {len(codes)} records: the schema's n_lower is {schema.n_lower}"
+            if few == "raise":
+                raise InvalidData(told)
+            warnings.warn(f"{told}, and public rules take that many for granted", FactWarning, stacklevel=3)
+        return X, codes, found
+
     def _refuse(self, package: str) -> None:
         if getattr(self, "release", False) and _called_from(package):
             raise NoExactScore(f"scikit-learn cannot search over {type(self).__name__}: {WITHHELD}")
@@ -131,3 +149,19 @@ class PrivateEstimator(BaseEstimator):
         if len(names) == schema.n_features:  # with extra columns, the schema's check raises an error
             X = X.iloc[:, [position[name] for name in schema.feature_names]]
         return X
+
+
+def _tell_misfits(schema: Schema, X: Any, y: Any) -> None:
+    """Warn, for study, of what clipping changes."""
+    try:
+        found = schema.misfits(X, y)
+    except Exception:  # no table, or labels of another number: the checks that follow say so
+        return
+    if found:
+        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(found.items())[:8])
+        warnings.warn(
+            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({told}): "
+            "check how they are spelt in the schema",
+            FactWarning,
+            stacklevel=4,
+        )

@@ -233,7 +233,7 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
         schema = resolve_schema(self.schema, X)
         rng = as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        X, codes, schema = self._check_records(schema, X, y)
         facts = self._checked(schema)
         # a table that contradicts its schema is an error in study only; `facts.scores` is safe without this check
         stated = facts.n_rows if self.score == "mutual_information" else None

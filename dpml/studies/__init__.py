@@ -15,7 +15,7 @@ from dpml.studies.accuracy import (
 )
 from dpml.studies.advice import ADVISED, Advice, advise, sensible
 from dpml.studies.automatic import AutoStudy, raw_table
-from dpml.studies.frontier import frontier
+from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
@@ -30,6 +30,7 @@ __all__ = [
     "Advice",
     "AutoStudy",
     "BinnedNBStudy",
+    "Compared",
     "LogisticStudy",
     "MomentsNBStudy",
     "NamedStudy",
@@ -42,6 +43,8 @@ __all__ = [
     "TuningStudy",
     "accuracy_of_selected",
     "advise",
+    "best_needed",
+    "compared",
     "frontier",
     "majority_accuracy",
     "needed_epsilon",
@@ -51,5 +54,6 @@ __all__ = [
     "raw_table",
     "register",
     "sensible",
+    "standings",
     "without_noise",
 ]

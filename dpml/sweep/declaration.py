@@ -16,14 +16,18 @@ from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
 from dpml.studies.named import STUDIES, NamedStudy
 
-__all__ = ["DRAWS", "Declaration", "Family", "declared", "read_yaml"]
+__all__ = ["ASKS", "DRAWS", "Declaration", "Family", "declared", "of_facts", "read_yaml"]
 
 DRAWS = 50
 BLOCK = 100
 MOST_ROWS = 1_000_000_000
 MOST_POINTS = 1_000_000
 MOST_BYTES = 1_000_000
-TOP = ("study", "data", "relation", "draws", "seed", "block", "paired")
+SINGLE = ("draws", "seed", "block", "paired")
+TOP = ("study", "data", "relation", *SINGLE)
+PARTS = ("fixed", "settings")
+# asks for one more measure, whose column has the same name: it tells no point from another
+ASKS = ("auc",)
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class Declaration:
             "study": families,
             "data": [dict(each) for each in self.data],
             "relation": list(self.relations),
-            **{name: getattr(self, name) for name in ("draws", "seed", "block", "paired")},
+            **{name: getattr(self, name) for name in SINGLE},
         }
 
 
@@ -108,8 +112,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         paired=check_flag(given.get("paired", True), "paired"),
         studies={family.name: STUDIES[family.name] for family in families},
     )
-    for name, items in (("study", found.families), ("data", found.data)):
-        _check_once(items, name)
+    _check_once(found.data, "data")
     points = len(found.data) * len(found.relations) * sum(map(_size, families))
     if points > MOST_POINTS:
         raise InvalidParameter("points", points, f"at most {MOST_POINTS:,} combinations of settings")
@@ -119,6 +122,23 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         raise InvalidParameter("block", found.block, f"so large that there are at most {MOST_POINTS:,} blocks in all")
     _check_apart(families)
     return found
+
+
+def of_facts(facts: Mapping[str, Any]) -> Declaration:
+    """Return the declaration of which `Declaration.facts` were kept; its studies need not be known here.
+
+    Examples
+    --------
+    >>> asked = declared({"study": "naive-bayes", "data": "census", "epsilon": 1})
+    >>> of_facts(asked.facts()) == asked
+    True
+    """
+    families = tuple(
+        Family(each["name"], *({key: tuple(values) for key, values in each[part].items()} for part in PARTS))
+        for each in facts["study"]
+    )
+    data, relations = tuple(dict(each) for each in facts["data"]), tuple(facts["relation"])
+    return Declaration(families, data, relations, *(facts[name] for name in SINGLE))
 
 
 # ---- the parts --------------------------------------------------------------------------------------------------
@@ -136,7 +156,7 @@ def _check_apart(families: tuple[Family, ...]) -> None:
     seen: set[str] = set()
     for family in families:
         if sum(each.name == family.name for each in families) > 1:
-            values = {**family.fixed, **family.settings}
+            values = {key: given for key, given in {**family.fixed, **family.settings}.items() if key not in ASKS}
             for point in itertools.product(*values.values()):
                 text = repr((family.name, dict(zip(values, point, strict=True))))
                 if text in seen:
@@ -175,6 +195,9 @@ def _family(entry: Any, given: Mapping[str, Any]) -> Family:
     settings = {
         key: _values(all_of_them[key], key, check) for key, check in table.settings.items() if key in all_of_them
     }
+    for key in ASKS:
+        if len(settings.get(key, ())) > 1:
+            raise InvalidParameter(key, list(settings[key]), "one value, true or false")
     return Family(name, fixed, settings)
 
 

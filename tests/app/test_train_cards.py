@@ -11,7 +11,7 @@ from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import words as train_words
 from dpml_app.train.accuracy import TRUE, AccuracyCard
-from dpml_app.train.card import NOW, method_styles
+from dpml_app.train.card import NOW, SOON, method_styles
 from dpml_app.train.compute import (
     PERCENTILES,
     feature_steps,
@@ -82,7 +82,7 @@ def test_every_chunk_depends_on_plain_values_and_its_place_is_its_setting(panel)
     assert all(hash(chunk.key) is not None and chunk.arguments[0] == "census" for chunk in work.values())
     at = {"accuracy": 3, "threshold": 3}.get(panel.name)
     for (series, x), chunk in work.items():
-        if at and x != NOW and series != TRUE:
+        if at and x not in (NOW, SOON) and series != TRUE:
             assert chunk.arguments[at] == x
 
 
@@ -102,7 +102,7 @@ def test_only_what_a_setting_touches_is_outdated():
     assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert _outdated(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
     assert _outdated(before, panel.work(values_of(train_bins=9), facts)) == {"binned"}
-    assert _outdated(before, panel.work(values_of(seed=1), facts)) == set(values_of()["train_methods"])
+    assert _outdated(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of()["train_methods"]}
 
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():

@@ -48,7 +48,7 @@ STALE = 0.3
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)
 OVERLAY: Final = "overlay"
 
-LONG = "16 4"
+LONG, LONGEST = "16 4", "40 4"
 # for methods that do not keep what they claim, and for those that need a δ
 NOT_PRIVATE_DASH, DELTA_DASH = "dashed", "dashdot"
 
@@ -85,6 +85,11 @@ LOOKS = {
     "local": Style("PrivLocal", PURPLE, "inverted_triangle", "dotted"),
     "genetic": Style("PrivGene", SKY, "plus", LONG),
     "descent": Style("Descent", GREEN, "cross", DELTA_DASH),
+    # to begin with, and peers' models as they were recorded
+    "auto": Style("AutoClassifier", BLUE, "square_x", LONGEST),
+    "peer-descent": Style("DP-SGD, recorded", ORANGE, "square_pin", DELTA_DASH),
+    "peer-boosting": Style("Private EBM, recorded", SKY, "triangle_dot", DELTA_DASH),
+    "peer-logistic": Style("diffprivlib, recorded", GREEN, "square_x", "dotted"),
     # searches over a parameter
     "tune-hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
     "tune-disjoint": Style("On disjoint parts", ORANGE, "star"),
@@ -119,7 +124,11 @@ LOOKS = {
     "pph": Style("PPH", PURPLE, "diamond_dot"),
     "uniform": Style("Uniform grid, EUG", SKY, "diamond_dot"),
     "uniform-ug": Style("Uniform grid, UG", SKY, "square_x", "dotted"),
+    "privbayes-struct": Style("PrivBayes, exact choice: not private", GREEN, "diamond_cross", NOT_PRIVATE_DASH),
+    "diffgen-struct": Style("DiffGen, exact choice: not private", VERMILION, "diamond_cross", NOT_PRIVATE_DASH),
+    "diffpc45": Style("DiffPC-4.5, its own", ORANGE, "diamond_dot", LONG),
     "mst": Style("MST, recorded", ORANGE, "hex_dot"),
+    "aim": Style("AIM, recorded", ORANGE, "star_dot", "dotted"),
     # importance weights of a public table
     "weights-output": Style("Ji and Elkan", VERMILION, "square_dot", "dashed"),
     "weights-moments": Style("Noisy moments (ours)", GREEN, "square_dot"),

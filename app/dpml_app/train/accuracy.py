@@ -11,12 +11,13 @@ from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.drawing.looks import LOOKS, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
-from dpml_app.train.card import BandCard, asked, chosen, every_style
+from dpml_app.train import peers
+from dpml_app.train.card import BandCard, asked, chosen, every_style, left_out, trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.linear_compute import rule_takes
-from dpml_app.train.methods import EVERY, private, styles, why_not
+from dpml_app.train.methods import EVERY, private, styles
 from dpml_app.work.pool import Chunk
 
 __all__ = ["REFERENCES", "AccuracyCard", "fewer_draws", "none_left"]
@@ -82,6 +83,9 @@ class AccuracyCard(BandCard):
         found: dict[Place, Chunk] = {}
         auc = values["train_measure"] == "auc"
         for method in chosen(values, facts):
+            if EVERY[method].recorded:
+                found |= {(method, chunk.arguments[2]): chunk for chunk in peers.chunks(method, values["dataset"])}
+                continue
             found[method, SOON if EVERY[method].anew else NOW] = measured(method, values, values["epsilon"], auc=auc)
             for epsilon in SWEEP_EPSILONS:
                 found[method, epsilon] = measured(method, values, epsilon, auc=auc)
@@ -119,19 +123,22 @@ class AccuracyCard(BandCard):
         broken = [EVERY[m].title for m in chosen(values, facts) if not private(m, facts)]
         if broken:
             text += f" <b>Not private</b>, whatever ε is stated: {', '.join(broken)}."
-        left_out = [why for m in asked(values) if (why := why_not(m, facts))]
-        if left_out:
-            text += f" Not drawn: {'; '.join(left_out)}."
+        text += peers.words(chosen(values, facts), results, self._measure)
+        missing = [why for m in asked(values) if (why := left_out(m, values, facts))]
+        if missing:
+            text += f" Not drawn: {'; '.join(missing)}."
         if "rule" in chosen(values, facts):
             naive = rule_takes(values["dataset"], values["epsilon"]) == "naive-bayes"
             text += f" The public rule takes {'naive Bayes' if naive else 'a support vector machine'} here."
-        text += fewer_draws(chosen(values, facts), values["draws"])
+        text += fewer_draws(trained(values, facts), values["draws"])
         return text if results else ""
 
 
 def none_left(values: Values, facts: Values) -> str:
     """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
-    return "" if chosen(values, facts) else "; ".join(f"{why_not(m, facts)}." for m in asked(values))
+    if chosen(values, facts):
+        return ""
+    return "; ".join(f"{left_out(m, values, facts)}." for m in asked(values))
 
 
 def fewer_draws(methods: tuple[str, ...], draws: int) -> str:

@@ -12,22 +12,36 @@ from dpml_app.card import NOW, SOON, Card, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.drawing.looks import Style
 from dpml_app.text import percent
+from dpml_app.train import peers
 from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import EVERY, METHODS, families, why_not
 from dpml_app.work.pool import Chunk
 
-__all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "method_styles"]
+__all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "left_out", "method_styles", "trained"]
 
 
 def chosen(values: Values, facts: Values) -> tuple[str, ...]:
     """Return the chosen methods, of the families that are shown, that the data set allows."""
-    return tuple(m for m in asked(values) if not why_not(m, facts))
+    return tuple(m for m in asked(values) if not left_out(m, values, facts))
+
+
+def trained(values: Values, facts: Values) -> tuple[str, ...]:
+    """Return the chosen methods that are trained here, and not recorded."""
+    return tuple(m for m in chosen(values, facts) if not EVERY[m].recorded)
 
 
 def asked(values: Values) -> tuple[str, ...]:
-    """Return the chosen methods of the families that are shown."""
+    """Return the chosen methods of the families that are shown, and those that belong to none."""
     shown = families(values)
-    return tuple(m for m in (*values["train_methods"], *values["train_linear"]) if EVERY[m].family in shown)
+    both = (m for m in (*values["train_methods"], *values["train_linear"]) if EVERY[m].family in shown)
+    return (*values["train_begin"], *both)
+
+
+def left_out(method: str, values: Values, facts: Values) -> str:
+    """Return why a method is not drawn at these settings, or nothing."""
+    if EVERY[method].recorded:
+        return peers.why_not(method, facts["name"], values["relation"])
+    return why_not(method, facts)
 
 
 class TrainCard(Card):

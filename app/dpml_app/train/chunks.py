@@ -1,13 +1,14 @@
-"""The chunk that measures a method of the Train page, of either family."""
+"""The chunk that measures a method of the Train page, of any family."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from dpml_app.train.begin import auto_measure
 from dpml_app.train.compute import nb_measure
 from dpml_app.train.linear_compute import linear_measure
-from dpml_app.train.methods import LINEAR, options_of
+from dpml_app.train.methods import BEGIN, LINEAR, options_of
 from dpml_app.work.pool import Chunk
 
 __all__ = ["measured"]
@@ -20,5 +21,7 @@ def measured(
     common = values["dataset"], method, values["relation"], epsilon, options_of(method, values)
     if method in LINEAR:
         return Chunk(linear_measure, (*common, LINEAR[method].draws(values["draws"]), values["seed"], auc, n))
+    if method == "auto":
+        return Chunk(auto_measure, (*common[:4], BEGIN[method].draws(values["draws"]), values["seed"], auc, n))
     size = () if n is None else (n,)
     return Chunk(nb_measure, (*common, values["draws"], values["seed"], auc, *size))

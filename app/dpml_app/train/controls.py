@@ -24,7 +24,7 @@ class TrainControls(Controls):
     own_classes = 100
 
     def middle(self) -> list:
-        """Return what stands under "Advanced" between relation and draws: the family, and the controls of each."""
+        """Return what stands under "Advanced" between relation and draws: peers, the family, its controls."""
         rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
         naive = (
             self.add("train_methods"),
@@ -46,11 +46,15 @@ class TrainControls(Controls):
             note("Of the sum of the losses. Larger: less noise, simpler model. The public rule does not see the data."),
             self.add("train_functional"),
         )
+        begin = (
+            self.add("train_begin"),
+            note("Peers were trained elsewhere, on some data sets at four ε: points on the plot. (ε, δ): see below."),
+        )
         family = self.add("train_family", pmui.RadioBoxGroup, inline=True)
         self.columns = {"naive-bayes": pn.Column(*naive, **WHOLE), "linear": pn.Column(*linear, **WHOLE)}
         self._show_family()
         self.settings.param.watch(self._show_family, "train_family")
-        return [family, *self.columns.values()]
+        return [*begin, family, *self.columns.values()]
 
     def _show_family(self, *_events) -> None:
         shown = families(self.settings.train_values())
@@ -61,6 +65,7 @@ class TrainControls(Controls):
         """Make the widgets that stand in cards."""
         for name in ("train_tune", "train_measure"):
             self.add(name, pmui.RadioBoxGroup, inline=True)
+        self.add("train_wanted")
         self.add("train_weight", pmui.DiscreteSlider)
         for name in ("train_shown", "train_model", "threshold_percentile"):
             self.add(name)

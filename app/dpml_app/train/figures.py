@@ -30,7 +30,7 @@ from dpml_app.drawing.looks import OVERLAY, REFERENCE, STALE, Style
 __all__ = ["BAND", "BandFigure"]
 
 BAND = ("x", "mean", "low", "high")
-NOW = (*BAND, "at", "label")
+NOW = (*BAND, "foot", "at", "label")
 
 
 # the rows of a legend for which there is room
@@ -82,7 +82,8 @@ class BandFigure:
         width = self.plot.x_range.end - self.plot.x_range.start
         step = 0.03 if self._log else 0.006 * width
         self._name, self._styles = name, dict(styles)
-        self._offset = {series: (place - len(styles) // 2) * step for place, series in enumerate(styles)}
+        self._step = step
+        self._offset: dict[str, float] = {}
         for key, (label, dash) in (references or {}).items():
             look: Any = {"line_color": REFERENCE, "line_width": 2.5, "line_dash": dash}
             self.references[key] = span = Span(location=None, dimension="width", name=f"{name}-{key}", **look)
@@ -124,7 +125,7 @@ class BandFigure:
         self.now[series] = now = empty_source(f"{name}-now", *NOW)
         look: Any = {"line_color": style.color, "line_width": 2.5, "line_dash": style.dash}
         dot: Any = {"marker": style.marker, "fill_color": style.color, "line_color": style.color}
-        whisker = Segment(x0="at", y0="low", x1="at", y1="high", line_color=style.color, line_width=2)
+        whisker = Segment(x0="at", y0="foot", x1="at", y1="high", line_color=style.color, line_width=2)
         self.drawn[series] = [
             draw(curve, Line(x="x", y="mean", **look)),
             draw(curve, Scatter(x="x", y="mean", size=6, **dot)),
@@ -141,6 +142,9 @@ class BandFigure:
     def restyle(self, styles: Mapping[str, Style]) -> None:
         """Take the looks of the series; those left out of `styles` disappear from the legend, too."""
         self._make(styles)
+        # side by side, around the place that is chosen
+        shown = [series for series in self._styles if series in styles]
+        self._offset = {series: (place - len(shown) // 2) * self._step for place, series in enumerate(shown)}
         for series in self.curves:
             item, style = self.items[series], styles.get(series)
             item.visible = style is not None
@@ -172,13 +176,15 @@ class BandFigure:
 
     def show_now(self, series: str, x: float, draws: np.ndarray) -> None:
         """Show a series' draws at the setting that is chosen, beside those of the others."""
-        offset = self._offset[series]
+        offset = self._offset.get(series, 0.0)
         self._fade_now(series, 1.0)
         data = {
             "x": [x],
             "mean": [draws.mean()],
             "low": [np.quantile(draws, 0.05)],
             "high": [np.quantile(draws, 0.95)],
+            # what is on the overlay is painted beyond the axis, too
+            "foot": [max(np.quantile(draws, 0.05), self.plot.y_range.start)],
             "at": [x * (1 + offset) if self._log else x + offset],
             "label": [self.items[series].label.value],
         }

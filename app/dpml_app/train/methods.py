@@ -10,6 +10,7 @@ from typing import Any
 from dpml_app.drawing.looks import LOOKS, Style
 
 __all__ = [
+    "BEGIN",
     "DELTA",
     "EVERY",
     "FAMILIES",
@@ -32,7 +33,7 @@ class Method:
 
     `look` has a short label for the legend, where a phone has little room. `most_draws`: it is trained anew for
     each draw, which is slow, so there are that many at most. `pure`: without a δ. `most_columns`: with more it is not
-    trained here.
+    trained here. `recorded`: its results ship, and it is not trained here at all.
     """
 
     title: str
@@ -45,6 +46,7 @@ class Method:
     most_draws: int | None = None
     pure: bool = True
     most_columns: int | None = None
+    recorded: bool = False
 
     @property
     def anew(self) -> bool:
@@ -95,7 +97,15 @@ LINEAR = {
     "genetic": _linear("PrivGene", LOOKS["genetic"], most_draws=5, most_columns=400),
     "descent": _linear("Noisy gradient descent", LOOKS["descent"], pure=False, options=LAMBDA, most_draws=10),
 }
-EVERY = {**METHODS, **LINEAR}
+# shown whatever the family: the classifier to begin with, and peers, whose results are recorded and not made here
+_peer: Any = partial(Method, table=False, family="begin", recorded=True)
+BEGIN = {
+    "auto": Method("AutoClassifier", LOOKS["auto"], False, family="begin", most_draws=20),
+    "peer-descent": _peer("DP-SGD, logistic regression", LOOKS["peer-descent"], pure=False),
+    "peer-boosting": _peer("Private EBM of interpret", LOOKS["peer-boosting"], pure=False),
+    "peer-logistic": _peer("Logistic regression of diffprivlib", LOOKS["peer-logistic"]),
+}
+EVERY = {**METHODS, **LINEAR, **BEGIN}
 FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
 
 

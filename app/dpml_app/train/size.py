@@ -7,7 +7,7 @@ from bokeh.models import NumeralTickFormatter, Range1d
 from dpml_app.card import Place, Results, Values
 from dpml_app.drawing.looks import Style
 from dpml_app.train.accuracy import REFERENCES, none_left
-from dpml_app.train.card import BandCard, chosen, every_style
+from dpml_app.train.card import BandCard, every_style, trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import sizes
 from dpml_app.train.figures import BandFigure
@@ -46,10 +46,10 @@ class SizeCard(BandCard):
         return none_left(values, facts)
 
     def styles(self, values: Values, facts: Values) -> dict[str, Style]:
-        return styles(chosen(values, facts), facts)
+        return styles(trained(values, facts), facts)
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        methods, epsilon = chosen(values, facts), values["epsilon"]
+        methods, epsilon = trained(values, facts), values["epsilon"]
         return {(m, n): measured(m, values, epsilon, n=n) for n in sizes(facts["n_train"])[::-1] for m in methods}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -25,7 +24,6 @@ from dpml.classifiers.naive_bayes.bernoulli import default_row_bound
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.counts import contingency, perturbed, release_row_bounded
 from dpml.encoding import SHARE_GRID, share_rows
-from dpml.exceptions import FactWarning, InvalidData, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -136,11 +134,7 @@ class AutoClassifier(PrivateClassifier):
         schema = resolve_schema(self.schema, X)
         named = isinstance(X, pd.DataFrame)
         count = schema.public_count(X, relation)
-        if not self.release and self.on_invalid == "clip":
-            _tell_misfits(schema, X, y)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
-        if not self.release and self.on_invalid == "raise" and len(codes) < (schema.n_lower or 1):
-            raise InvalidData(f"X has {len(codes)} records: the schema's n_lower is {schema.n_lower}")
+        X, codes, schema = self._check_records(schema, X, y, few=self.on_invalid)
         charge(self.budget, relation, epsilon, label="AutoClassifier")
         noise: dict[str, Any] = {"rng": rng, "secure": self.release}
         n, left = _number(schema, count, len(codes), epsilon, relation, noise)
@@ -207,22 +201,6 @@ class AutoClassifier(PrivateClassifier):
         """Return the most probable class of each record."""
         best = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[best]
-
-
-def _tell_misfits(schema: Schema, X: Any, y: Any) -> None:
-    """Warn, for study, of what clipping changes."""
-    try:
-        found = schema.misfits(X, y)
-    except Exception:  # no table, or labels of another number: the checks that follow say so
-        return
-    if found:
-        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(found.items())[:8])
-        warnings.warn(
-            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({told}): "
-            "check how they are spelt in the schema",
-            FactWarning,
-            stacklevel=3,
-        )
 
 
 def _number(

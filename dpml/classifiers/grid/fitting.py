@@ -66,7 +66,7 @@ def check_table(model: Any, X: Any, y: Any) -> Checked:
     schema = with_taxonomies(resolve_schema(model.schema, X), model.taxonomies)
     noise: dict[str, Any] = {"secure": True} if model.release else {"rng": as_generator(model.random_state)}
     named = isinstance(X, pd.DataFrame)
-    X, codes, schema = schema.check_table(X, y, "clip" if model.release else model.on_invalid)
+    X, codes, schema = model._check_records(schema, X, y)
     return Checked(X, codes, schema, named, relation, noise if private else {**noise, "exact_choice": True})
 
 

@@ -148,11 +148,10 @@ class LinearEstimator(LinearDecisions):
         if options["sampling_rate"] < 1 and options["method"] == "noisy-descent":
             self._descent_noise(schema, options)  # an error must come before anything is charged
         named = isinstance(X, pd.DataFrame)
-        invalid = "clip" if self.release else self.on_invalid
         count = schema.public_count(X, options["relation"])
-        X, codes, schema = schema.check_table(X, y, invalid)
+        X, codes, schema = self._check_records(schema, X, y)
         bound = squared_norm_bound(schema, self.row_bound)
-        if invalid == "raise":
+        if not self.release and self.on_invalid == "raise":
             check_ones(X, schema)
         spent = options["delta"] if options["method"] in WITH_DELTA else 0.0
         label = f"{type(self).__name__}, {options['method']}"

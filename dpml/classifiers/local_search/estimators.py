@@ -109,13 +109,12 @@ class _PrivateSearch(LinearDecisions):
         schema = resolve_schema(self.schema, X)
         squared_norm_bound(schema)  # raises an error that names a categorical column
         named = isinstance(X, pd.DataFrame)
-        invalid = "clip" if self.release else self.on_invalid
-        X, codes, schema = schema.check_table(X, y, invalid)
+        X, codes, schema = self._check_records(schema, X, y)
         numeric = np.array([f.kind == "numeric" for f in schema.features])
         bounds = [int((~numeric).sum()), schema.row_bound, self.row_bound]
         n_ones = min(b for b in bounds if b is not None)
         slope, shift = public_scaling(schema)
-        if invalid == "raise":
+        if not self.release and self.on_invalid == "raise":
             check_ones(X, schema)
         X = public_table(X, schema, n_ones + int(numeric.sum()), rng)
         charge(self.budget, relation, epsilon, label=f"{type(self).__name__}, {self.loss}")

@@ -249,7 +249,7 @@ class BernoulliNB(NaiveBayes):
         _check_binary(schema)
         rng = as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        X, codes, schema = self._check_records(schema, X, y)
         return self._fit(_Records(X, codes, schema.n_classes), schema, named, rng)
 
     def fit_parquet(self, table: ParquetTable) -> BernoulliNB:

@@ -188,7 +188,7 @@ class MixedNB(NaiveBayes):
         self._check_privacy(schema)
         rng = as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        X, codes, schema = self._check_records(schema, X, y)
         models, design = (
             self._fit_binned(X, codes, schema, rng)
             if self.method == "binned"

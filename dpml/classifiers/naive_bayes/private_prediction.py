@@ -207,7 +207,7 @@ class PrivatePredictionNB(PrivateClassifier):
         self._rng = as_generator(self.random_state)
         schema = resolve_schema(self.schema, X)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = schema.check_table(X, y, self.on_invalid)
+        X, codes, schema = self._check_records(schema, X, y)
         n_bins, alpha = self.n_bins, self.pseudocount
         if n_bins is None:
             n_bins = default_n_bins(schema, self.epsilon, self.relation)

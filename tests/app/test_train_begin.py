@@ -1,0 +1,123 @@
+"""The classifier to begin with and the peers on the Train page, in process: computed, or recorded and said so."""
+
+import json
+
+import numpy as np
+import pytest
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.state import Settings
+from dpml_app.train import peers
+from dpml_app.train.accuracy import AccuracyCard
+from dpml_app.train.begin import GRIDS, auto_measure
+from dpml_app.train.card import NOW, SOON, chosen
+from dpml_app.train.compute import nb_facts
+from dpml_app.train.methods import BEGIN, EVERY
+from dpml_app.train.size import SizeCard
+
+from dpml.classifiers import AutoClassifier
+from dpml.datasets import load
+from dpml.studies import AutoStudy
+
+PEERS = [name for name, method in BEGIN.items() if method.recorded]
+
+
+def values_of(**changes):
+    settings = Settings()
+    settings.param.update(**{"train_methods": [], **changes})
+    return settings.train_values()
+
+
+def test_it_is_shown_with_either_family_and_is_the_librarys():
+    facts = nb_facts("toy")
+    for family in ("naive-bayes", "linear", "both"):
+        values = values_of(dataset="toy", train_family=family, train_linear=[], draws=10)
+        assert chosen(values, facts) == ("auto",)
+    work = AccuracyCard().work(values, facts)
+    assert {place for _series, place in work} == {SOON, *SWEEP_EPSILONS}
+    chunk = work["auto", 1.0]
+    found = chunk.function(*chunk.arguments)["accuracy"]
+    same = AutoStudy(load("toy"))(1.0, draws=10, rng=np.random.default_rng(0), grids=GRIDS)["accuracy"]
+    np.testing.assert_array_equal(found, same)
+    # and its mean is that of the estimator itself
+    data = load("toy")
+    table = data.frame[data.frame_schema.feature_names]
+    labels = np.asarray(data.frame_schema.classes)
+    fits = []
+    for seed in range(10):
+        model = AutoClassifier(1.0, schema=data.frame_schema, random_state=seed)
+        fits.append(model.fit(table.loc["train"], labels[data.y_train]).predict(table.loc["test"]))
+    own = np.mean([(fit == labels[data.y_test]).mean() for fit in fits])
+    assert abs(found.mean() - own) < 0.03  # measured 0.004; a draw has a deviation of 0.012
+
+
+def test_it_has_fewer_draws_and_says_so():
+    values, card = values_of(dataset="toy", draws=50), AccuracyCard()
+    facts = nb_facts("toy")
+    assert all(chunk.arguments[4] == 20 for chunk in card.work(values, facts).values())
+    assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", SOON): {"accuracy": np.array([0.5])}})
+
+
+def test_it_is_trained_on_smaller_tables():
+    small = auto_measure("toy", "auto", "add-remove", 3.0, 4, 1, n=31)["accuracy"]
+    whole = auto_measure("toy", "auto", "add-remove", 3.0, 4, 1)["accuracy"]
+    assert small.shape == (4,)
+    assert whole.mean() > small.mean()
+    assert auto_measure("toy", "auto", "add-remove", 3.0, 4, 1, auc=True)["auc"].min() > 0.5
+
+
+# ---- peers ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_recorded_says_with_what_it_was_made():
+    kept = json.loads(peers.FILE.read_text(encoding="utf-8"))["peers"]
+    assert list(kept) == PEERS
+    for name, of in kept.items():
+        assert of["made with"].split()[1][0].isdigit()
+        assert (of["delta"] > 0) == (not BEGIN[name].pure)
+        for row in of["rows"]:
+            assert len(row["accuracy"]) == of["draws"]
+            assert 0 <= min(row["accuracy"]) <= max(row["accuracy"]) <= 1
+
+
+def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
+    values = values_of(train_begin=["auto", *PEERS])
+    facts = nb_facts("census")
+    shown = chosen(values, facts)
+    assert shown == ("auto", "peer-descent", "peer-boosting")
+    work = AccuracyCard().work(values, facts)
+    at = {place for series, place in work if series == "peer-descent"}
+    assert at == {0.1, 0.5, 1.0, 3.0}
+    assert NOW not in at
+    chunk = work["peer-descent", 0.1]
+    (row,) = (r for r in peers.rows("peer-descent", "census") if r["epsilon"] == 0.1)
+    np.testing.assert_array_equal(chunk.function(*chunk.arguments)["accuracy"], row["accuracy"])
+    assert {series for series, _n in SizeCard().work(values, facts)} == {"auto"}
+
+
+def test_a_peer_that_is_not_drawn_says_why():
+    values = values_of(train_begin=PEERS)
+    text = AccuracyCard().readout(values, nb_facts("census"), {("peer-descent", 0.1): {"accuracy": np.array([0.8])}})
+    assert "its ε is about replacing a record" in text
+    assert "with δ = 1e-05" in text
+    assert "dp-accounting" in text
+    other = values_of(train_begin=["peer-descent"], dataset="toy")
+    assert AccuracyCard().refusal(other, nb_facts("toy")).endswith("nothing is recorded of these data.")
+    replaced = values_of(train_begin=PEERS, relation="replace-one")
+    assert chosen(replaced, nb_facts("census")) == ("peer-logistic",)
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_the_label_says_what_needs_a_delta_and_what_is_recorded(name):
+    assert "recorded" in EVERY[name].look.label
+
+
+def test_dots_stand_around_the_setting_however_many_methods_there_are():
+    figure = AccuracyCard().figures[0]
+    shown = {name: EVERY[name].look for name in ("binned", "row-bounded", "auto")}
+    figure.restyle(shown)
+    at = []
+    for name in shown:
+        figure.show_now(name, 1.0, np.array([0.5]))
+        at.append(figure.now[name].data["at"][0])
+    assert min(at) < 1.0 < max(at)
+    assert max(at) - min(at) < 0.1
