@@ -29,6 +29,7 @@ from dpml_app.audit.page import AuditPage
 from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
+from dpml_app.idle import Idle, most_minutes
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
@@ -82,11 +83,14 @@ class Shell:
         # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
         self.pins = ColumnDataSource({"told": ["{}"]}, name="pins")
         self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
+        # whether the server is about to close an idle session
+        self.ended = ColumnDataSource({"idle": [False]}, name="ended")
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
         self.live = False
         self._starting: asyncio.Task | None = None
+        self._watching: asyncio.Task | None = None
         self._restoring = False
         self.place: Place = NOWHERE
         self._lent: own.Own | None = None
@@ -115,7 +119,7 @@ class Shell:
     @property
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
-        every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning)
+        every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning, self.ended)
         return {s.name: s for s in every}
 
     @property
@@ -256,7 +260,15 @@ class Shell:
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
         self.live = True
+        minutes = most_minutes()
+        if minutes is not None and self.doc is not None:
+            self._watching = asyncio.get_running_loop().create_task(Idle(self.doc, minutes, self._end).watch())
         await self.shown.start()
+
+    def _end(self) -> None:
+        """Tell the browser that the session ends because nobody uses it."""
+        with set_curdoc(self.doc), pn.io.hold(self.doc):
+            self.ended.data = {"idle": [True]}
 
     async def _start(self, page: BasePage) -> None:
         with set_curdoc(self.doc):  # a task has none of its own
@@ -264,6 +276,8 @@ class Shell:
 
     def stop(self) -> None:
         """Stop computing for a session that has ended."""
+        if self._watching is not None:
+            self._watching.cancel()
         for page in self.pages.values():
             page.stop()
         self.pages.clear()
@@ -290,11 +304,11 @@ class Frame(pn.Template):
     def __repr__(self) -> str:
         return "Frame()"  # Panel writes down all that is inside, at every panel that is added
 
-    def server_doc(self, doc: Document | None = None, *arguments: Any, **options: Any) -> Document:
+    def server_doc(self, doc: Document | None = None, title: str | None = None, location: Any = False) -> Document:
         """Return the document, its models gathered once."""
         doc = doc or pn.state.curdoc or Document()
         with doc.models.freeze():
-            return super().server_doc(doc, *arguments, **{**options, "location": False})
+            return super().server_doc(doc, title, False)
 
 
 # a session's pages, from its first step to its second

@@ -135,7 +135,7 @@ def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     assert one.said == []
     assert said.count("<th scope='row'>") == 3
     assert "Computing" not in said
-    assert "52.5 in 100" in said
+    assert "52.5 times in 100" in said
     assert "Next: try" in said or "Too few records" in said
     assert not any(secret in said for secret in own_tables.SECRETS)
     one.do(one.page.drop)

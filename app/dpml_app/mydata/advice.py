@@ -9,7 +9,7 @@ import numpy as np
 
 from dpml.studies import Advice, advise, sensible
 from dpml_app.data import dataset
-from dpml_app.text import certainty, percent, right_of_hundred
+from dpml_app.text import factor, percent, right_of_hundred
 
 __all__ = ["EPSILONS", "at", "told"]
 
@@ -52,7 +52,7 @@ def _row(epsilon: float, one: Advice | None) -> str:
     others = f" (or {one.equal - 1} more)" if one.equal > 1 else ""
     method = f"{escape(METHODS[one.method])}{others}" if one.enough else "<b>too few records</b>"
     right = f"<b>{percent(one.mean)}</b> ({percent(one.low)} to {percent(one.high)})"
-    risk = f"{right_of_hundred(epsilon)} in 100; a coin toss becomes {certainty(epsilon)} sure"
+    risk = f"odds × {factor(epsilon)}; an attacker is right {right_of_hundred(epsilon)} times in 100"
     return f"<tr><th scope='row'>{epsilon:g}</th><td>{method}</td><td>{right}</td><td>{risk}</td></tr>"
 
 

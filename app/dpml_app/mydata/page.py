@@ -75,7 +75,8 @@ class MyDataPage(BasePage):
             button = pmui.Button(label=title, variant="contained", **WIDE)
             button.on_click(partial(self._go, page))
             self.to_pages.append(button)
-        self.main = pn.Column(self.upload, self.bar, stylesheets=[BOX_STYLE], **WHOLE)
+        self.steps = pn.Column(**WHOLE)
+        self.main = pn.Column(self.advice, self.steps, self.upload, self.bar, stylesheets=[BOX_STYLE], **WHOLE)
         self.places["top"].append(self.main)
         self.places["side"].extend([self.status, self.to_pages])
         self.places["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
@@ -119,7 +120,7 @@ class MyDataPage(BasePage):
                 self.drop()
                 self.draft = draft
                 self.wizard = Wizard(draft, self._wrong, self._show, self._on_use)
-                self.main.objects = [self.advice, self.wizard.whole, self.upload, self.bar]
+                self.steps.objects = [self.wizard.whole]
                 self.wizard.check()
         finally:
             with self._hold():
@@ -213,7 +214,7 @@ class MyDataPage(BasePage):
         """Remove the table from this session."""
         self.settings.hold(None)
         self.draft = self.wizard = None
-        self.main.objects = [self.upload, self.bar]
+        self.steps.objects = []
         self.advice.param.update(object="", visible=False)
         self.clear("use")
         self.clear("schema")
