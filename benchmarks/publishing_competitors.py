@@ -8,7 +8,7 @@ NoiseFree trains on the records themselves, with all columns, and Majority says 
 tables need all columns, has five folds once, at ε = 0.1 and 1. MST and AIM: publishing_graphical.py.
 
 Writes ``results/publishing_competitors.csv``: mean error, its standard error over folds and repeats, their number, and
-the seconds of one fit.
+the seconds of one fit. Each fold is kept in ``build`` as it comes, so that a run which was stopped goes on.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from kept_folds import KeptFolds
 from publishing_privpfc import CART, adult, one_hot, with_levels
 from result_files import write_results
 from sklearn.linear_model import LogisticRegression
@@ -67,6 +68,9 @@ WHOLE = {
     "PrivBayes, k = 2": lambda e, **k: PrivBayes(e, degree=2, **k),
     "PrivBayes-Struct-NF": PrivBayesStructNF,
 }
+METHODS = {"noise-free": {}, "whole": WHOLE, "grids": {**PUBLISHERS, **DIRECT}}
+FOLDS = {"noise-free": 10, "whole": 5, "grids": 10}
+KEPT = Path(__file__).parents[1] / "build" / "publishing_competitors.jsonl"
 # the married of the paper's three classes
 MARITAL = {"Married-civ-spouse": "married", "Married-AF-spouse": "married", "Never-married": "never married"}
 
@@ -128,42 +132,54 @@ def grid_records(model):
     return int(min(model.cell_counts_.sum(), MOST_RECORDS))
 
 
-def one_repeat(dataset, epsilon, repeat, n_folds, methods):
-    """Return (dataset, ε, method, classifier, error, seconds) for all folds; ε None: no noise."""
+def one_fold(kind, dataset, epsilon, repeat, fold):
+    """Return (dataset, ε, method, classifier, error, seconds) for one fold; ε None: no noise."""
     frame, label, schema = DATASETS[dataset]()
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=repeat)
+    folds = StratifiedKFold(FOLDS[kind], shuffle=True, random_state=repeat)
+    train, test = list(folds.split(frame, label))[fold]
+    held, truth = frame.iloc[test], label[test]
     rows = []
-    for k, (train, test) in enumerate(folds.split(frame, label)):
-        held, truth = frame.iloc[test], label[test]
-        if epsilon is None:
-            kinds, counts = np.unique(label[train], return_counts=True)
-            rows.append(("Majority", "", float((truth != kinds[counts.argmax()]).mean()), 0.0))
-            found = errors_on(schema.feature_names, frame.iloc[train], label[train], held, truth, schema)
-            rows += [("NoiseFree", name, e, 0.0) for name, e in found]
-            continue
-        for what, make in methods.items():
-            seed = 1000 * repeat + k
-            rows += published(what, make, epsilon, (frame.iloc[train], label[train]), (held, truth), schema, seed)
+    if kind == "noise-free":
+        kinds, counts = np.unique(label[train], return_counts=True)
+        rows.append(("Majority", "", float((truth != kinds[counts.argmax()]).mean()), 0.0))
+        found = errors_on(schema.feature_names, frame.iloc[train], label[train], held, truth, schema)
+        rows += [("NoiseFree", name, e, 0.0) for name, e in found]
+    for what, make in METHODS[kind].items():
+        seed = 1000 * repeat + fold
+        rows += published(what, make, epsilon, (frame.iloc[train], label[train]), (held, truth), schema, seed)
     return [(dataset, epsilon, *row) for row in rows]
+
+
+def pieces(datasets, repeats):
+    """Yield the arguments of `one_fold`: what has one repeat first, then a fold of everything after the other."""
+    for dataset in datasets if 0 in repeats else ():
+        yield from (("noise-free", dataset, None, 0, fold) for fold in range(FOLDS["noise-free"]))
+        yield from (("whole", dataset, e, 0, fold) for e in FEW for fold in range(FOLDS["whole"]))
+    for repeat in repeats:
+        for fold in range(FOLDS["grids"]):
+            yield from (("grids", dataset, e, repeat, fold) for dataset in datasets for e in EPSILONS)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first of the repeats, which seed their folds")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--datasets", nargs="+", default=list(DATASETS))
+    parser.add_argument("--kept", type=Path, default=KEPT, help="what each fold found; delete it to begin anew")
     chosen = parser.parse_args()
-    tasks = []
-    for dataset in chosen.datasets:
-        tasks += [delayed(one_repeat)(dataset, e, 0, 5, WHOLE) for e in FEW]
-        tasks += [delayed(one_repeat)(dataset, None, 0, 10, {})]
-    for repeat in range(chosen.repeats):
-        for dataset in chosen.datasets:
-            tasks += [delayed(one_repeat)(dataset, e, repeat, 10, {**PUBLISHERS, **DIRECT}) for e in EPSILONS]
-    rows = []
-    for part in Parallel(n_jobs=chosen.jobs, verbose=5, batch_size=1, return_as="generator_unordered")(tasks):
-        rows += part
-        write_results("publishing_competitors", summary(rows))  # what is there so far
+    repeats = range(chosen.first, chosen.first + chosen.repeats)
+    wanted, written = list(pieces(chosen.datasets, repeats)), [0.0]
+
+    def write(rows, every=60.0):
+        if time.monotonic() - written[0] >= every:
+            write_results("publishing_competitors", summary(rows))  # what is there so far
+            written[0] = time.monotonic()
+
+    kept = KeptFolds(chosen.kept)
+    print(f"{sum(piece in kept.done for piece in wanted)} of {len(wanted)} pieces are there", flush=True)
+    rows = kept.run(wanted, one_fold, chosen.jobs, write)
+    write(rows, every=0.0)
     print(summary(rows).to_string())
 
 

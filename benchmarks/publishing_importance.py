@@ -251,7 +251,7 @@ def conjunctions(setting, n_queries=1000, n_draws=50):
             fixed("Algorithm 1", epsilon, reg_lambda, exact, "published", setting.features)
             fixed("output, tight", epsilon, reg_lambda, with_one, "tight", larger)
     published = {"calibration": "published", "fit_intercept": False}
-    moments = {"method": "moments"}
+    moments = {"method": "moments", "pairs": 0}
     for epsilon in (0.1, 1.0):
         for rule in ("public", "private"):
             weights("Algorithm 1", epsilon, rule, 4, **published)
@@ -260,8 +260,9 @@ def conjunctions(setting, n_queries=1000, n_draws=50):
             weights("moments", epsilon, rule, **moments)
         for reg_lambda in (0.001, 0.01, 0.03, 0.1):
             weights("moments", epsilon, reg_lambda, **moments)
-        weights("moments, 3 pairs", epsilon, "public", 4, pairs=3, **moments)
-        weights("moments, 10 pairs", epsilon, "public", 2 if epsilon == 1 else 1, pairs=10, **moments)
+        weights("moments, pairs by the rule", epsilon, "public", method="moments")
+        weights("moments, 3 pairs", epsilon, "public", 4, method="moments", pairs=3)
+        weights("moments, 10 pairs", epsilon, "public", 2 if epsilon == 1 else 1, method="moments", pairs=10)
         rows += others(setting, epsilon, asked, answers, on_private, truth)
     return pd.DataFrame(rows).round(5)
 

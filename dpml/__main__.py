@@ -1,8 +1,8 @@
-"""The command line: ``python -m dpml catalogue``, ``audit``, ``sweep`` and ``data``.
+"""The command line: ``python -m dpml catalogue``, ``audit``, ``sweep``, ``frontier`` and ``data``.
 
 Exit codes: 0 success; 1 an unexpected audit result, or a data file that is missing or damaged (the only reasons for
 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed with its traceback; 130
-interrupted.
+interrupted; 143 a sweep that was told to end (SIGTERM).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 # Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
-from dpml._commands import data, sweep
+from dpml._commands import data, frontier, sweep
 from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -296,7 +296,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m dpml",
         description="What privacy costs in classification.",
         epilog="Exit codes: 0 success, 1 an unexpected audit result or a missing or damaged data file, 2 a wrong call, "
-        "3 the output could not be written, 4 an unexpected error, 130 interrupted.",
+        "3 the output could not be written, 4 an unexpected error, 130 interrupted, 143 a sweep that was told to end.",
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -337,6 +337,7 @@ def _parser() -> argparse.ArgumentParser:
     own.add_argument("--each", action="store_true", help="every answer may change by 1 (default: only one answer may)")
     audits.set_defaults(run=_audit)
     sweep.add_command(commands, _say)
+    frontier.add_command(commands, _say)
     data.add_command(commands, _say)
     return parser
 

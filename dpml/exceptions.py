@@ -12,6 +12,7 @@ __all__ = [
     "InvalidData",
     "InvalidParameter",
     "InvalidSchema",
+    "InvalidTable",
     "InvalidTaxonomy",
     "LedgerDamaged",
     "LedgerError",
@@ -27,6 +28,11 @@ __all__ = [
     "StoreDamaged",
     "StoreError",
     "SweepCancelled",
+    "TableEmpty",
+    "TableNames",
+    "TableRagged",
+    "TableTooLarge",
+    "TableUnreadable",
     "shown",
 ]
 
@@ -76,6 +82,55 @@ class InvalidParameter(DpmlError, ValueError):
 
 class InvalidData(DpmlError, ValueError):
     """The data do not fit their schema. Raised in demonstrations only: release mode clips the data instead."""
+
+
+class InvalidTable(InvalidData):
+    """A table that somebody gives as a file cannot be read; the message names the file and the place in it.
+
+    Parameters
+    ----------
+    file : str
+        The file's name.
+    cause : str
+        What is wrong and what is allowed, in words.
+    line : int, optional
+        The line in the file, from 1.
+    column : str or int, optional
+        The column's name, or its number from 1 where it has none.
+    """
+
+    def __init__(self, file: str, cause: str, *, line: int | None = None, column: str | int | None = None):
+        self.file, self.cause, self.line, self.column = file, cause, line, column
+        place = "" if line is None else f", line {line:,}"
+        place += "" if column is None else f", column {shown(column)}"
+        super().__init__(f"{shown(file)}{place}: {cause}")
+
+    def __reduce__(self):
+        return _table_error, (type(self), self.file, self.cause, self.line, self.column)
+
+
+def _table_error(kind: type[InvalidTable], file: str, cause: str, line: int | None, column: str | int | None):
+    return kind(file, cause, line=line, column=column)
+
+
+class TableTooLarge(InvalidTable):
+    """The file, or a part of it, is larger than the stated limit."""
+
+
+class TableUnreadable(InvalidTable):
+    """The file is of another kind, in another encoding, damaged or packed."""
+
+
+class TableRagged(InvalidTable):
+    """A record has more or fewer fields than the table has columns."""
+
+
+class TableNames(InvalidTable):
+    """The columns have no names, the same name twice, or one that cannot be shown safely."""
+
+
+class TableEmpty(InvalidTable):
+    """The table has no columns, no records, or not one value."""
 
 
 class InvalidSchema(InvalidParameter):

@@ -9,6 +9,7 @@ them.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,19 +79,21 @@ class ParquetTable:
         check_integer(self.memory, "memory", 1)
         if self.label not in self._columns:
             raise InvalidParameter("label", self.label, f"a column of {self.files[0]}: {_few(self._columns)}")
+        self._check_columns(self.files[0], [self.label])
         if not self.facts.is_binary:
             other = next(f.name for f in self.facts.features if f.kind != "binary")
             raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
-        missing = [name for name in self.facts.feature_names if name not in self._columns]
-        if missing:
-            raise InvalidData(f"the column {missing[0]!r} is missing in {self.files[0]}")
+        self._check_columns(self.files[0], self.facts.feature_names)
 
     @cached_property
     def files(self) -> list[Path]:
         """The files, in the order in which they are read."""
         given = self.path if isinstance(self.path, (list, tuple)) else [self.path]
         files: list[Path] = []
-        for each in map(Path, given):
+        for stated in given:
+            if not isinstance(stated, (str, os.PathLike)):
+                raise InvalidParameter("path", stated, "a file, a folder, or a sequence of at least one")
+            each = Path(stated)
             found = sorted(each.glob("*.parquet")) if each.is_dir() else [each] if each.is_file() else []
             if not found:
                 raise DataNotFound(f"there is no Parquet file at {str(each)!r}")
@@ -110,6 +113,14 @@ class ParquetTable:
     @cached_property
     def _columns(self) -> list[str]:
         return list(_reader(self.files[0]).schema_arrow.names)
+
+    def _check_columns(self, path: Path, wanted: Sequence[str]) -> None:
+        """Check that a file has each of these columns once; files of one table may differ."""
+        times = Counter(_reader(path).schema_arrow.names)
+        for name in wanted:
+            if times[name] != 1:
+                wrong = f"stands {times[name]} times" if times[name] else "is missing"
+                raise InvalidData(f"the column {name!r} {wrong} in {path}")
 
     @property
     def n_rows(self) -> int:
@@ -147,14 +158,16 @@ class ParquetTable:
         bytes_of_row = 8 * (COPIES * len(names) + self.facts.n_classes)
         rows = min(max(self.memory // bytes_of_row, LEAST_ROWS), MOST_ROWS)
         for path in self.files:
-            for batch in _reader(path).iter_batches(batch_size=rows, columns=[*names, self.label]):
+            self._check_columns(path, [*names, self.label])
+            for batch in _batches(path, rows, [*names, self.label]):
                 if batch.num_rows:
                     yield self._checked(batch, names, handling)
 
     def _checked(self, batch: Any, names: Sequence[str], on_invalid: str) -> tuple[Any, NDArray[np.intp]]:
         X = _binary(batch, names)
         if X is None:  # the schema names the column, the value and the domain, or clips
-            X = self.facts.check_features(batch.select(names).to_pandas(), on_invalid)[0]
+            # without pandas' notes, which would make an index of a column
+            X = self.facts.check_features(batch.select(names).to_pandas(ignore_metadata=True), on_invalid)[0]
         labels = batch.column(self.label)
         codes = self.facts.check_labels(labels.to_pandas().to_numpy(), on_invalid)
         return (X, codes) if codes.min() >= 0 else (X[codes >= 0], codes[codes >= 0])
@@ -185,6 +198,21 @@ def _reader(path: Path) -> Any:
         return pyarrow.parquet.ParquetFile(path)
     except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
         raise InvalidData(f"{str(path)!r} is not a Parquet file") from error
+
+
+def _batches(path: Path, rows: int, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield the batches of a file; one that is damaged beyond its first bytes is named as well."""
+    from pyarrow import ArrowException
+
+    found = _reader(path).iter_batches(batch_size=rows, columns=columns)
+    while True:
+        try:
+            batch = next(found)
+        except StopIteration:
+            return
+        except (OSError, ValueError, ArrowException) as error:
+            raise InvalidData(f"{str(path)!r} is damaged: not all of its records can be read") from error
+        yield batch
 
 
 def _few(names: Sequence[str]) -> str:

@@ -46,9 +46,12 @@ class Server:
     def __init__(self, port=None, **environment):
         self.port = port or free_port()
         self.url = f"http://localhost:{self.port}/app"
-        command = [sys.executable, "-m", "panel", "serve", "app", "--port", str(self.port), "--num-procs", "1"]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self.command(self.port),
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -59,6 +62,9 @@ class Server:
             time.sleep(0.1)
         self.stop()
         raise TimeoutError("the server did not start within a minute")
+
+    def command(self, port):
+        return [sys.executable, "-m", "panel", "serve", "app", "--port", str(port), "--num-procs", "1"]
 
     def stop(self):
         """Send SIGTERM and return the seconds until the server and its workers were gone; more than 20 is a failure."""

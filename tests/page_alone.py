@@ -50,14 +50,18 @@ class PageAlone:
     """A page with all of its cards, but for the check of all claims; what the browser draws it does not draw."""
 
     def __init__(self, pool):
-        self.pool, self.page = pool, None
+        self.pool, self.page, self.only = pool, None, set()
         self._found = (), {}
         self.loop = asyncio.new_event_loop()
 
-    def enter(self, room, query=""):
-        """Open a page by its name and a link, and wait until all that it shows is there."""
+    def enter(self, room, query="", only=()):
+        """Open a page by its name and a link, and wait until all that it shows is there.
+
+        `only` names the cards that are made beside the picture; empty: all.
+        """
         assert room in PAGES
         self.stop()
+        self.only = {f"place-{room}-{name}" for name in only}
         settings = Settings()
         names = ["page", *settings.names()]
         self.faults = link.read(settings, link.parse(f"page={room}{query}"), names)
@@ -91,7 +95,8 @@ class PageAlone:
 
     def _mounted(self):
         """Fill the places that are still empty; return whether there were any."""
-        empty = [place for place in self.page.slots if not place.objects and place.name != "place-audit-claims"]
+        asked = [place for place in self.page.slots if not self.only or place.name in self.only]
+        empty = [place for place in asked if not place.objects and place.name != "place-audit-claims"]
         for place in empty:
             place.mount()
         return bool(empty)

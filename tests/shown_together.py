@@ -18,6 +18,8 @@ ON_ONE_PLOT = {
     "tuning": SCHEMES,
     "publish": publish.STYLES,
     "rival publishers": {**publish.RIVAL_STYLES, **publish.RECORDED_STYLES},
+    "private choices": publish.CHOICE_STYLES,
+    "records": publish.RECORD_STYLES,
     "weights": WEIGHT_STYLES,
     "evaluate": evaluate.METHOD_STYLES,
     "rivals": noise.RIVAL_STYLES,

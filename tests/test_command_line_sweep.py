@@ -1,14 +1,17 @@
 """``python -m dpml sweep`` and ``python -m dpml data``."""
 
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
 
 from dpml.__main__ import main
 from dpml.datasets import NAMES, card
+from dpml.exceptions import SweepCancelled
 from dpml.sweep import sweep
 
 STUDY = """\
@@ -66,12 +69,93 @@ def test_another_study_in_the_folder_is_a_wrong_call(study, tmp_path, capsys):
     assert "draws = 5, not 6: name another folder" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--out", " "], "out = ' ' is not allowed"), (["--out", "o", "--engine", "dask"], "given with --scheduler")],
+)
+def test_what_cannot_be_is_a_wrong_call(study, tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", study, *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
+
+
 def test_the_command_line_starts_without_what_a_sweep_needs():
     program = (
         "import dpml.__main__ as m, sys; m._parser(); print([x for x in ('joblib', 'sklearn') if x in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is not told to end there")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_sweep_that_is_told_to_end_ends_its_workers_and_says_no_more(study, tmp_path, number, code):
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    text = STUDY.replace("draws: 5", "draws: 200000").replace("n: 60", "n: 1000")
+    (tmp_path / "study.yaml").write_text(text)
+    command = [sys.executable, "-m", "dpml", "sweep", study, "--out", str(tmp_path / "out"), "--jobs", "2", "--quiet"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, **pipes) as run:
+        while not list(tmp_path.glob("out/parts/*.parquet")):
+            assert run.poll() is None, run.stdout.read()
+            time.sleep(0.05)
+        run.send_signal(number)
+        # the pipe is closed once every worker has ended
+        said, _nothing = run.communicate(timeout=60)
+    assert run.returncode == code
+    assert said.strip() == ("interrupted" if number == signal.SIGINT else "")
+    # and the folder goes on
+    with pytest.raises(SweepCancelled):
+        sweep(study, out=tmp_path / "out", cancel=lambda: True)
+
+
+# ---- frontier ---------------------------------------------------------------------------------------------------
+
+
+def test_the_best_of_a_study_that_ships_is_printed_with_what_it_was_made_with(capsys):
+    assert main(["frontier", "census"]) == 0
+    first, *rows = capsys.readouterr().out.splitlines()
+    assert first.startswith(
+        "data census; relation add-remove; made by python -m benchmarks.shipped studies census with"
+    )
+    assert rows[0].split()[:2] == ["epsilon", "study"]
+    assert [row.split()[0] for row in rows[1:]] == ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
+
+
+def test_the_epsilon_for_a_wanted_accuracy_is_printed(capsys):
+    assert main(["frontier", "census", "--wanted", "0.8"]) == 0
+    _made, names, row = capsys.readouterr().out.splitlines()
+    epsilon, low, high = map(float, row.split()[:3])
+    assert names.split()[:3] == ["epsilon", "low", "high"]
+    assert 0.01 < low <= epsilon <= high < 1
+    assert main(["frontier", "census", "--wanted", "1"]) == 0
+    assert "no ε that was tried reaches it" in capsys.readouterr().out
+
+
+def test_the_best_of_a_folder_is_that_of_its_draws(study, tmp_path, capsys):
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    assert main(["sweep", study, "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["frontier", str(tmp_path / "out")]) == 0
+    said, names, *rows = capsys.readouterr().out.splitlines()
+    assert "toy (n=60)" in said
+    assert "n_features" in names.split()
+    assert len(rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "where = 'nowhere'"),
+        (["census", "--wanted", "85"], "wanted = 85.0 is not allowed: it must be a finite number in [0, 1]"),
+        (["census", "--measure", "study"], "measure = 'study'"),
+        (["census", "--seed", "-1"], "seed = -1"),
+    ],
+)
+def test_a_wrong_question_is_named(arguments, message, capsys):
+    assert main(["frontier", *arguments]) == 2
+    assert message in capsys.readouterr().err
 
 
 # ---- data -------------------------------------------------------------------------------------------------------

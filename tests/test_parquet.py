@@ -15,6 +15,7 @@ from dpml.schema import Feature, Schema
 from dpml.selection import MaskSelector
 
 pyarrow = pytest.importorskip("pyarrow", reason="the extra large is not installed")
+pytest.importorskip("pyarrow.parquet")
 
 # batches of the least size, so that a small table has several
 SMALL = {"memory": 1}
@@ -161,3 +162,55 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtra, match="large"):
         ParquetTable(folder, "label")
+
+
+# ---- odd files --------------------------------------------------------------------------------------------------
+
+
+def parquet(folder, columns, name="table.parquet"):
+    """Write columns, given as (name, values) pairs, and return the file's path."""
+    names, values = zip(*columns, strict=True)
+    pyarrow.parquet.write_table(
+        pyarrow.Table.from_arrays([pyarrow.array(v) for v in values], names=names), folder / name
+    )
+    return folder / name
+
+
+@pytest.mark.parametrize("doubled", ["a", "y"])
+def test_a_column_that_stands_twice_is_named(tmp_path, doubled):
+    path = parquet(tmp_path, [("a", [0, 1]), ("y", [0, 1]), (doubled, [1, 1])])
+    with pytest.raises(InvalidData, match=f"the column '{doubled}' stands 2 times"):
+        ParquetTable(path, "y", Schema.binary(1, ["a"]))
+
+
+def test_a_later_file_with_other_columns_is_named(tmp_path):
+    parquet(tmp_path, [("a", [0, 1]), ("y", [0, 1])], "1.parquet")
+    parquet(tmp_path, [("b", [0, 1]), ("y", [0, 1])], "2.parquet")
+    with pytest.raises(InvalidData, match=r"the column 'a' is missing in .*2\.parquet"):
+        ParquetTable(tmp_path, "y").counts()
+
+
+def test_a_file_that_is_damaged_in_the_middle_is_named(tmp_path):
+    path = parquet(tmp_path, [("a", [0, 1] * 50), ("y", [0, 1] * 50)])
+    kept = path.read_bytes()
+    path.write_bytes(kept[:10] + b"\xff" * 20 + kept[30:])
+    with pytest.raises(InvalidData, match="damaged: not all of its records can be read"):
+        ParquetTable(path, "y").counts()
+
+
+@pytest.mark.parametrize("path", [3, None, b"table.parquet", [None]])
+def test_what_is_no_path_is_named(path):
+    with pytest.raises(InvalidParameter, match="path = "):
+        ParquetTable(path, "y")
+
+
+def test_an_index_of_pandas_is_a_column_like_any_other(tmp_path):
+    """Pandas writes an index with names as a column, and hides it again when it reads."""
+    frame = pd.DataFrame({"a": [0, 1, 1], "y": [0, 1, 1]}, index=["q", "r", "s"])
+    frame.to_parquet(tmp_path / "table.parquet")
+    table = ParquetTable(tmp_path, "y")
+    assert table.facts.n_features == 2
+    with pytest.raises(InvalidData, match="column '__index_level_0__' has the value 'q'"):
+        table.counts()
+    assert table.counts(on_invalid="clip").on.shape == (2, 2)
+    assert ParquetTable(tmp_path, "y", Schema.binary(1, ["a"])).counts().on.tolist() == [[0.0], [2.0]]

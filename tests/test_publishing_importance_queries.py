@@ -8,6 +8,10 @@ import pytest
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from dpml.budget import Budget
@@ -92,6 +96,19 @@ def test_an_estimator_trains_on_weights_that_add_up_to_n(estimator):
     same = estimator.fit(X, y, sample_weight=table.shares * 400)
     np.testing.assert_allclose(model.coef_, same.coef_)
     assert model is not estimator
+
+
+def test_pipelines_and_searches_train_on_weights_and_others_are_refused_by_name():
+    table = published()
+    X, y = table.table[:, 1:], table.table[:, 0]
+    plain = table.train(LogisticRegression(), X, y)
+    inside = table.train(make_pipeline(FunctionTransformer(), LogisticRegression()), X, y)
+    np.testing.assert_allclose(inside[-1].coef_, plain.coef_)
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]})
+    np.testing.assert_allclose(table.train(search, X, y).best_estimator_.coef_, plain.coef_)
+    for estimator in (KNeighborsClassifier(), make_pipeline(FunctionTransformer(), KNeighborsClassifier())):
+        with pytest.raises(InvalidParameter, match=r"estimator.*KNeighborsClassifier.*sample_weight"):
+            table.train(estimator, X, y)
 
 
 # ---- variance, bias, intervals ---------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pet_table import SCHEMA, people
 
+from dpml.classifiers.grid.cells import MOST_CELLS
 from dpml.publishing import PPH, UniformGrid, pph
 from dpml.publishing.pph import DISCERNIBILITY_RANGE, discernibility
 from dpml.publishing.uniform import binned, number_of_cells, uniform_bins
@@ -152,3 +153,20 @@ def test_the_number_of_bins_follows_the_noisy_number_of_records():
     )
     expected = int((3000 / math.sqrt(math.log(3000))) ** (2 / 3))
     assert model.cell_counts_.shape[1] == expected
+
+
+@pytest.mark.parametrize("epsilon", [3e-17, 1e-15])
+def test_a_noisy_number_of_records_that_is_huge_asks_for_no_more_bins_than_cells(epsilon, monkeypatch):
+    seen = []
+    exact = pph.binned
+
+    def watched(feature, bins):
+        seen.append(bins)
+        return exact(feature, bins)
+
+    monkeypatch.setattr(pph, "binned", watched)
+    for seed in range(4):
+        PPH(epsilon, schema=SCHEMA, random_state=seed).fit(people(20), "wealth")
+    assert 1000 < max(seen) <= MOST_CELLS
+    # a number that no list of bins could have
+    assert len(PPH(1e-90, schema=SCHEMA, random_state=0).fit(people(20), "wealth").sample(3)) == 3

@@ -108,3 +108,15 @@ def test_misfits_are_counted_by_column():
     X = pd.DataFrame({"x": [0.5, 2.0, None, -1.0], "b": [0, 1, 2, None]})
     assert schema.misfits(X, [0, 1, 2, "a"]) == {"x": 2, "b": 2, "label": 2}
     assert schema.misfits([[0.5, 1]], [0]) == {}
+
+
+def test_a_person_says_what_stands_for_a_gap():
+    answers = {"classes": ("left", "stays"), "n_lower": 4, "domains": {"income": (0, 1e6), "city": ["Rome", "Oslo"]}}
+    schema = Schema.describe(TABLE).complete(**answers, missing={"Age": 40, "city": "Oslo"})
+    clean, _ = schema.check_features(TABLE.drop(columns="outcome"))
+    assert clean["Age"].tolist() == [20.0, 35.0, 50.0, 40.0]
+    assert list(clean["city"]) == ["Rome", "Oslo", "Oslo", "Rome"]
+    with pytest.raises(InvalidSchema, match="missing of 'Age'"):
+        Schema.describe(TABLE).complete(**answers, missing={"Age": 400})
+    with pytest.raises(InvalidSchema, match="column = 'town'"):
+        Schema.describe(TABLE).complete(**answers, missing={"town": 1})

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dpml.exceptions import InvalidParameter
-from dpml.studies import frontier, needed_epsilon
+from dpml.studies import best_needed, compared, frontier, needed_epsilon, standings
 from dpml.sweep import sweep
 
 
@@ -91,6 +91,7 @@ def test_the_epsilon_that_an_accuracy_needs_comes_from_the_same_table():
     [
         (lambda t: t.drop(columns="draw"), {}, "table = "),
         (lambda t: t, {"measure": "auc"}, "measure = 'auc'"),
+        (lambda t: t.assign(method="a"), {"measure": "method"}, "measure = 'method'"),
         (lambda t: t, {"by": ["data"]}, r"by = \['data'\]"),
         (lambda t: t.iloc[1:], {}, "draw = "),
         (lambda t: t.assign(draw=0), {}, "draw = "),
@@ -105,3 +106,72 @@ def test_bad_input_is_named(change, options, message):
     table = change(made([[0.1, 0.2], [0.3, 0.4]]))
     with pytest.raises(InvalidParameter, match=message):
         frontier(table, **{"rng": np.random.default_rng(0), **options})
+
+
+def test_the_standings_agree_with_the_frontier_and_with_the_draws():
+    draws = [[0.6, 0.7, 0.7, 0.9], [0.8, 0.6, 0.8, 0.8], [0.1, 0.1, 0.3, 0.1]]
+    best = frontier(made(draws), rng=np.random.default_rng(0)).iloc[0]
+    found = standings(made(draws)).set_index("method")
+    assert found.index[found["best"]].tolist() == [best["method"]] == [1]
+    assert found["equal"].tolist() == [True, True, False]
+    assert found["equal"].sum() == best["equal"]
+    assert found["choice"].tolist() == pytest.approx([0.65, 0.8, 0.2])
+    assert found["mean"].tolist() == pytest.approx([0.8, 0.7, 0.1])
+    assert found.loc[1, ["mean", "se"]].tolist() == pytest.approx(best[["mean", "se"]].tolist())
+    assert found.loc[0, ["behind", "behind_se"]].tolist() == pytest.approx(best[["gap", "gap_se"]].tolist())
+    assert found.loc[2, "behind"] == pytest.approx(np.mean([0.7, 0.5, 0.5, 0.7]))
+    with pytest.raises(InvalidParameter, match=r"errors = -1\.0"):
+        standings(made(draws), errors=-1.0)
+
+
+@pytest.mark.parametrize("draws", [[], [0.1, 0.2], [[0.1], [0.2]], [[0.1, np.nan]], np.zeros((0, 4))])
+def test_draws_that_cannot_be_compared_are_named(draws):
+    with pytest.raises(InvalidParameter, match="draws = "):
+        compared(draws)
+
+
+# ---- which epsilon the best needs ---------------------------------------------------------------------------------
+
+
+def crossing():
+    """Return a table whose candidate 0 is best at ε = 0.1 and 1 at the others; only its even draws decide."""
+    even = {0.1: (0.7, 0.6), 1.0: (0.7, 0.8), 10.0: (0.7, 0.9)}
+    odd = {0.1: (0.5, 0.9), 1.0: (0.9, 0.7), 10.0: (0.9, 0.8)}
+    return pd.concat(
+        [made([[even[e][c], odd[e][c] - 0.01, even[e][c], odd[e][c] + 0.01] for c in (0, 1)], epsilon=e) for e in even]
+    )
+
+
+def test_the_epsilon_that_the_best_needs_is_of_the_draws_that_did_not_choose():
+    [found] = best_needed(crossing(), 0.6).to_dict("records")
+    # the odd draws of the chosen have the means 0.5, 0.7, 0.8: half of the way from 0.1 to 1 on a log scale
+    assert found["epsilon"] == pytest.approx(10**-0.5, rel=0.01)
+    assert found["low"] < found["epsilon"] < found["high"]
+    assert found["method"] == 1
+    assert found["target"] == 0.6
+    # two odd draws 0.02 apart: a standard error of 0.01, and two of them to each side
+    assert found["low"] == pytest.approx(10 ** (-1 + (0.6 - 0.52) / 0.2), rel=0.01)
+    [none] = best_needed(crossing(), 0.95).to_dict("records")
+    assert (none["epsilon"], none["method"]) == (np.inf, 1)
+    [least] = best_needed(crossing(), 0.4).to_dict("records")
+    assert (least["epsilon"], least["method"]) == (0.1, 0)
+
+
+def test_each_question_has_its_own_answer():
+    table = pd.concat(
+        [crossing().assign(data=name)[["data", "epsilon", "method", "draw", "accuracy"]] for name in "ab"]
+    )
+    table.loc[table["data"] == "b", "accuracy"] -= 0.1
+    found = best_needed(table, 0.6).set_index("data")["epsilon"]
+    assert found["a"] == pytest.approx(10**-0.5, rel=0.01)
+    assert found["b"] == pytest.approx(1.0)
+
+
+def test_a_table_that_cannot_answer_is_refused():
+    with pytest.raises(InvalidParameter, match="a column epsilon"):
+        best_needed(crossing().drop(columns="epsilon"), 0.6)
+    fewer = crossing()
+    with pytest.raises(InvalidParameter, match="as many draws at every"):
+        best_needed(fewer[(fewer["epsilon"] < 10) | (fewer["draw"] < 3)], 0.6)
+    with pytest.raises(InvalidParameter, match="target = nan"):
+        best_needed(crossing(), np.nan)

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 import tracemalloc
 from collections import OrderedDict
 
@@ -250,3 +251,16 @@ def test_a_callable_pairs_as_before():
     table = sweep(study, {"epsilon": [0.1, 1.0]}, draws=7, seed=3)
     expected = [study(epsilon, draws=7, rng=np.random.default_rng(3))["accuracy"] for epsilon in (0.1, 1.0)]
     assert table["accuracy"].tolist() == np.concatenate(expected).tolist()
+
+
+def test_a_cancelled_sweep_of_several_workers_warns_of_nothing():
+    """Warnings are errors here, and joblib has one for what was computed and is not used."""
+    done = []
+
+    def late():
+        time.sleep(0.2 if done else 0.0)
+        return len(done) > 1
+
+    asked = {"study": "naive-bayes", "data": {"name": "toy", "n": 300}, "epsilon": [0.1, 1.0], "draws": 8000}
+    with pytest.raises(SweepCancelled):
+        sweep(asked, n_jobs=2, engine="threads", progress=lambda *step: done.append(step), cancel=late)

@@ -130,7 +130,7 @@ def test_a_changed_study_in_the_same_folder_is_named(tmp_path, change, named):
 def test_other_versions_are_named(tmp_path, monkeypatch):
     sweep(STUDY, out=tmp_path)
     monkeypatch.setattr("dpml.__version__", "0.0.1")
-    with pytest.raises(StoreChanged, match="made with"):
+    with pytest.raises(StoreChanged, match=r"was made with dpml .*, numpy .*, not dpml 0\.0\.1, numpy"):
         sweep(STUDY, out=tmp_path)
 
 
@@ -162,6 +162,14 @@ def test_a_folder_with_other_files_is_not_written_to(tmp_path):
     with pytest.raises(StoreDamaged, match="no manifest"):
         sweep(STUDY, out=tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"], "something was made beside it"
+
+
+def test_a_folder_among_the_parts_is_named(tmp_path):
+    sweep(STUDY, out=tmp_path)
+    (tmp_path / "parts" / "mine.partial").mkdir()
+    with pytest.raises(StoreDamaged, match=r"mine\.partial' is no file of this sweep"):
+        sweep(STUDY, out=tmp_path)
 
 
 def test_a_file_as_a_folder_is_named(tmp_path):

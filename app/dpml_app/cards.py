@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import panel as pn
 from bokeh.models import ColumnDataSource
 
+from dpml_app import own
 from dpml_app.card import (
     CHOSEN,
     LATE,
@@ -95,6 +96,7 @@ class CardPage(PlacedCards):
         self._make_grids()
         self.places["side"].extend(self.side())
         self.places["advanced"].append(self.controls.advanced)
+        self.places["work"].append(self.work.progress.column)
         self._make_places(self.values())
         # a model is in the document once another one refers to it
         self.cards[self.hero].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
@@ -109,7 +111,7 @@ class CardPage(PlacedCards):
 
     def side(self) -> list[Any]:
         """Return what stands beside the picture: what all cards share."""
-        return [self.risk, self.controls.side, self.work.progress.column]
+        return [self.risk, self.controls.side]
 
     # ---- what a page can say of itself ----------------------------------------------------------------------------
 
@@ -264,16 +266,18 @@ class CardPage(PlacedCards):
     async def _load(self, other: bool) -> bool:
         """Load the facts and lay out for them, cleared where it is another data set; say so where there are none."""
         name, before = self.settings.dataset, self._dataset
+        title = own.called(name)
         if other:
             with self._hold():
                 self._clear()
-                self.work.rest(f"Loading {name}…")
+                self.work.rest(f"Loading {title}…")
         try:
             self._facts = facts = await self.facts(name)
         except Exception as error:
             with self._hold():
                 self._clear()
-                self._failed(f"{name}, so {before} is shown" if before != name else name, error, topic="Data set")
+                shown = f"{title}, so {own.called(before)} is shown" if before != name else title
+                self._failed(shown, error, topic="Data set")
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
                 self.work.rest("No data")
                 self.settings.dataset = before  # no axes stay empty

@@ -27,6 +27,7 @@ from dpml.studies.accuracy import (
     majority_accuracy,
     non_private_nb,
 )
+from dpml_app import own
 
 __all__ = [
     "METHODS",
@@ -35,10 +36,12 @@ __all__ = [
     "dataset",
     "facts",
     "feature_ladder",
+    "forget",
     "is_here",
     "statistic",
     "statistic_key",
     "study",
+    "take_back",
 ]
 
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
@@ -46,9 +49,13 @@ MOST_STATISTICS = 200
 FloatArray = NDArray[np.float64]
 
 
-@lru_cache(maxsize=3)
 def dataset(name: str) -> Dataset:
-    """Return a data set, kept once loaded."""
+    """Return a data set, kept once loaded, or the table of a session."""
+    return own.dataset(name) if own.is_own(name) else _published(name)
+
+
+@lru_cache(maxsize=3)
+def _published(name: str) -> Dataset:
     return load(name)
 
 
@@ -65,12 +72,28 @@ def statistic(kind: str, name: str, *values: Any) -> FloatArray:
     """
     key = (kind, name, *values)
     if key not in _STATISTICS:
-        adopt(key, _make(kind, dataset(name), *values))
+        made = _make(kind, dataset(name), *values)
+        adopt(key, made)
+        return made
     return _STATISTICS[key]
+
+
+def forget(name: str) -> None:
+    """Drop the statistics of a session's table."""
+    for key in [key for key in _STATISTICS if name in own.named(key)]:
+        _STATISTICS.pop(key, None)
+
+
+def take_back(name: str) -> None:
+    """Drop a session's table, and all that this process has of it."""
+    own.drop(name)
+    forget(name)
 
 
 def adopt(key: tuple, value: FloatArray) -> None:
     """Keep a statistic that a worker made; the oldest one goes."""
+    if not all(map(own.here, own.named(key))):
+        return  # its session has ended meanwhile
     while len(_STATISTICS) >= MOST_STATISTICS:
         _STATISTICS.pop(next(iter(_STATISTICS)))
     value.setflags(write=False)

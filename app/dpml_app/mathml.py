@@ -15,7 +15,7 @@ __all__ = ["InvalidFormula", "mathml"]
 
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η", "theta": "θ", "lambda": "λ",
-    "sigma": "σ", "tau": "τ", "Delta": "Δ", "infty": "∞", "ell": "ℓ", "prime": "′", "nabla": "∇",
+    "sigma": "σ", "tau": "τ", "Delta": "Δ", "Lambda": "Λ", "infty": "∞", "ell": "ℓ", "prime": "′", "nabla": "∇",
 }  # fmt: skip
 OPERATORS = {
     "cdot": "·", "le": "≤", "ge": "≥", "ne": "≠", "approx": "≈", "propto": "∝", "in": "∈", "pm": "±", "times": "×",

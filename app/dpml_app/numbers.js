@@ -2,10 +2,10 @@
 
 const plain = (value) => typeof value === "number" ? (Number.isFinite(value) ? String(Number(value.toPrecision(6))) : "") : String(value ?? "")
 const cell = (value) => typeof value === "object" && value !== null && value.length !== undefined ? Array.from(value, plain).join(" ") : plain(value)
-// a spreadsheet takes a text that begins like a formula for one
+// a spreadsheet takes a text that begins like a formula for one; a number with a sign is none (dpml.tables.safe_cell)
 const quoted = (text) => {
-  const safe = /^[=+@\t\r]|^-(?![\d.])/.test(text) ? "'" + text : text
-  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safe = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && Number.isNaN(Number(text)) ? "'" + text : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 const MOST_ROWS = 200
 

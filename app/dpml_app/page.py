@@ -26,7 +26,7 @@ from dpml_app.work.threads import Threads
 __all__ = ["HEADLINE_STYLE", "PLACES", "BasePage"]
 
 QUIET = 0.1
-PLACES = ("top", "side", "advanced", "why", "more")
+PLACES = ("top", "side", "advanced", "work", "why", "more")
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
@@ -47,7 +47,8 @@ class BasePage:
         What the page answers, and a line on what to do.
     places : dict of str to Column
         ``top`` has the picture that answers and its one control, ``side`` what all cards share, ``advanced`` the rest
-        of the controls, ``why`` the cards below, and ``more`` all others, which are made when they are asked for.
+        of the controls, ``work`` how far the workers are, below them so that its room is no gap, ``why`` the cards
+        below, and ``more`` all others, which are made when they are asked for.
     """
 
     question: ClassVar[str]
@@ -61,6 +62,8 @@ class BasePage:
     # why it cannot show another one
     misfit: ClassVar[str] = "has more than two classes, and this page is about two"
     slots: list[Slot]
+    # whether there are cards that are made when they are asked for
+    has_more: ClassVar[bool] = True
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     shown = True

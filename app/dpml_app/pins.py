@@ -11,6 +11,7 @@ from typing import Any
 
 import param
 
+from dpml_app import own
 from dpml_app.card import Answer, Card
 from dpml_app.drawing.ghosts import DASHES, Ghosts
 from dpml_app.link import text_of
@@ -139,7 +140,7 @@ def in_words(settings: Shared, name: str, value: Any) -> str:
     """
     parameter = settings.param[name]
     if name == "dataset":
-        return TITLES[value]
+        return own.TITLE if own.is_own(value) else TITLES[value]
     if isinstance(parameter, param.Selector):
         titles = {meant: title for title, meant in (parameter.names or {}).items()}
         several: Sequence[Any] = value if isinstance(value, list) else [value]

@@ -8,6 +8,7 @@ from typing import Any
 import param
 
 from dpml.datasets import missing
+from dpml_app import own
 
 __all__ = [
     "DATASETS",
@@ -55,6 +56,7 @@ PAGES = {
     "publish": "Publish data?",
     "evaluate": "Publish a score?",
     "audit": "Is the claim true?",
+    "mydata": "My data",
 }
 # what means the same on every page that has it
 SHARED = (
@@ -92,6 +94,16 @@ class Lacking(param.Parameterized):
     dataset = param.String("")
 
 
+class Held(param.Parameterized):
+    """The session's own table, None while there is none."""
+
+    table = param.ClassSelector(class_=own.Own, default=None, allow_None=True)
+
+    def takes(self, most_classes: int) -> bool:
+        """Return whether there is one, and it has no more classes than a page can show."""
+        return self.table is not None and self.table.data.schema.n_classes <= most_classes
+
+
 class Shared(param.Parameterized):
     """The settings that pages share; a parameter's name is its name in the link. Those of a page inherit from it.
 
@@ -99,6 +111,8 @@ class Shared(param.Parameterized):
     ----------
     lacking : Lacking
         The data set that was asked for and is not here, for whoever can get it.
+    own : Held
+        The session's own table.
     """
 
     page: Any = choice("explore", list(PAGES), "Page")
@@ -115,6 +129,16 @@ class Shared(param.Parameterized):
     def __init__(self, **params: Any):
         super().__init__(**params)
         self.lacking = Lacking()
+        self.own = Held()
+
+    def hold(self, table: own.Own | None) -> None:
+        """Offer a table to the pages of this session, instead of the one before; None: offer none."""
+        parameter = self.param["dataset"]  # this session's: another one's choices stay
+        published = [name for name in parameter.objects if not own.is_own(name)]
+        if own.is_own(self.dataset):
+            self.dataset = "census"
+        parameter.objects = published if table is None else [*published, table.name]
+        self.own.table = table
 
     @classmethod
     def allowed(cls, name: str) -> str:
@@ -155,7 +179,7 @@ class Shared(param.Parameterized):
                     # 1 in a link is the 1.0 of the list
                     value = next((v for v in self.param[name].objects if v == value), value)
                 if name == "dataset" and value in self.param[name].objects:
-                    self.lacking.dataset = value if missing(value) else ""
+                    self.lacking.dataset = value if not own.is_own(value) and missing(value) else ""
                     if self.lacking.dataset:
                         problems.append(
                             f"{value} is not on this machine yet: the button Download gets it. It shows {self.dataset}."
@@ -180,6 +204,7 @@ class Shared(param.Parameterized):
             ("select_feature", n_features, "features"),
         ):
             if (names is None or name in names) and getattr(self, name, 0) > most:
-                changes.append(f"{name} = {getattr(self, name)} lowered to {most}: {self.dataset} has {most} {what}.")
+                lowered = f"{name} = {getattr(self, name)} lowered to {most}"
+                changes.append(f"{lowered}: {own.called(self.dataset)} has {most} {what}.")
                 setattr(self, name, most)
         return changes

@@ -76,8 +76,12 @@ function disconnected() {
   write()
   document.body.classList.add("lost")
   body.inert = true
-  lost.textContent = "The connection to the server is lost. What is shown may not be of these settings. Trying again…"
   lost.hidden = false
+  if (ended.data.idle[0]) {
+    lost.textContent = "This session has ended, because nobody used it for a while. Reload the page to begin again."
+    return
+  }
+  lost.textContent = "The connection to the server is lost. What is shown may not be of these settings. Trying again…"
   const again = async () => {
     try {
       const answer = await fetch(location.href, {cache: "no-store"})

@@ -23,13 +23,15 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import link, real_data
+from dpml_app import data, link, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
+from dpml_app.idle import Idle, most_minutes
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
+from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import PLACES, BasePage
 from dpml_app.publish.page import PublishPage
@@ -37,7 +39,7 @@ from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
-from dpml_app.work.pool import pool
+from dpml_app.work.pool import Chunk, Loan, pool
 
 __all__ = ["Shell", "build_app"]
 
@@ -49,6 +51,7 @@ ROOMS: dict[str, type[BasePage]] = {
     "train": TrainPage,
     "publish": PublishPage,
     "evaluate": EvaluatePage,
+    "mydata": MyDataPage,
 }
 BADGE = "For study only"
 HERE = Path(__file__).parent
@@ -80,13 +83,18 @@ class Shell:
         # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
         self.pins = ColumnDataSource({"told": ["{}"]}, name="pins")
         self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
+        # whether the server is about to close an idle session
+        self.ended = ColumnDataSource({"idle": [False]}, name="ended")
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
         self.live = False
         self._starting: asyncio.Task | None = None
+        self._watching: asyncio.Task | None = None
         self._restoring = False
         self.place: Place = NOWHERE
+        self._lent: own.Own | None = None
+        self.settings.own.param.watch(lambda event: self._lend(event.new), "table")
 
     def link(self, given: Mapping[str, str]) -> None:
         """Take the settings from a link, and write every change into the address from now on."""
@@ -111,7 +119,7 @@ class Shell:
     @property
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
-        every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning)
+        every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning, self.ended)
         return {s.name: s for s in every}
 
     @property
@@ -123,13 +131,16 @@ class Shell:
 
     def _usual(self, name: str, given: Mapping[str, str]) -> Any:
         """Return what a setting is that a link leaves out."""
+        if name == "dataset" and own.is_own(self.settings.dataset):
+            return self.settings.dataset  # a link says nothing of it
         if name == "dataset" and set(given) <= {"page"}:
             # a link that says anything else is of the same data on every machine
             return real_data.first()
         return self.settings.param[name].default
 
     def _write(self, *, push: bool) -> None:
-        names = self.settings.page_names(self.settings.page)
+        mine = own.is_own(self.settings.dataset)
+        names = [n for n in self.settings.page_names(self.settings.page) if not (mine and n == "dataset")]
         query = link.query_of(self.settings, names, self.place.state, self.place.told)
         bare = set(link.parse(query)) <= {"page"}
         if bare and "dataset" in names and self.settings.dataset != real_data.first():
@@ -193,7 +204,12 @@ class Shell:
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
-        if page.datasets and self.settings.dataset not in page.datasets:
+        if own.is_own(self.settings.dataset):
+            takes = getattr(getattr(page, "controls", None), "own_classes", 0)
+            if "dataset" in self.settings.page_names(name) and not self.settings.own.takes(takes):
+                self.settings.dataset = "census"
+                page.report("dataset", f"{own.TITLE} is not for this page: it shows census.", "info")
+        elif page.datasets and self.settings.dataset not in page.datasets:
             text = f"{self.settings.dataset} {page.misfit}: it shows census."
             self.settings.dataset = "census"
             page.report("dataset", text, "info")
@@ -244,7 +260,15 @@ class Shell:
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
         self.live = True
+        minutes = most_minutes()
+        if minutes is not None and self.doc is not None:
+            self._watching = asyncio.get_running_loop().create_task(Idle(self.doc, minutes, self._end).watch())
         await self.shown.start()
+
+    def _end(self) -> None:
+        """Tell the browser that the session ends because nobody uses it."""
+        with set_curdoc(self.doc), pn.io.hold(self.doc):
+            self.ended.data = {"idle": [True]}
 
     async def _start(self, page: BasePage) -> None:
         with set_curdoc(self.doc):  # a task has none of its own
@@ -252,10 +276,26 @@ class Shell:
 
     def stop(self) -> None:
         """Stop computing for a session that has ended."""
+        if self._watching is not None:
+            self._watching.cancel()
         for page in self.pages.values():
             page.stop()
         self.pages.clear()
+        self.settings.own.table = None
         self.doc = None
+
+    # ---- the session's own table --------------------------------------------------------------------------------
+
+    def _lend(self, table: own.Own | None) -> None:
+        """Let this session's pages and the workers compute with a table; take back the one before."""
+        if self._lent is not None:
+            own.forget(self._lent.name)
+            data.forget(self._lent.name)
+            pool().take_back(self._lent.name)
+        self._lent = table
+        if table is not None:
+            give, back = Chunk(own.keep, (table.name, table.payload)), Chunk(data.take_back, (table.name,))
+            pool().lend(table.name, Loan(give, back))
 
 
 class Frame(pn.Template):
@@ -264,11 +304,11 @@ class Frame(pn.Template):
     def __repr__(self) -> str:
         return "Frame()"  # Panel writes down all that is inside, at every panel that is added
 
-    def server_doc(self, doc: Document | None = None, *arguments: Any, **options: Any) -> Document:
+    def server_doc(self, doc: Document | None = None, title: str | None = None, location: Any = False) -> Document:
         """Return the document, its models gathered once."""
         doc = doc or pn.state.curdoc or Document()
         with doc.models.freeze():
-            return super().server_doc(doc, *arguments, **{**options, "location": False})
+            return super().server_doc(doc, title, False)
 
 
 # a session's pages, from its first step to its second
@@ -284,9 +324,10 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    told = {
-        name: (title, ROOMS[name].question, ROOMS[name].lead, ROOMS[name].can_pin()) for name, title in PAGES.items()
-    }
+    told = {}
+    for name, title in PAGES.items():
+        room = ROOMS[name]
+        told[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
     template.add_variable("pages", told)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpml_app.audit.settings import AuditSettings
 from dpml_app.evaluate.settings import EvaluateSettings
 from dpml_app.explore.settings import ExploreSettings
+from dpml_app.mydata.settings import MyDataSettings
 from dpml_app.noise.settings import NoiseSettings
 from dpml_app.publish.settings import PublishSettings
 from dpml_app.select.settings import SelectSettings
@@ -14,7 +15,14 @@ __all__ = ["Settings"]
 
 
 class Settings(
-    ExploreSettings, AuditSettings, NoiseSettings, SelectSettings, TrainSettings, PublishSettings, EvaluateSettings
+    ExploreSettings,
+    AuditSettings,
+    NoiseSettings,
+    SelectSettings,
+    TrainSettings,
+    PublishSettings,
+    EvaluateSettings,
+    MyDataSettings,
 ):
     """All settings of the app."""
 

@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
+from dpml_app import own
 from dpml_app.card import WHOLE
 from dpml_app.real_data import Offer, titled
 from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
@@ -109,6 +110,8 @@ class Controls:
     draws: ClassVar[str] = "draws"
     # what the data sets have that are not offered
     left_out: ClassVar[str] = "which have more than two classes"
+    # the most classes of a session's own table that the page can show; 0: it shows none
+    own_classes: ClassVar[int] = 0
 
     def __init__(self, settings: Shared, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
@@ -122,8 +125,10 @@ class Controls:
 
     def lay_out(self) -> None:
         """Make `side` and `advanced`; a page without a data set has others."""
-        left_out = [name for name in list(self.settings.param.dataset.objects) if name not in self.datasets]
-        chosen = self.add("dataset", options=titled(TITLES, self.datasets))
+        every = [name for name in self.settings.param.dataset.objects if not own.is_own(name)]
+        left_out = [name for name in every if name not in self.datasets]
+        chosen = self.add("dataset", options=self.offered())
+        self.settings.own.param.watch(self._mark_datasets, "table")
         self.data_offer = Offer(self.settings, self.datasets)
         self.settings.param.watch(self._mark_datasets, "dataset")
         self.side = pn.Column(chosen, self.dataset_note, self.data_offer.column, **WHOLE)
@@ -181,11 +186,19 @@ class Controls:
     def in_cards(self) -> None:
         """Make the widgets that stand in cards."""
 
+    def offered(self) -> dict[str, str]:
+        """Return the data sets by their titles, the session's own table first."""
+        table = self.settings.own.table
+        mine = {own.TITLE: table.name} if table is not None and self.settings.own.takes(self.own_classes) else {}
+        return {**mine, **titled(TITLES, self.datasets)}
+
     def _mark_datasets(self, _event: Any) -> None:
         """Mark the data sets anew: files may have come."""
-        options = titled(TITLES, self.datasets)
+        options = self.offered()
         if options != self.widgets["dataset"].options:
             self.widgets["dataset"].options = options
+            if self.settings.dataset in options.values():
+                self.widgets["dataset"].value = self.settings.dataset
 
     def _redraw(self, _event) -> None:
         setattr(self.settings, self.seed, (getattr(self.settings, self.seed) + 1) % 2**31)

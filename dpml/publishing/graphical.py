@@ -7,8 +7,10 @@ released values (`dpml.publishing.marginals`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +33,7 @@ from dpml.publishing.marginals import (
     sizes_of,
     total_of,
 )
+from dpml.publishing.network import Conditional, chained, expected_counts
 from dpml.schema import Schema
 
 __all__ = ["AIM", "MST"]
@@ -55,6 +58,19 @@ def _mbi() -> Any:
     return mbi
 
 
+@contextmanager
+def _compiled_soon() -> Iterator[None]:
+    """Have JAX compile without most optimizations: each model is new, and compiling it takes longer than its work."""
+    import jax
+
+    before = jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", before)
+
+
 def estimated(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Any:
     """Return mbi's model of released marginals; without any that are finite, the uniform one."""
     mbi = _mbi()
@@ -68,12 +84,25 @@ def estimated(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Any:
         for m in marginals
         if m.scale < 1e12
     ]
-    return mbi.estimation.MirrorDescent().estimate(domain, kept, known_total=total, iters=ITERATIONS, tol=1e-4)
+    with _compiled_soon():
+        return mbi.estimation.MirrorDescent().estimate(domain, kept, known_total=total, iters=ITERATIONS, tol=1e-4)
+
+
+def model_chain(model: Any) -> list[Conditional]:
+    """Return mbi's model as conditional tables, in the order in which records are drawn.
+
+    mbi compiles a program for each marginal that it is asked for, and AIM asks for hundreds.
+    """
+    order = _mbi().junction_tree.make_junction_tree(model.domain, [tuple(c) for c in model.cliques])[1]
+    factors = [
+        (tuple(map(int, clique)), np.asarray(model.potentials[clique].values, dtype=float)) for clique in model.cliques
+    ]
+    return chained(factors, [int(j) for j in order], model.domain.shape)
 
 
 def _expected(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Expected:
     model = estimated(marginals, sizes)
-    return lambda attributes: np.asarray(model.project(tuple(map(str, attributes))).values, dtype=float)
+    return partial(expected_counts, model_chain(model), float(model.total))
 
 
 def _small(sets: Sequence[Attributes], sizes: Sequence[int]) -> bool:
@@ -81,25 +110,6 @@ def _small(sets: Sequence[Attributes], sizes: Sequence[int]) -> bool:
     domain = mbi.Domain([str(j) for j in range(len(sizes))], list(sizes))
     cliques = [tuple(map(str, attributes)) for attributes in sets]
     return mbi.junction_tree.hypothetical_model_size(domain, cliques) <= MOST_MEGABYTES
-
-
-def conditionals(model: Any, d: int) -> list[tuple[int, Attributes, FloatArray]]:
-    """Return each attribute with those that it depends on, all drawn before it, and their expected counts.
-
-    Attributes are drawn in the opposite order of their elimination: each then depends on those that share a clique of
-    the model's junction tree with it.
-    """
-    tree, eliminated = _mbi().junction_tree.make_junction_tree(model.domain, [tuple(c) for c in model.cliques])
-    drawn: list[int] = []
-    found: list[tuple[int, Attributes, FloatArray]] = []
-    for name in reversed(eliminated):
-        near = {int(j) for clique in tree.nodes if name in clique for j in clique}
-        parents = tuple(j for j in drawn if j in near)
-        counts = np.asarray(model.project((*map(str, parents), name)).values, dtype=float)
-        found.append((int(name), parents, np.where(np.isfinite(counts), np.maximum(counts, 0.0), 0.0)))
-        drawn.append(int(name))
-    assert len(found) == d
-    return found
 
 
 class _Graphical(Publisher):
@@ -112,10 +122,9 @@ class _Graphical(Publisher):
         records = table.records()
         marginals = self._release(table, records)
         self._taxonomies = records.taxonomies
-        sizes = sizes_of(records)
-        model = estimated(marginals, sizes)
+        model = estimated(marginals, sizes_of(records))
         self._total = float(model.total)
-        self._conditionals = conditionals(model, len(sizes))
+        self._chain = model_chain(model)
         names = [*table.schema.feature_names, "class"]
         self.marginals_ = [tuple(names[j] for j in m.attributes) for m in marginals]
 
@@ -124,7 +133,7 @@ class _Graphical(Publisher):
         return self._total
 
     def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
-        drawn = drawn_in_order(self._conditionals, n, rng)
+        drawn = drawn_in_order(self._chain, n, rng)
         found = enumerate(self._taxonomies)
         return drawn[len(self._taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in found]
 

@@ -20,6 +20,7 @@ from dpml.classifiers.grid.fitting import charge
 from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms.secure import check_release
+from dpml.publishing.misfit import interaction_size, telling_pairs
 from dpml.publishing.moments import moment_minimiser
 from dpml.publishing.penalty import choose_reg_lambda, public_reg_lambda
 from dpml.publishing.ratio import (
@@ -77,9 +78,10 @@ class ImportanceWeights(PrivateEstimator):
     fit_intercept : bool
         Whether the balanced loss has a constant feature, which Algorithm 1 does not. Without it the model of the ratio
         lacks its normalising constant, unless the columns of an attribute add up to 1. The weights do not need it.
-    pairs : int or sequence of (str, str)
+    pairs : int, sequence of (str, str) or "public"
         Pairs of attributes that the ratio may depend on, besides single attributes. A number: that many pairs with the
-        most mutual information in the public table.
+        most mutual information in the public table. "public": for noisy moments the fewest that tell intervals how far
+        the ratio is from the model (`dpml.publishing.misfit.telling_pairs`), none at a small ε; else none.
     schema : Schema, optional
         Public facts. None: the canonical binary schema.
     budget : Budget, optional
@@ -102,6 +104,9 @@ class ImportanceWeights(PrivateEstimator):
     pairs_ : tuple of (str, str)
     n_private_ : int
         N.
+    misfit_ : float
+        How far the log ratio may be from the model's: the size of a pair's coefficient, by what the released pairs tell
+        (`dpml.publishing.misfit`). It widens intervals. 0 for other methods than "moments", and without pairs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the private table was a DataFrame.
@@ -136,7 +141,7 @@ class ImportanceWeights(PrivateEstimator):
     method: str = "output"
     calibration: str = "tight"
     fit_intercept: bool = True
-    pairs: int | Sequence[tuple[str, str]] = 0
+    pairs: int | str | Sequence[tuple[str, str]] = "public"
     schema: Schema | None = None
     budget: Budget | None = None
     on_invalid: str = "raise"
@@ -164,7 +169,7 @@ class ImportanceWeights(PrivateEstimator):
         public = self._public_parts(X_public, RatioFeatures(schema))
         if not len(public):
             raise InvalidData("X_public has 0 records: it must have at least 1")
-        pairs = self._chosen_pairs(RatioFeatures(schema), public)
+        pairs = self._chosen_pairs(RatioFeatures(schema), public, list(shares.values())[-1])
         features = RatioFeatures(schema, pairs, bool(self.fit_intercept) and self.method != "moments")
         public = self._public_parts(X_public, features)
         records = features.parts(X_private, "clip" if self.release else self.on_invalid)
@@ -199,13 +204,19 @@ class ImportanceWeights(PrivateEstimator):
         part, rest = split_epsilon(epsilon, LAMBDA_SHARE)
         return {"ImportanceWeights, choice of λ": part, label: rest}
 
-    def _chosen_pairs(self, features: RatioFeatures, public: Parts) -> tuple[tuple[str, str], ...]:
-        if isinstance(self.pairs, str) or not isinstance(self.pairs, Sequence):
+    def _chosen_pairs(self, features: RatioFeatures, public: Parts, epsilon: float) -> tuple[tuple[str, str], ...]:
+        if isinstance(self.pairs, str):
+            check_choice(self.pairs, "pairs", ("public",))
+            # other methods release no sums that could tell how far the ratio is from the model
+            return telling_pairs(features, public, epsilon, self.n_private_) if self.method == "moments" else ()
+        if not isinstance(self.pairs, Sequence):
             return public_pairs(features, public, check_integer(self.pairs, "pairs", 0))
+        named: Sequence[Any] = self.pairs
         try:
-            return tuple((str(a), str(b)) for a, b in self.pairs)
+            return tuple((str(a), str(b)) for a, b in named)
         except (TypeError, ValueError):
-            raise InvalidParameter("pairs", self.pairs, "a number, or pairs of names of attributes") from None
+            allowed = "a number, pairs of names of attributes, or 'public'"
+            raise InvalidParameter("pairs", self.pairs, allowed) from None
 
     def _learn(self, records: Parts, X_public: FloatArray, features: RatioFeatures, shares: list[float]) -> None:
         """Release β. Nothing else sees a private record."""
@@ -235,6 +246,9 @@ class ImportanceWeights(PrivateEstimator):
             reg_lambda = objective_noises(epsilon, reg_lambda, features, n, self.calibration)[2]
         self.reg_lambda_ = reg_lambda
         self._features = features
+        # post-processing of the sums that were released
+        known = noisy if self.method == "moments" and features.pairs else None
+        self.misfit_ = 0.0 if known is None else interaction_size(X_public, known, features, reg_lambda, noise, n)
         self._spread = Spread(self.coef_, X_public, self.method, noise, reg_lambda, n, float(features.squared_norm))
 
     # ---- model ------------------------------------------------------------------------------------------------------
@@ -266,7 +280,7 @@ class ImportanceWeights(PrivateEstimator):
             raise InvalidData("X_public has 0 records: it must have at least 1")
         shares = softmax(self._features.scores(records, self.coef_))
         self._warn(shares)
-        return WeightedTable(X_public, shares, self.n_private_, self._spread, self._features, records)
+        return WeightedTable(X_public, shares, self.n_private_, self._spread, self._features, records, self.misfit_)
 
     @staticmethod
     def _warn(shares: FloatArray) -> None:

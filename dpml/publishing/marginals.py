@@ -183,11 +183,11 @@ def release_aim(
     marginals = _singles(values, sizes, d * step, factor, source)
     weights = _weights(d, sizes)
     spent, exact = d * step, {r: _counted(values, sizes, r) for r in weights}
+    expected = estimate(marginals, sizes)
     while weights and spent < epsilon * (1 - 1e-9):
         left = math.nextafter(epsilon - spent, 0.0) * (1 - 1e-12)
         step = left if left < 2 * step else step  # the last round has what is left
         for_choice, for_marginal = (step * share for share in AIM_SHARES)
-        expected = estimate(marginals, sizes)
         held = [m.attributes for m in marginals]
         found = [r for r in weights if fits is None or fits([*held, r], sizes)] or list(weights)[:1]
         before = {r: expected(r) for r in found}
@@ -197,8 +197,8 @@ def release_aim(
         noisy = source.counts(exact[r], for_marginal, factor)
         marginals.append(Marginal(r, noisy, penalty))
         spent += step
-        after = estimate(marginals, sizes)(r)
-        if np.abs(after - before[r]).sum() <= penalty * noisy.size:
+        expected = estimate(marginals, sizes)
+        if np.abs(expected(r) - before[r]).sum() <= penalty * noisy.size:
             step *= 2
     return marginals
 

@@ -25,6 +25,8 @@ __all__ = ["DISCERNIBILITY_RANGE", "PPH", "discernibility", "release_projection"
 
 # the range of the change of `discernibility` under add/remove, derived there
 DISCERNIBILITY_RANGE = 1.0
+# a noisy number of records has no limit; a number in more bins would fit into no grid
+MOST_BINS = MOST_CELLS
 LABELS = ("PPH, number of records", "PPH, attributes", "PPH, counts")
 
 
@@ -84,7 +86,7 @@ def release_projection(
     most = min(check_integer(n_attributes, "n_attributes", 1), len(features))
     step_epsilon = equal_share(for_choice, most)
     n = noisy_size(table, for_size, source)
-    bins = max(int(number_of_cells(n, most, "lei") ** (1 / most)), 2)
+    bins = min(max(int(number_of_cells(n, most, "lei") ** (1 / most)), 2), MOST_BINS)
     full = [binned(f, bins if f.kind == "numeric" else MOST_CELLS) for f in features]
     records = table.records(full)
     levels = [0] * len(full)

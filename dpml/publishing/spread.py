@@ -111,3 +111,33 @@ class Spread:
         without it. (Directions in which the public records do not differ change no weight.)
         """
         return np.asarray(self.reg_lambda * np.linalg.pinv(self._parts[0], rcond=1e-9, hermitian=True), dtype=float)
+
+    @cached_property
+    def _inverse_covariance(self) -> FloatArray:
+        X = self.X_public
+        w = softmax(X @ self.beta)
+        mean = w @ X
+        covariance = (X * w[:, None]).T @ X - np.outer(mean, mean)
+        return np.asarray(np.linalg.pinv(covariance, rcond=1e-9, hermitian=True), dtype=float)
+
+    def slopes(self, gradient: FloatArray) -> FloatArray:
+        """Return the coefficients of a query's regression on the features, from its weighted covariance with them."""
+        return np.asarray(self._inverse_covariance @ gradient, dtype=float)
+
+    @cached_property
+    def _steps(self) -> tuple[FloatArray, FloatArray]:
+        """Return what each public record of the fit adds to the gradient of the loss, centred, and (H + λI)⁻¹."""
+        X, scores = self.X_public, self.X_public @ self.beta
+        w = softmax(scores)
+        steps = (X - w @ X) * w[:, None] if self.method == "moments" else X * (expit(scores) / len(X))[:, None]
+        H = self._parts[0]
+        return steps - steps.mean(axis=0), np.asarray(np.linalg.inv(H + self.reg_lambda * np.eye(len(H))), dtype=float)
+
+    def pull(self, gradient: FloatArray) -> FloatArray:
+        """Return how far each public record of the fit moves an answer by its effect on β, shape (N_E,).
+
+        To first order β moves by -(H + λI)⁻¹ times what the record adds to the gradient of the loss, and the answer by
+        α times that.
+        """
+        steps, inverse = self._steps
+        return np.asarray(-steps @ (inverse @ gradient), dtype=float)

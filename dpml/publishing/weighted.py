@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from dpml._validate import check_number
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.publishing.misfit import pair_reach
 from dpml.publishing.ratio_features import Parts, RatioFeatures
 from dpml.publishing.spread import Spread
 
@@ -58,6 +61,9 @@ class WeightedTable:
     n_private : int
         N.
     spread : Spread
+    misfit : float
+        g of `dpml.publishing.misfit`: how far the log ratio may be from the model's, for intervals. 0 where no pair of
+        attributes was released.
 
     Examples
     --------
@@ -66,7 +72,7 @@ class WeightedTable:
     >>> private, public = ((rng.random((2000, 2)) < p).astype(int) for p in (0.6, 0.5))
     >>> table = ImportanceWeights(1.0, method="moments", random_state=0).fit(private, public).weighted(public)
     >>> table
-    <WeightedTable: 2,000 records, worth 1,805 of equal weight>
+    <WeightedTable: 2,000 records, worth 1,809 of equal weight>
     >>> found = table.interval(public[:, 0])
     >>> round(private[:, 0].mean(), 2), round(found.estimate, 2), found.lower < 0.6 < found.upper
     (np.float64(0.61), 0.61, True)
@@ -78,6 +84,7 @@ class WeightedTable:
     spread: Spread
     _features: RatioFeatures
     _records: Parts
+    misfit: float = 0.0
 
     def __repr__(self) -> str:
         return f"<WeightedTable: {len(self.shares):,} records, worth {self.effective_sample_size:,.0f} of equal weight>"
@@ -142,10 +149,22 @@ class WeightedTable:
 
         Parameters
         ----------
-        estimator : estimator whose `fit` takes `sample_weight`
+        estimator : estimator whose `fit` takes `sample_weight`, or a pipeline that ends with one
         X, y : table and labels of the public records
+
+        Raises
+        ------
+        InvalidParameter
+            For an estimator that takes no weights.
         """
-        return clone(estimator).fit(X, y, sample_weight=self.shares * self.n_private)
+        name, last = "sample_weight", estimator
+        if isinstance(estimator, Pipeline):
+            step, last = estimator.steps[-1]
+            name = f"{step}__sample_weight"
+        taken = signature(last.fit).parameters.values()
+        if not any(p.name == "sample_weight" or p.kind is Parameter.VAR_KEYWORD for p in taken):
+            raise InvalidParameter("estimator", type(last).__name__, "an estimator whose fit takes sample_weight")
+        return clone(estimator).fit(X, y, **{name: self.shares * self.n_private})
 
     # ---- what is uncertain ------------------------------------------------------------------------------------------
 
@@ -179,12 +198,44 @@ class WeightedTable:
         alpha = self.gradient(query)
         return float(alpha @ self.spread.covariance @ alpha)
 
+    @cached_property
+    def _scores(self) -> FloatArray:
+        return self._features.scores(self._records, self.spread.beta)
+
+    def public_variance(self, query: Any) -> float:
+        """Return the variance of an answer over samples of public records, estimated; the private table is fixed.
+
+        The answer is a ratio of sums over public records, whose record i moves it by w_i(b_i - f) and by its effect on
+        β (`Spread.pull`). The squares of these sums are added up. If the table is not that of the fit, the two parts
+        are of two samples.
+        """
+        values = self.values(query)
+        own = self.shares * (values - float(self.shares @ values))
+        pull = self.spread.pull(self.gradient(values))
+        fitted = self.spread.X_public @ self.spread.beta
+        if np.array_equal(fitted.shape, own.shape) and np.allclose(fitted, self._scores, atol=1e-6):
+            own, pull = own + pull, np.zeros(1)
+        return float(own @ own + pull @ pull)
+
+    def misfit_variance(self, query: Any) -> float:
+        """Return the variance that a ratio of another form than e^(β·x) adds, by what released pairs tell of it."""
+        if not self.misfit:
+            return 0.0
+        values = self.values(query)
+        alpha = self.gradient(values)
+        told = self._features.scores(self._records, self.spread.slopes(alpha))
+        left = values - told
+        left = self.shares * (left - float(self.shares @ left))
+        return self.misfit**2 * pair_reach(self._records, self._features, left)
+
     def interval(self, query: Any, confidence: float = 0.95) -> Interval:
         """Return an answer with a confidence interval for the mean of a query in the private population.
 
-        The interval covers the noise, the sampling of the private table, and, to first order, what the regulariser
-        leaves out: it holds the intervals of the answer and of the answer at β + Lβ (`Spread.left_out`). It does not
-        cover the error of a ratio that is not e^(β·x): nothing that was released knows that.
+        The interval covers the noise, the sampling of both tables (`public_variance`), and, to first order, what the
+        regulariser leaves out: it holds the intervals of the answer and of the answer at β + Lβ (`Spread.left_out`).
+        The error of a ratio that is not e^(β·x) is in it if pairs of attributes were released
+        (``method="moments"`` with ``pairs``), and as far as all pairs are like them (`misfit_variance`). Without pairs
+        nothing that was released knows it, and the interval is too narrow where it is large.
         Its half-width takes the Laplace quantile in standard deviations, 2.12 at 95 %, because noise in few dimensions
         has longer tails than the normal 1.96.
 
@@ -199,8 +250,9 @@ class WeightedTable:
         alpha = self.gradient(values)
         quantile = max(-math.log(1 - level) / math.sqrt(2), float(norm.ppf((1 + level) / 2)))
         estimate, ends = float(self.shares @ values), []
+        also = self.public_variance(values) + self.misfit_variance(values)
         for direction in (alpha, alpha + alpha @ self.spread.left_out):
-            half = quantile * math.sqrt(max(float(direction @ self.spread.covariance @ direction), 0.0))
+            half = quantile * math.sqrt(max(float(direction @ self.spread.covariance @ direction), 0.0) + also)
             centre = estimate + float((direction - alpha) @ self.spread.beta)
             ends += [centre - half, centre + half]
         lower, upper = min(ends), max(ends)

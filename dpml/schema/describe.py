@@ -74,6 +74,7 @@ class Proposal:
         domains: Mapping[str, Any] | None = None,
         confirm: Sequence[str] = (),
         ignored: Sequence[str] | None = None,
+        missing: Mapping[str, Any] | None = None,
     ) -> Schema:
         """Return the schema with a person's answers.
 
@@ -89,6 +90,8 @@ class Proposal:
             Peeked columns whose domain is right, and is public.
         ignored : sequence of str, optional
             Columns that are left out. Default: the proposal's.
+        missing : mapping of str to object, optional
+            What stands for a missing value of a column: a value of its domain.
 
         Raises
         ------
@@ -98,7 +101,8 @@ class Proposal:
         said = dict(domains or {})
         left_out = tuple(self.ignored if ignored is None else ignored)
         known = {f.name: f for f in self.features}
-        for name in [*said, *confirm, *left_out]:
+        stands = dict(missing or {})
+        for name in [*said, *confirm, *left_out, *stands]:
             if name not in self.columns:
                 raise InvalidSchema("column", name, f"one of {', '.join(self.columns[:8])}")
         features = []
@@ -111,6 +115,7 @@ class Proposal:
                 features.append(replace(known[name], peeked=False) if name in confirm else known[name])
             else:
                 raise InvalidSchema(f"domain of {name!r}", None, "stated in `domains`, or the column in `ignored`")
+        features = [replace(f, missing=stands[f.name]) if f.name in stands else f for f in features]
         left_out = tuple(name for name in left_out if name not in said)
         return Schema(tuple(features), tuple(classes), n_lower=n_lower, ignored=left_out)
 

@@ -7,9 +7,8 @@ contradict the schema raise an error in a demonstration (``on_invalid="raise"``)
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from scipy import sparse
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature, plain_value, show_value
-from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few
+from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names
 from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_rows, read_frame
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Schema:
             seen = [f.name for f in self.features]
             twice = next(name for name in seen if seen.count(name) > 1)
             raise InvalidSchema("feature name", twice, "given to one feature only")
-        set_("ignored", _ignored(self.ignored, self._position))
+        set_("ignored", ignored_names(self.ignored, self._position))
         most = self._most_ones()
         if self.row_bound is None:
             set_("row_bound", most)
@@ -325,23 +324,32 @@ class Schema:
 
     def to_json(self) -> str:
         """Return the schema as JSON text that `from_json` reads back."""
-        features = [{k: v for k, v in asdict(f).items() if v is not None and v is not False} for f in self.features]
-        facts = {"classes": self.classes, "row_bound": self.row_bound, "n_rows": self.n_rows, "n_lower": self.n_lower}
-        left_out = {"ignored": self.ignored} if self.ignored else {}
-        return json.dumps({"features": features, **facts, **left_out}, ensure_ascii=False)
+        from dpml.schema.written import to_json
+
+        return to_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> Schema:
         """Read a schema written by `to_json`."""
-        facts: Mapping = json.loads(text)
-        features = []
-        for item in facts["features"]:
-            if item.get("categories") is not None:
-                item = {**item, "categories": tuple(item["categories"])}
-            features.append(Feature(**item))
-        rest = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
-        rest["ignored"] = tuple(facts.get("ignored", ()))
-        return cls(tuple(features), tuple(facts["classes"]), **rest)  # type: ignore[arg-type]
+        from dpml.schema.written import from_json
+
+        return from_json(text)
+
+    def to_yaml(self) -> str:
+        """Return the schema as YAML, to be kept and reviewed; `from_yaml` reads it back."""
+        from dpml.schema.written import to_yaml
+
+        return to_yaml(self)
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Schema:
+        """Read a schema from YAML, of `to_yaml` or written by a person; a fault in it raises `InvalidSchema`.
+
+        The values are those of YAML 1.2: ``no`` and ``2020-01-01`` are texts.
+        """
+        from dpml.schema.written import schema_of
+
+        return schema_of(text)
 
     # ---- a proposal -------------------------------------------------------------------------------------------
 
@@ -356,15 +364,6 @@ class Schema:
     def peeked(self) -> tuple[str, ...]:
         """The features whose domain was read off the data. A release refuses them."""
         return tuple(f.name for f in self.features if f.peeked)
-
-
-def _ignored(names: Any, position: Mapping[str, int]) -> tuple[str, ...]:
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InvalidSchema("ignored", names, "a sequence of column names")
-    both = [name for name in names if name in position]
-    if both:
-        raise InvalidSchema("ignored", both[0], "no feature of the schema")
-    return tuple(names)
 
 
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from dpml.exceptions import InvalidData, shown
+from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature
 from dpml.schema.untrusted import frame_of, plain_labels, plain_numbers
 
-__all__ = ["checked_column", "checked_dense", "checked_sparse", "codes_of", "few"]
+__all__ = ["checked_column", "checked_dense", "checked_sparse", "codes_of", "few", "ignored_names"]
 
 
 def checked_dense(features: Sequence[Feature], X: Any, on_invalid: str) -> np.ndarray:
@@ -86,3 +86,13 @@ def few(values: list) -> str:
     """Return the first of these, as an error shows them."""
     text = ", ".join(map(shown, values[:6]))
     return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")
+
+
+def ignored_names(names: Any, position: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the columns that a schema leaves out, or raise where one of them is a feature."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InvalidSchema("ignored", names, "a sequence of column names")
+    both = [name for name in names if name in position]
+    if both:
+        raise InvalidSchema("ignored", both[0], "no feature of the schema")
+    return tuple(names)

@@ -13,8 +13,9 @@ from dpml.studies.accuracy import (
     non_private_logistic,
     non_private_nb,
 )
+from dpml.studies.advice import ADVISED, Advice, advise, sensible
 from dpml.studies.automatic import AutoStudy, raw_table
-from dpml.studies.frontier import frontier
+from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
@@ -22,11 +23,14 @@ from dpml.studies.noiseless import without_noise
 from dpml.studies.tuning import SCHEMES, TuningStudy
 
 __all__ = [
+    "ADVISED",
     "SCHEMES",
     "STUDIES",
     "AccuracyStudy",
+    "Advice",
     "AutoStudy",
     "BinnedNBStudy",
+    "Compared",
     "LogisticStudy",
     "MomentsNBStudy",
     "NamedStudy",
@@ -38,6 +42,9 @@ __all__ = [
     "SelectionStudy",
     "TuningStudy",
     "accuracy_of_selected",
+    "advise",
+    "best_needed",
+    "compared",
     "frontier",
     "majority_accuracy",
     "needed_epsilon",
@@ -46,5 +53,7 @@ __all__ = [
     "non_private_nb",
     "raw_table",
     "register",
+    "sensible",
+    "standings",
     "without_noise",
 ]

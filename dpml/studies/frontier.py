@@ -1,9 +1,9 @@
-"""The frontier: which method and settings are best at each ε, with how sure that is."""
+"""The frontier: which method and settings are best at each ε, with how sure that is, and which ε a target needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,68 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
+from dpml.studies.needed import needed_epsilon
 
-__all__ = ["frontier"]
+__all__ = ["Compared", "best_needed", "compared", "frontier", "standings"]
 
 FloatArray = NDArray[np.float64]
+NUMBERS = ("choice", "mean", "se", "behind", "behind_se")
+
+
+class Compared(NamedTuple):
+    """The best of some candidates, and how far each is behind it; arrays of shape (candidates,).
+
+    Attributes
+    ----------
+    best : int
+    choice, mean, se : array
+        The mean of the even draws, which choose the best; that of the odd ones, and its standard error.
+    behind, behind_se : array
+        By how much the best is better on all draws, and the standard error of that.
+    equal : array of bool
+        Whether a candidate is as good as the best.
+    """
+
+    best: int
+    choice: FloatArray
+    mean: FloatArray
+    se: FloatArray
+    behind: FloatArray
+    behind_se: FloatArray
+    equal: NDArray[np.bool_]
+
+
+def compared(draws: Any, *, errors: float = 2.0) -> Compared:
+    """Compare candidates by their paired draws, as `frontier` does.
+
+    Parameters
+    ----------
+    draws : array of shape (candidates, n)
+        A measure to maximise; draw i of one candidate is paired with draw i of any other; n >= 2.
+    errors : float
+        Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
+
+    Raises
+    ------
+    InvalidParameter
+
+    Examples
+    --------
+    >>> found = compared([[0.7, 0.72, 0.71, 0.71], [0.8, 0.81, 0.79, 0.8]])
+    >>> found.best, found.mean.round(3).tolist(), found.equal.tolist()
+    (1, [0.715, 0.805], [False, True])
+    """
+    check_number(errors, "errors", 0.0)
+    values = np.asarray(draws, dtype=float)
+    if values.ndim != 2 or not len(values) or values.shape[1] < 2 or not np.isfinite(values).all():
+        raise InvalidParameter("draws", f"an array of shape {values.shape}", "finite, of shape (candidates, n), n >= 2")
+    choice = values[:, ::2].mean(axis=1)
+    best = int(choice.argmax())
+    difference, odd = values[best] - values, values[:, 1::2]
+    behind, n = difference.mean(axis=1), odd.shape[1]
+    behind_se = difference.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+    se = odd.std(axis=1, ddof=1) / np.sqrt(n) if n > 1 else np.full(len(values), np.nan)
+    return Compared(best, choice, odd.mean(axis=1), se, behind, behind_se, behind <= errors * behind_se)
 
 
 def frontier(
@@ -71,17 +129,11 @@ def frontier(
     >>> int(best["T"]), float(best["share"]), int(best["equal"])
     (9, 1.0, 1)
     """
-    check_choice(measure, "measure", tuple(map(str, table.columns)))
-    if "draw" not in table:
-        raise InvalidParameter("table", list(table.columns), "a sweep's table with a row for each draw")
     check_number(errors, "errors", 0.0)
     resamples, rng = check_integer(resamples, "resamples", 1), check_rng(rng)
-    questions = [name for name in by if name in table]
+    questions, settings = _columns(table, by, measure)
     if not questions:
         raise InvalidParameter("by", list(by), "at least one column of the table")
-    # what stands before the draw makes the point
-    before = list(table.columns[: table.columns.get_loc("draw")])
-    settings = [name for name in before if name not in questions]
     rows = []
     # without dropna=False a setting that a method does not have would leave it out
     for key, mine in table.groupby(questions, sort=False, dropna=False):
@@ -91,28 +143,152 @@ def frontier(
     return pd.DataFrame(rows)
 
 
+def standings(
+    table: pd.DataFrame,
+    *,
+    by: Sequence[str] = ("data", "relation", "epsilon"),
+    measure: str = "accuracy",
+    errors: float = 2.0,
+) -> pd.DataFrame:
+    """Return how far each candidate is behind the best of `frontier`.
+
+    Parameters
+    ----------
+    table, by, measure
+        As for `frontier`.
+    errors : float
+        Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
+
+    Returns
+    -------
+    DataFrame
+        One row for each candidate of each question: `by` and the settings; ``choice``, its mean of the even draws,
+        which choose the best; ``mean`` and ``se`` of the odd ones; ``behind`` and ``behind_se``, by how much the best
+        is better on all draws, and the standard error of that; ``best`` and ``equal``, whether it is the best or equal
+        to it.
+
+    Raises
+    ------
+    InvalidParameter
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"epsilon": 1.0, "T": [5] * 4 + [9] * 4, "draw": [0, 1, 2, 3] * 2,
+    ...                       "accuracy": [0.7, 0.72, 0.71, 0.71, 0.8, 0.81, 0.79, 0.8]})
+    >>> standings(table)[["T", "mean", "behind", "equal"]].round(3).to_dict("list")
+    {'T': [5, 9], 'mean': [0.715, 0.805], 'behind': [0.09, 0.0], 'equal': [False, True]}
+    """
+    check_number(errors, "errors", 0.0)
+    questions, settings = _columns(table, by, measure)
+    rows: list[dict[str, Any]] = []
+    for key, mine in table.groupby(questions, sort=False, dropna=False) if questions else [((), table)]:
+        points, values = _candidates(mine, settings, measure)
+        found = compared(values, errors=errors)
+        for place, point in enumerate(points):
+            rows.append(
+                {
+                    **dict(zip(questions, key, strict=True)),
+                    **point,
+                    **{name: float(getattr(found, name)[place]) for name in NUMBERS},
+                    "best": place == found.best,
+                    "equal": bool(found.equal[place]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def best_needed(
+    table: pd.DataFrame,
+    target: float,
+    *,
+    by: Sequence[str] = ("data", "relation"),
+    measure: str = "accuracy",
+    errors: float = 2.0,
+) -> pd.DataFrame:
+    """Return the smallest ε at which the best method and settings reach a target, as `needed_epsilon` finds it.
+
+    At each ε the candidate is the one of `frontier`: chosen on the even draws, measured on the odd ones.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `dpml.sweep.sweep`, with several values of ε.
+    target : float
+        What the mean of the measure is to reach.
+    by : sequence of str
+        The columns that tell one question from another; those that the table lacks are left out.
+    measure : str
+    errors : float
+        Standard errors to either side, >= 0.
+
+    Returns
+    -------
+    DataFrame
+        One row for each question: `by`; ``target``; ``epsilon``, and ``low`` and ``high`` between which it may lie,
+        infinite where no ε that was tried reaches the target; and the settings of the candidate at the smallest ε tried
+        that is not below ``epsilon``, or at the largest.
+
+    Raises
+    ------
+    InvalidParameter
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"epsilon": [0.1] * 8 + [1.0] * 8, "T": ([5] * 4 + [9] * 4) * 2, "draw": [0, 1, 2, 3] * 4,
+    ...                       "accuracy": [0.7] * 4 + [0.6] * 4 + [0.8] * 4 + [0.9] * 4})
+    >>> best_needed(table, 0.8).to_dict("records")
+    [{'target': 0.8, 'epsilon': 0.316, 'low': 0.316, 'high': 0.316, 'T': 9}]
+    """
+    questions, others = _columns(table, [*by, "epsilon"], measure)
+    if "epsilon" not in questions:
+        raise InvalidParameter("table", list(table.columns), "a sweep's table with a column epsilon")
+    asked = [name for name in questions if name != "epsilon"]
+    rows = []
+    for key, mine in table.groupby(asked, sort=False, dropna=False) if asked else [((), table)]:
+        at, points, held_out = [], [], []
+        for epsilon, here in mine.groupby("epsilon", sort=True):
+            candidates, values = _candidates(here, others, measure)
+            best = compared(values).best
+            at.append(float(epsilon))
+            points.append(candidates[best])
+            held_out.append(values[best, 1::2])
+        if len({len(draws) for draws in held_out}) > 1:
+            raise InvalidParameter("table", dict(zip(asked, key, strict=True)), "with as many draws at every ε")
+        found = needed_epsilon(at, np.stack(held_out), target, errors=errors)
+        place = min(int(np.searchsorted(at, found.epsilon)), len(at) - 1)
+        question = dict(zip(asked, key, strict=True))
+        rows.append({**question, "target": target, **found._asdict(), **points[place]})
+    return pd.DataFrame(rows)
+
+
+def _columns(table: pd.DataFrame, by: Sequence[str], measure: str) -> tuple[list[str], list[str]]:
+    """Return the columns that tell questions apart, and those that tell candidates apart."""
+    if "draw" not in table:
+        raise InvalidParameter("table", list(table.columns), "a sweep's table with a row for each draw")
+    # what stands before the draw makes the point, what stands after it was measured
+    place = table.columns.get_loc("draw")
+    check_choice(measure, "measure", tuple(map(str, table.columns[place + 1 :])))
+    questions = [name for name in by if name in table]
+    return questions, [name for name in table.columns[:place] if name not in questions]
+
+
 def _best(
     table: pd.DataFrame, settings: Sequence[str], measure: str, errors: float, resamples: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     points, values = _candidates(table, settings, measure)
     draws = values.shape[1]
-    choice = values[:, ::2].mean(axis=1)
-    best = int(choice.argmax())
-    held_out = values[best, 1::2]
-    difference = values[best] - values
-    gap = difference.mean(axis=1)
-    gap_se = difference.std(axis=1, ddof=1) / np.sqrt(draws)
+    best, _choice, mean, se, gap, gap_se, equal = compared(values, errors=errors)
     others = [index for index in range(len(points)) if index != best]
     second = min(others, key=lambda index: gap[index], default=None)
     weights = rng.multinomial(draws, np.full(draws, 1 / draws), size=resamples) / draws
     share = float(((weights @ values.T).argmax(axis=1) == best).mean())
     return {
         **points[best],
-        "mean": float(held_out.mean()),
-        "se": float(held_out.std(ddof=1) / np.sqrt(len(held_out))) if len(held_out) > 1 else np.nan,
+        "mean": float(mean[best]),
+        "se": float(se[best]),
         "share": share,
         "candidates": len(points),
-        "equal": int((gap <= errors * gap_se).sum()),
+        "equal": int(equal.sum()),
         "gap": np.nan if second is None else float(gap[second]),
         "gap_se": np.nan if second is None else float(gap_se[second]),
         "draws": draws,

@@ -4,6 +4,19 @@ from dpml.sweep.declaration import Declaration, declared
 from dpml.sweep.plan import generator
 from dpml.sweep.progress import time_left
 from dpml.sweep.run import sweep
+from dpml.sweep.standard import STANDARD, StandardStudy, standard_study
+from dpml.sweep.store import stored
 from dpml.sweep.summary import summarise
 
-__all__ = ["Declaration", "declared", "generator", "summarise", "sweep", "time_left"]
+__all__ = [
+    "STANDARD",
+    "Declaration",
+    "StandardStudy",
+    "declared",
+    "generator",
+    "standard_study",
+    "stored",
+    "summarise",
+    "sweep",
+    "time_left",
+]

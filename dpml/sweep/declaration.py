@@ -5,25 +5,29 @@ from __future__ import annotations
 import difflib
 import itertools
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dpml._validate import RELATIONS, check_choice, check_flag, check_integer, check_relation
+from dpml._yaml import read_values
 from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
 from dpml.studies.named import STUDIES, NamedStudy
 
-__all__ = ["DRAWS", "Declaration", "Family", "declared", "read_yaml"]
+__all__ = ["ASKS", "DRAWS", "Declaration", "Family", "declared", "of_facts", "read_yaml"]
 
 DRAWS = 50
 BLOCK = 100
 MOST_ROWS = 1_000_000_000
 MOST_POINTS = 1_000_000
 MOST_BYTES = 1_000_000
-TOP = ("study", "data", "relation", "draws", "seed", "block", "paired")
+SINGLE = ("draws", "seed", "block", "paired")
+TOP = ("study", "data", "relation", *SINGLE)
+PARTS = ("fixed", "settings")
+# asks for one more measure, whose column has the same name: it tells no point from another
+ASKS = ("auc",)
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class Declaration:
             "study": families,
             "data": [dict(each) for each in self.data],
             "relation": list(self.relations),
-            **{name: getattr(self, name) for name in ("draws", "seed", "block", "paired")},
+            **{name: getattr(self, name) for name in SINGLE},
         }
 
 
@@ -108,8 +112,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         paired=check_flag(given.get("paired", True), "paired"),
         studies={family.name: STUDIES[family.name] for family in families},
     )
-    for name, items in (("study", found.families), ("data", found.data)):
-        _check_once(items, name)
+    _check_once(found.data, "data")
     points = len(found.data) * len(found.relations) * sum(map(_size, families))
     if points > MOST_POINTS:
         raise InvalidParameter("points", points, f"at most {MOST_POINTS:,} combinations of settings")
@@ -119,6 +122,23 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         raise InvalidParameter("block", found.block, f"so large that there are at most {MOST_POINTS:,} blocks in all")
     _check_apart(families)
     return found
+
+
+def of_facts(facts: Mapping[str, Any]) -> Declaration:
+    """Return the declaration of which `Declaration.facts` were kept; its studies need not be known here.
+
+    Examples
+    --------
+    >>> asked = declared({"study": "naive-bayes", "data": "census", "epsilon": 1})
+    >>> of_facts(asked.facts()) == asked
+    True
+    """
+    families = tuple(
+        Family(each["name"], *({key: tuple(values) for key, values in each[part].items()} for part in PARTS))
+        for each in facts["study"]
+    )
+    data, relations = tuple(dict(each) for each in facts["data"]), tuple(facts["relation"])
+    return Declaration(families, data, relations, *(facts[name] for name in SINGLE))
 
 
 # ---- the parts --------------------------------------------------------------------------------------------------
@@ -136,7 +156,7 @@ def _check_apart(families: tuple[Family, ...]) -> None:
     seen: set[str] = set()
     for family in families:
         if sum(each.name == family.name for each in families) > 1:
-            values = {**family.fixed, **family.settings}
+            values = {key: given for key, given in {**family.fixed, **family.settings}.items() if key not in ASKS}
             for point in itertools.product(*values.values()):
                 text = repr((family.name, dict(zip(values, point, strict=True))))
                 if text in seen:
@@ -175,6 +195,9 @@ def _family(entry: Any, given: Mapping[str, Any]) -> Family:
     settings = {
         key: _values(all_of_them[key], key, check) for key, check in table.settings.items() if key in all_of_them
     }
+    for key in ASKS:
+        if len(settings.get(key, ())) > 1:
+            raise InvalidParameter(key, list(settings[key]), "one value, true or false")
     return Family(name, fixed, settings)
 
 
@@ -238,46 +261,19 @@ def read_yaml(path: str | os.PathLike) -> dict[Any, Any]:
 
     A key that stands there twice is refused, and so are anchors, because a small file could unfold to a huge one.
     """
-    import yaml  # slow, and only files need it
-
-    class Loader(yaml.SafeLoader):
-        """Plain values only; each key once; no anchors."""
-
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            event = self.peek_event()
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise yaml.constructor.ConstructorError(None, None, "anchors are not read", event.start_mark)
-            return super().compose_node(parent, index)
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict:
-            found: dict = {}
-            for key_node, value_node in node.value:
-                key = self.construct_object(key_node, deep=True)
-                if not isinstance(key, str) or key in found:
-                    problem = f"the key {key!r} stands twice" if isinstance(key, str) else "a key is not text"
-                    raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
-                found[key] = self.construct_object(value_node, deep=deep)
-            return found
-
-    # YAML 1.1 takes 1e-3, without a point, for text
-    number = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+$")
-    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+0123456789"))
     place = os.fspath(path)
     allowed = "the path of a YAML file whose top level is a mapping, such as 'study: naive-bayes'"
     try:
         file = Path(place)
         if file.stat().st_size > MOST_BYTES:
             raise InvalidParameter("study", place, f"{allowed}, of at most {MOST_BYTES:,} bytes")
-        found = yaml.load(file.read_bytes(), Loader)
+        found = read_values(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidParameter("study", place, f"{allowed} ({error.strerror or type(error).__name__})") from error
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError) as error:
-        if isinstance(error, InvalidParameter):
-            raise
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or str(error) or type(error).__name__
-        raise InvalidParameter("study", place, f"{allowed} ({where}{' '.join(problem.split())[:120]})") from error
+    except InvalidParameter:
+        raise
+    except ValueError as error:  # no text, or no YAML
+        raise InvalidParameter("study", place, f"{allowed} ({error})") from error
     if not isinstance(found, dict):
         raise InvalidParameter("study", place, f"{allowed} (its top level is {type(found).__name__})")
     return found

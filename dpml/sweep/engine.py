@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
@@ -59,6 +60,11 @@ def measure(study: Callable[..., Mapping[str, Any]], cell: Cell) -> dict[str, np
     """Return the measures of one cell, each an array of its draws."""
     rng = generator(cell.seed, cell.block, cell.spawn)
     values = study(**cell.point.settings, draws=cell.draws, rng=rng)
+    # of a callable the settings are all that its table has besides
+    taken = {*(cell.point.row() if cell.point.study else cell.point.settings), "draw"}
+    for name in values:
+        if name in taken:
+            raise InvalidParameter("measure", name, "a name that is not one of the settings' or 'draw'")
     return {name: np.broadcast_to(np.asarray(v, dtype=float), (cell.draws,)) for name, v in values.items()}
 
 
@@ -127,4 +133,7 @@ def run(
                     raise results.error
                 yield index, results
         finally:
-            found.close()
+            with warnings.catch_warnings():
+                # joblib counts what is dropped; who stops a sweep knows it
+                warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
+                found.close()

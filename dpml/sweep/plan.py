@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml.sweep.declaration import Declaration
+from dpml.sweep.declaration import ASKS, Declaration
 
 __all__ = ["Cell", "Point", "batches", "blocks", "cells_of", "generator", "label", "points_of"]
 
@@ -41,7 +41,8 @@ class Point:
 
     def row(self) -> dict[str, Any]:
         """Return what the tidy table says of the point."""
-        return {"study": self.study, "data": label(self.data), "relation": self.relation, **self.fixed, **self.settings}
+        settings = {name: value for name, value in self.settings.items() if name not in ASKS}
+        return {"study": self.study, "data": label(self.data), "relation": self.relation, **self.fixed, **settings}
 
     def built_from(self) -> str:
         """Return what the exact statistics follow from: points that have it in common share them."""

@@ -21,15 +21,17 @@ import pandas as pd
 
 import dpml
 from dpml.exceptions import MissingExtra, StoreBusy, StoreChanged, StoreDamaged, StoreError
-from dpml.sweep.declaration import Declaration
-from dpml.sweep.plan import Cell
-from dpml.sweep.table import rows_of
+from dpml.sweep.declaration import Declaration, of_facts
+from dpml.sweep.plan import Cell, batches, cells_of
+from dpml.sweep.table import joined, rows_of, settings_of
 
-__all__ = ["Store", "fingerprint", "require_pyarrow"]
+__all__ = ["Store", "fingerprint", "require_pyarrow", "stored"]
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST, PARTS, LOCK, PARTIAL = "manifest.json", "parts", ".lock", ".partial"
-MARK = b"dpml.sweep"
+# what a kill before the manifest may leave
+LEFT = (f"{MANIFEST}{PARTIAL}",)
+MARK, VERSIONS = b"dpml.sweep", "made with"
 
 
 def require_pyarrow() -> Any:
@@ -76,11 +78,15 @@ class Store:
     def __init__(self, folder: str | os.PathLike, declaration: Declaration, batches: Sequence[Sequence[Cell]]):
         self._parquet = require_pyarrow()
         self.folder, self.batches = Path(folder), batches
-        self.facts = {"format": FORMAT, **declaration.facts(), "made with": made_with()}
+        self.facts = {"format": FORMAT, **declaration.facts(), VERSIONS: made_with()}
         self._lock: Any = None
 
     def __enter__(self) -> Store:
         try:
+            # before anything is made in it: another's folder stays as it is
+            foreign = self.folder.is_dir() and {each.name for each in self.folder.iterdir()} - {PARTS, LOCK, *LEFT}
+            if foreign and MANIFEST not in foreign:
+                raise StoreDamaged(str(self.folder), "holds files but no manifest.json: name an empty folder")
             (self.folder / PARTS).mkdir(parents=True, exist_ok=True)
             self._take_lock()
         except OSError as error:
@@ -139,13 +145,14 @@ class Store:
         """Compare the manifest with what is asked for, or write it; remove what a killed run has half written."""
         for folder in (self.folder, self.folder / PARTS):
             for partial in folder.glob(f"*{PARTIAL}"):
-                partial.unlink()
+                if partial.is_file():
+                    partial.unlink()
         path = self.folder / MANIFEST
         known = {f"{index:07d}.parquet" for index in range(len(self.batches))}
         found = {each.name for each in (self.folder / PARTS).iterdir()}
         if path.exists():
             self._compare(path)
-        elif found or {each.name for each in self.folder.iterdir()} - {PARTS, LOCK}:
+        elif found:
             raise StoreDamaged(str(self.folder), "holds files but no manifest.json: name an empty folder")
         else:
             text = json.dumps({"fingerprint": fingerprint(self.facts), **self.facts}, indent=1, ensure_ascii=False)
@@ -155,19 +162,13 @@ class Store:
             raise StoreDamaged(str(self.folder / PARTS / min(found - known)), "is no file of this sweep")
 
     def _compare(self, path: Path) -> None:
-        try:
-            stated = json.loads(path.read_text(encoding="utf-8"))
-            mark = stated.pop("fingerprint")
-        except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
-            raise StoreDamaged(str(path), "is not the manifest of a sweep") from error
-        if mark != fingerprint(stated):
-            raise StoreDamaged(str(path), "was changed after it was written")
+        stated = _manifest(path)
         facts = json.loads(json.dumps(self.facts))
         for name in dict.fromkeys([*facts, *stated]):
             if facts.get(name) != stated.get(name):
-                was, now = (json.dumps(each.get(name), ensure_ascii=False) for each in (stated, facts))
-                cause = f"was made with {name} = {_short(was)}, not {_short(now)}: name another folder"
-                raise StoreChanged(str(self.folder), cause)
+                was, now = (_short(_said(each.get(name))) for each in (stated, facts))
+                difference = f"{was}, not {now}" if name == VERSIONS else f"{name} = {was}, not {now}"
+                raise StoreChanged(str(self.folder), f"was made with {difference}: name another folder")
 
     @contextlib.contextmanager
     def _new_file(self, path: Path) -> Iterator[Path]:
@@ -201,6 +202,46 @@ class Store:
             self._lock = None
 
 
+def stored(folder: str | os.PathLike) -> pd.DataFrame:
+    """Return the table of a sweep that has ended, from its folder alone; it may be of other versions.
+
+    Parameters
+    ----------
+    folder : path
+        What `sweep` was given as ``out``.
+
+    Raises
+    ------
+    StoreDamaged
+        The folder is none of a sweep, or the sweep has not ended.
+    MissingExtra
+    """
+    facts = _manifest(Path(folder) / MANIFEST)
+    try:
+        declaration = of_facts(facts)
+        jobs = batches(list(cells_of(declaration)))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreDamaged(str(folder), "has the manifest of another version") from error
+    store = Store(folder, declaration, jobs)
+    store.facts = facts
+    there = sum(map(store.has, range(len(jobs))))
+    if there < len(jobs):
+        raise StoreDamaged(str(folder), f"has {there:,} of {len(jobs):,} files: run the sweep to its end")
+    return joined(map(store.read, range(len(jobs))), settings_of(declaration))
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """Return what a manifest states, if nobody has changed it."""
+    try:
+        stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        mark = stated.pop("fingerprint")
+    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
+        raise StoreDamaged(str(path), "is not the manifest of a sweep") from error
+    if mark != fingerprint(stated):
+        raise StoreDamaged(str(path), "was changed after it was written")
+    return stated
+
+
 def _sync_folder(folder: Path) -> None:
     """Force a rename to the disk, where folders can be opened."""
     with contextlib.suppress(OSError):
@@ -209,6 +250,13 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _said(value: Any) -> str:
+    """Return a value of a manifest in words; versions as they are written elsewhere."""
+    if isinstance(value, dict) and all(isinstance(each, str) for each in value.values()):
+        return ", ".join(f"{name} {each}" for name, each in value.items())
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _short(text: str) -> str:

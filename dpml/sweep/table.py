@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpml.sweep.declaration import Declaration
+from dpml.sweep.declaration import ASKS, Declaration
 from dpml.sweep.plan import Cell
 
 __all__ = ["PLACES", "joined", "rows_of", "settings_of"]
@@ -19,7 +19,7 @@ PLACES = ["study", "data", "relation"]
 def settings_of(declaration: Declaration) -> list[str]:
     """Return the columns that tell the points apart: study, data, relation, and each parameter that was stated."""
     names = [name for f in declaration.families for name in (*f.fixed, *f.settings)]
-    return [*PLACES, *dict.fromkeys(names)]
+    return [*PLACES, *dict.fromkeys(name for name in names if name not in ASKS)]
 
 
 def rows_of(cells: Sequence[Cell], results: Sequence[dict[str, np.ndarray]]) -> pd.DataFrame:

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 from dpml_app import data
+from dpml_app.drawing.figure import edges
 from dpml_app.explore import compute, words
-from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure, edges
+from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
 from dpml_app.page import PLACES
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -119,10 +120,11 @@ def test_same_arguments_same_values():
     assert (data.accuracy(*key[:-1], 4) != first).any()
 
 
-def test_map_row_is_the_mean_over_draws():
+def test_map_row_has_the_draws_of_the_library():
     row = compute.map_row("toy", "count", "add-remove", 5, (0.5, 2.0), (0.5, 65), 10, 0)
     single = data.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
-    assert row[1] == single.mean()
+    assert row.shape == (2, 10)
+    assert (row[1] == single).all()
 
 
 def test_roc_of_one_model_does_not_depend_on_the_number_of_draws():
@@ -222,10 +224,14 @@ def test_what_epsilon_hides_is_rounded_up_and_never_down(epsilon):
 
 
 def test_map_readout_names_the_nearest_epsilon():
-    best = {"epsilon": [0.1, 1.0], "n_features": [3, 20], "accuracy": [0.7, 0.9]}
+    best = {"epsilon": [0.1, 1.0], "n_features": [3, 20], "accuracy": [0.7, 0.9], "error": [0.1, 0.002]}
+    best |= {"least": [3, 10], "most": [3, 50]}
     text = words.map_readout({"epsilon": 0.8, "n_features": 5}, best, np.array([0.8]))
     assert "At ε = 1" in text
     assert "T = 20" in text
+    assert "± 0.2" in text
+    assert "from 10 to 50" in text
+    assert "as good" not in words.map_readout({"epsilon": 0.1, "n_features": 5}, best, np.array([0.8]))
     assert words.percent(0.8) in text
 
 
@@ -243,10 +249,18 @@ def test_cells_of_the_map_touch():
 def test_map_marks_the_best_only_when_complete():
     figure = MapFigure()
     figure.start((0.1, 1.0), (1, 2), 0.5, 0.9)
-    figure.show("map", {1: np.array([0.6, 0.7])}, complete=False)
+    one = np.array([[0.6, 0.5, 0.6, 0.7], [0.7, 0.9, 0.7, 0.9]])
+    figure.show("map", {1: one}, complete=False)
     assert len(figure.best.data["epsilon"]) == 0
-    figure.show("map", {1: np.array([0.6, 0.7]), 2: np.array([0.5, 0.8])}, complete=True)
+    # at the second ε the even draws choose the second count, though all draws together would choose the first
+    two = np.array([[0.4, 0.3, 0.4, 0.5], [0.8, 0.6, 0.8, 0.8]])
+    figure.show("map", {1: one, 2: two}, complete=True)
+    assert figure.cells.data["accuracy"].tolist() == pytest.approx([0.6, 0.8, 0.4, 0.75])
     assert figure.best.data["n_features"].tolist() == [1, 2]
+    assert figure.best.data["accuracy"].tolist() == pytest.approx([0.6, 0.7])
+    assert figure.best.data["error"].tolist() == pytest.approx([0.1, 0.1])
+    # 0.2 behind in every draw, or equal
+    assert (figure.best.data["least"].tolist(), figure.best.data["most"].tolist()) == ([1, 1], [1, 2])
     figure.outdate("map")
     assert set(figure.cells.data["alpha"]) == {0.3}
     assert len(figure.best.data["epsilon"]) == 0

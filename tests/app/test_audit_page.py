@@ -2,6 +2,7 @@
 
 import pytest
 from dpml_app.audit import compute
+from playwright.sync_api import expect
 
 from dpml.catalogue import CATALOGUE, claims
 
@@ -53,33 +54,33 @@ def test_a_method_is_found_by_typing_and_chosen_by_keyboard(app):
     page = app.page
     search = page.get_by_role("combobox", name="Method to audit")
     search.focus()
-    assert search.input_value() == "Laplace mechanism"
+    expect(search).to_have_value("Laplace mechanism")
     page.keyboard.press("ArrowDown")
     options = page.get_by_role("listbox", name="Method to audit").get_by_role("option")
-    assert options.count() == len(CATALOGUE)
+    expect(options).to_have_count(len(CATALOGUE))
     # every word, in any order, also of the family and the source
     page.keyboard.type("zafarani classifiers")
     found = options.all_inner_texts()
     expected = [e for e in CATALOGUE.values() if "Zafarani" in e.citation and e.family == "classifier"]
     assert len(found) == len(expected) > 0
-    assert search.get_attribute("aria-expanded") == "true"
+    expect(search).to_have_attribute("aria-expanded", "true")
     first = page.locator("#" + search.get_attribute("aria-activedescendant"))
-    assert first.inner_text() == found[0]
+    expect(first).to_have_text(found[0])
     page.get_by_role("status").get_by_text(f"{len(found)} of {len(CATALOGUE)} methods", exact=True).wait_for()
     # Escape takes it back
     page.keyboard.press("Escape")
-    assert search.input_value() == "Laplace mechanism"
-    assert search.get_attribute("aria-expanded") == "false"
+    expect(search).to_have_value("Laplace mechanism")
+    expect(search).to_have_attribute("aria-expanded", "false")
     page.keyboard.type("geometric ghosh")
     chosen = options.all_inner_texts()
     assert chosen[0] == "Two-sided geometric mechanism"
     act(app, lambda: page.keyboard.press("Enter"))
     assert app.query["audit_method"] == "geometric"
-    assert search.input_value() == "Two-sided geometric mechanism"
+    expect(search).to_have_value("Two-sided geometric mechanism")
     page.keyboard.type("no such words")
     page.get_by_text("No method has these words", exact=True).wait_for()
     page.keyboard.press("Enter")
-    assert search.input_value() == "Two-sided geometric mechanism"
+    expect(search).to_have_value("Two-sided geometric mechanism")
 
 
 def test_table_edited_by_hand_changes_the_outcome(app):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from dpml_app.select.settings import CALIBRATIONS
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 # of each page: a quick setting, one that its link keeps, and the name of a slider
@@ -170,11 +171,6 @@ DATA = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
   .filter((model) => !["address", "visited", "waiting", "near", "code", "audit-checks"].includes(model.name))
   .map((model) => [model.name, Object.fromEntries(Object.entries(model.data).map(([k, v]) => [k, Array.from(v)]))]))"""
 LENGTH = "([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.data[column].length ?? 0"
-WHY_ASKED = """([state, ...places]) => {
-  const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
-  const names = named("waiting")?.names
-  return names?.length > 0 && !places.some((place) => names.includes(place)) && !named(state).due[0]
-}"""
 VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
 
 
@@ -196,7 +192,7 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
         assert right <= 390, figure
         assert wide > 180, figure
         assert high > 100, figure
-    assert app.slider(slider).is_visible()
+    expect(app.slider(slider)).to_be_visible()
 
     # the bad link: what is wrong is said, what is right is kept
     text = " ".join(app.alerts)
@@ -208,11 +204,11 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     page.set_viewport_size({"width": 1440, "height": 1000})
     app.slider(slider).wait_for(state="visible")
     for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
-        assert page.get_by_role(role, name="", exact=True).count() == 0, role
+        expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
     values = page.get_by_role("slider").evaluate_all(VALUES)
     assert len(values) >= 2
     assert all(values)
-    assert page.get_by_role("heading", level=1).count() == 1
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert page.get_by_role("heading", level=2).count() >= 4
 
     # the dark keeps the data
@@ -245,11 +241,8 @@ def test_work_is_cancelled_and_taken_up_again(app, name):
     if name == "select":  # what takes long there stands behind "More"
         app.page.wait_for_selector("section.shown")
         app.open_all()
-    if name == "publish":  # its work begins before its cards are there, which ask for more
-        app.page.wait_for_function(WHY_ASKED, arg=["publish-state", "place-publish-grid", "place-publish-chances"])
+    if name == "publish":
         app.pick("Learned by", "Linear SVM")
-    if name == "evaluate":
-        app.page.wait_for_function(WHY_ASKED, arg=["evaluate-state", "place-evaluate-success", "place-evaluate-errors"])
     app.hit("button", "Cancel")
     app.page.get_by_role("button", name="Resume", exact=True).wait_for()
     app.page.wait_for_function("(name) => !Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
@@ -259,12 +252,9 @@ def test_work_is_cancelled_and_taken_up_again(app, name):
     app.page.wait_for_timeout(700)
     assert app.read(state) == held
     app.hit("button", "Resume")
+    # it goes on where it was; that it ends is what every other test waits for
     app.page.wait_for_function(
-        """(name) => {
-          const {running, done, total} = Bokeh.documents[0].get_model_by_name(name).data
-          return !running[0] && done[0] === total[0]
-        }""",
-        arg=state,
+        "([name, held]) => Bokeh.documents[0].get_model_by_name(name).data.done[0] > held", arg=[state, held["done"][0]]
     )
 
 
@@ -284,7 +274,7 @@ def test_missing_data_are_said_and_another_set_still_works(make_app, without_dat
     app.page.get_by_role("alert").wait_for()
     said = "adult is not on this machine yet: the button Download gets it. It shows census."
     assert said in " ".join(app.alerts)
-    assert app.page.get_by_role("button", name="Download", exact=True).is_visible()
+    expect(app.page.get_by_role("button", name="Download", exact=True)).to_be_visible()
     # no axes are empty, and nobody is asked for an environment variable
     app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])
     assert "DPML_DATA" not in app.text

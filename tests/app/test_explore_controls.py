@@ -1,6 +1,7 @@
 """The Explore page in a browser: what follows a slider, what is kept, and what a link brings back."""
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 QUERY = "?dataset=toy&draws=20"
@@ -51,8 +52,8 @@ def test_link_brings_back_controls_and_data(app, make_app, server):
     app.open("?" + "&".join(f"{k}={v}" for k, v in LINK.items()))
     assert {name: app.query[name] for name in LINK} == LINK
     for label, value in (("ε", "2.5"), ("Number of features", "7"), ("Row bound", "4"), ("Draws", "30")):
-        assert app.slider(label).get_attribute("aria-valuetext") == value
-    assert app.page.get_by_role("radio", name="Replace one record", exact=True).is_checked()
+        expect(app.slider(label)).to_have_attribute("aria-valuetext", value)
+    expect(app.page.get_by_role("radio", name="Replace one record", exact=True)).to_be_checked()
     again = make_app(server).open(app.search)
     assert again.everything() == app.everything()
     assert again.query == app.query

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from dpml_app.settings import PAGES as TITLES
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 PAGES = ("explore", "noise", "select", "train", "publish", "evaluate", "audit")
@@ -57,7 +59,7 @@ def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_
     )
     page.wait_for_selector("section.shown .rest canvas", state="attached")
     app.page.wait_for_timeout(2500)  # tools of plots leave the tab order within a second
-    assert page.get_by_role("heading", level=1).count() == 1
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert page.get_by_role("heading", level=1).inner_text().endswith("?")
     seen = page.evaluate(SEEN)
     assert len(seen["words"]) <= WORDS, " ".join(seen["words"])
@@ -67,8 +69,8 @@ def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_
     assert high >= 0.5
     assert bottom <= 900, "no scrolling for the picture"
     links = [link.inner_text() for link in page.locator("#top nav a").all()]
-    assert len(links) == len(PAGES)
-    assert page.locator("#top nav a[aria-current=page]").count() == 1
+    expect(page.locator("#top nav a[aria-current=page]")).to_have_count(1)
+    assert links == list(TITLES.values())
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
 
@@ -81,7 +83,7 @@ def test_numbers_of_a_plot_can_be_read_and_kept_and_escape_closes_them(app):
     dialog.wait_for()
     assert "Who pays?" in dialog.inner_text()
     table = dialog.get_by_role("table", name="cost-curve", exact=True)
-    assert table.get_by_role("row").count() == 1 + len(app.read("cost-curve")["epsilon"])
+    expect(table.get_by_role("row")).to_have_count(1 + len(app.read("cost-curve")["epsilon"]))
     with page.expect_download() as kept:
         dialog.get_by_role("button", name="cost-curve.csv", exact=True).click()
     lines = Path(kept.value.path()).read_text(encoding="utf-8").splitlines()
@@ -100,8 +102,20 @@ def test_the_marker_can_be_dragged_and_the_slider_follows(app):
     app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-marker').location = 0.93")
     app.settle(before)
     assert app.query["epsilon"] == "1"
-    assert app.slider("ε").get_attribute("aria-valuetext") == "1"
+    expect(app.slider("ε")).to_have_attribute("aria-valuetext", "1")
     assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-marker').location") == 1
+    # one run after the other is drawn through every ε, but nothing moves for one who wants no motion
+    app.page.wait_for_function(f"{RUNS} === 31 && {HERO}.run === 1")
+    app.page.wait_for_function(f"{RUNS} === 31 && {HERO}.run === 2")
+    app.page.emulate_media(reduced_motion="reduce")
+    app.page.wait_for_function(f"{RUNS} === 0")
+    app.page.emulate_media(reduced_motion="no-preference")
+    app.page.wait_for_function(f"{RUNS} === 31")
+    app.turn("noise")
+    app.page.wait_for_selector("section[data-of=noise].shown")
+    run = app.page.evaluate(f"{HERO}.run")
+    app.page.wait_for_timeout(2000)
+    assert app.page.evaluate(f"{HERO}.run") == run
     gap = app.read("cost-gap")
     place = app.read("cost-curve")["epsilon"].index(1)
     assert gap["mean"] == [app.array("cost-curve", "mean")[place]]
@@ -149,6 +163,8 @@ def test_plots_are_walked_through_once_and_new_ones_leave_the_tab_order_too(make
     page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-histogram').height === 406")
 
 
+HERO = "Bokeh.documents[0].get_model_by_name('cost')"
+RUNS = f"{HERO}.renderers.find((r) => !r.data_source.name).data_source.data.accuracy.length"
 OFFERED = """() => {
   const names = []
   const walk = (node) => {
@@ -221,7 +237,7 @@ def test_presenting_shows_one_card_at_a_time_and_a_code_of_the_link(make_app, se
     page.keyboard.press("p")
     aside.wait_for(state="hidden")
     page.locator("#qr svg").wait_for()
-    assert page.get_by_role("heading", level=1).is_visible()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.keyboard.press("n")
     page.get_by_role("heading", level=1).wait_for(state="hidden")
     page.keyboard.press("n")

@@ -94,9 +94,9 @@ def test_a_wrong_figure_is_found():
 # ---- the lessons as a whole ----------------------------------------------------------------------------------------
 
 
-def test_there_are_the_seven_that_are_wanted_and_each_page_has_its_turn():
+def test_there_are_the_seven_that_are_wanted_and_each_page_but_one_has_its_turn():
     assert len(lessons()) >= 7
-    assert {step.page for lesson in lessons().values() for step in lesson.steps} >= set(PAGES)
+    assert {step.page for lesson in lessons().values() for step in lesson.steps} >= set(PAGES) - {"mydata"}
     for lesson in lessons().values():
         assert 5 <= len(lesson.steps) <= 7
         assert len({step.question for step in lesson.steps}) == len(lesson.steps)

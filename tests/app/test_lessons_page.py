@@ -5,6 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from dpml_app import link
 from dpml_app.lessons import lessons
 from dpml_app.lessons.export import exported
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 NOISE = "noise-that-knows-its-data"
@@ -38,7 +39,7 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
     page.keyboard.press("Enter")
     panel = lesson_of(app)
     entries = panel.get_by_role("listitem").get_by_role("button")
-    assert entries.count() == len(lessons())
+    expect(entries).to_have_count(len(lessons()))
     # the list is a place of its own, and keeps what the page shows
     page.wait_for_function(ADDRESS, arg="?page=noise&noise_gap=2&lessons=1")
     for _ in range(list(lessons()).index(NOISE)):
@@ -50,15 +51,15 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
         right = step.options.index(step.answer)
         chosen = right if number % 2 else (right + 1) % len(step.options)
         told = panel.get_by_text("Yes." if number % 2 else f"It is: {step.answer}.", exact=True)
-        assert told.count() == 0
+        expect(told).to_have_count(0)
         assert page.evaluate("document.body.classList.contains('guessing')")
         page.keyboard.press(str(chosen + 1))
         told.wait_for()
         assert not page.evaluate("document.body.classList.contains('guessing')")
         # the first answer counts
         page.keyboard.press(str((chosen + 1) % len(step.options) + 1))
-        assert told.count() == 1
-        assert panel.get_by_role("button", pressed=True).count() == 1
+        expect(told).to_have_count(1)
+        expect(panel.get_by_role("button", pressed=True)).to_have_count(1)
         given = link.parse(app.search)
         assert given == {"page": "noise", "lesson": NOISE, "step": str(number)}
         page.keyboard.press("ArrowRight")
@@ -93,7 +94,7 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     second.settle(0)
     assert second.alerts == []
     assert second.search == query
-    assert second.page.get_by_role("combobox", name="Points to start from").inner_text() == "Bell"
+    expect(second.page.get_by_role("combobox", name="Points to start from")).to_have_text("Bell")
 
     # who opens a link can go on by keyboard at once, and after a click as well; a step is an entry of the history
     panel = lesson_of(second)
@@ -112,13 +113,13 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     # another page keeps the lesson
     second.turn("audit")
     second.page.wait_for_function(ADDRESS, arg=f"?page=audit&lesson={NOISE}&step=4")
-    assert panel.is_visible()
+    expect(panel).to_be_visible()
 
 
 def test_a_place_that_is_not_there_is_said(make_app, server):
     app = make_app(server, height=900).enter("noise", "&lesson=alchemy&step=2", wait=False)
     app.page.get_by_role("alert").filter(has_text="lesson = alchemy is not allowed").wait_for()
-    assert lesson_of(app).count() == 0
+    expect(lesson_of(app)).to_have_count(0)
     app.page.goto(f"{app.url}?lesson={NOISE}&step=70")
     app.page.get_by_role("alert").filter(has_text="step = 70 is not allowed").wait_for()
     at(app, 1)
@@ -137,10 +138,10 @@ def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, serve
     term.focus()
     page.keyboard.press("Enter")
     page.get_by_role("dialog", name="global sensitivity", exact=True).wait_for()
-    assert dialog.get_by_role("img").is_visible()
+    expect(dialog.get_by_role("img")).to_be_visible()
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
-    assert panel.is_visible(), "one thing at a time"
+    expect(panel).to_be_visible()  # one thing at a time
     assert page.evaluate(FOCUS) == term.evaluate("(el) => el.textContent") or term.evaluate(
         "(el) => el === document.activeElement"
     )
@@ -211,7 +212,7 @@ def test_an_exported_lesson_is_dark_where_the_reader_asks_for_it_and_its_sliders
     # each slider is called as its control, and says its value and not its place
     title = page.evaluate("[...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'control').title")
     slider = page.get_by_role("slider", name=title, exact=True)
-    assert slider.count() == 1
+    expect(slider).to_have_count(1)
     said = slider.get_attribute("aria-valuetext")
     slider.focus()
     page.keyboard.press("ArrowLeft")

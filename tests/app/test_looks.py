@@ -15,6 +15,7 @@ from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
 from dpml_app.publish import figures as publish
+from dpml_app.publish import machines_figures as machines
 from dpml_app.publish import weights_figures as weights
 from dpml_app.select import figures as select
 from dpml_app.train.accuracy import AccuracyCard
@@ -46,10 +47,16 @@ PLOTS = {
         for panel in (AccuracyCard, SizeCard, WeightCard, PartitionCard, LambdaCard, TuningCard)
     },
     "publish rivals": lambda: publish.rivals_figure().plot,
+    "publish records": lambda: publish.records_figure().plot,
+    "publish choices": lambda: publish.choices_figure().plot,
     "publish time": lambda: publish.time_figure().plot,
     "publish weights, ε": lambda: weights.query_figure().plot,
     "publish weights, λ": lambda: weights.penalty_figure().plot,
     "publish weights": lambda: weights.HistogramFigure().plot,
+    "publish weights, bias": lambda: machines.PlaneFigure().plot,
+    "publish machine": lambda: machines.machine_figure().plot,
+    "publish tables": lambda: machines.answers_figure().plot,
+    "publish taught": lambda: machines.machines_figure().plot,
     "evaluate roc": lambda: evaluate.RocFigure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,

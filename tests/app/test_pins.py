@@ -20,6 +20,7 @@ from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import Pool
+from playwright.sync_api import expect
 
 PAGES = [ExplorePage, SelectPage, TrainPage, PublishPage, EvaluatePage]
 
@@ -215,8 +216,8 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     row = table.get_by_role("row", name="ε", exact=False).first
     page.wait_for_function("() => document.querySelector('.pins tbody tr td:last-child')?.textContent === '0.016'")
     app.page.wait_for_timeout(1500)
-    assert app.slider("ε").get_attribute("aria-valuetext") == "0.016"
-    assert row.get_by_role("cell").all_inner_texts() == ["0.1", "0.016"]
+    expect(app.slider("ε")).to_have_attribute("aria-valuetext", "0.016")
+    expect(row.get_by_role("cell")).to_have_text(["0.1", "0.016"])
     pin.focus()
     page.keyboard.press("Enter")
     table.get_by_role("columnheader", name="Pin 2").wait_for()
@@ -226,14 +227,14 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     again.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.querySelector('.pins tbody tr td:last-child')?.textContent === '0.1'")
-    assert said.inner_text() == shown
-    assert again.evaluate("(node) => node === document.activeElement")
+    expect(said).to_have_text(shown)
+    expect(again).to_be_focused()
     page.get_by_role("button", name="Remove pin 2").focus()
     page.keyboard.press("Enter")
     table.get_by_role("columnheader", name="Pin 2").wait_for(state="detached")
-    assert page.get_by_role("button", name="Show pin 1").evaluate("(node) => node === document.activeElement")
+    expect(page.get_by_role("button", name="Show pin 1")).to_be_focused()
     page.get_by_role("button", name="Remove pin 1").focus()
     page.keyboard.press("Enter")
     table.wait_for(state="hidden")
-    assert pin.evaluate("(node) => node === document.activeElement")
+    expect(pin).to_be_focused()
     assert "pin" not in app.search

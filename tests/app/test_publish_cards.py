@@ -5,11 +5,20 @@ import pandas as pd
 import pytest
 from dpml_app.card import SOON
 from dpml_app.publish import compute, shipped, words
-from dpml_app.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS
-from dpml_app.publish.figures import AccuracyFigure, ladder_figure, rivals_figure, time_figure
+from dpml_app.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS, RecordsCard
+from dpml_app.publish.figures import (
+    CHOICE_STYLES,
+    RECORD_STYLES,
+    RIVAL_STYLES,
+    AccuracyFigure,
+    ladder_figure,
+    rivals_figure,
+    time_figure,
+)
 from dpml_app.publish.one_release import BEST, look_into
 from dpml_app.publish.page import PublishPage
 from dpml_app.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
+from dpml_app.publish.sensitivity import MOST_COUNT, TRIED, SensitivityCard, SensitivityFigure, tried
 from dpml_app.publish.settings import (
     GRIDS,
     SHARE_LADDER,
@@ -20,6 +29,7 @@ from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 
+from dpml.classifiers.grid import quality_range, quality_sensitivity
 from dpml.classifiers.grid.cells import SHARES
 from dpml.datasets import load
 
@@ -51,13 +61,20 @@ def test_cards_ask_for_what_they_show():
     assert [x for series, x in work["shares"] if series == "table"] == list(SHARE_LADDER)
     assert [x for series, x in work["columns"] if series == "table"] == [1, 2, 3, 4, 6, 8, 10]
     asked = {(series, e) for series, e in work["rivals"] if series != "true"}
-    assert asked == {(r, e) for r in compute.RIVALS for e in RIVAL_EPSILONS}
+    assert asked == {(r, e) for r in RIVAL_STYLES for e in RIVAL_EPSILONS}
+    asked = {(series, e) for series, e in work["choices"] if series != "true"}
+    assert asked == {(r, e) for r in CHOICE_STYLES for e in RIVAL_EPSILONS}
+    assert work["choices"]["diffgen", 0.1].key == work["rivals"]["diffgen", 0.1].key, "one fit is for both cards"
+    assert [x for series, x in work["records"] if series == "same"] == [100, 300, 1000]
+    assert {series for series, _ in work["records"]} == set(RECORD_STYLES)
     assert all(c.arguments[-2] == RIVAL_DRAWS for (s, _), c in work["rivals"].items() if s != "true")
     assert work["time"] == work["rivals"], "one fit is for both cards"
     assert work["grid"] == work["chances"] == work["cells"]
     # the chosen place of a ladder is the chunk of the picture, so that it is computed once
     assert work["grids"]["table", 3000].key == work["accuracy"]["table", SOON].key
     assert work["shares"]["table", 0.37].key == work["accuracy"]["table", SOON].key
+    assert work["records"]["table", 1000].key == work["accuracy"]["table", SOON].key
+    assert work["records"]["same", 1000].key == work["accuracy"]["true", SOON].key
 
 
 def test_figures_hold_the_numbers_they_are_given():
@@ -81,9 +98,21 @@ def test_figures_hold_the_numbers_they_are_given():
     for made, column in ((rivals_figure(), "accuracy"), (time_figure(), "seconds")):
         rows = shipped.recorded("adult", "cart")
         made.show_recorded(rows, column)
-        assert made.recorded.data["value"] == [row[column] for row in rows]
+        for name, source in made.recorded.items():
+            assert source.data["value"] == [row[column] for row in rows if row["method"] == name]
+        assert made.recorded["mst"].data["value"]
         made.show_recorded([], column)
-        assert made.recorded.data["value"] == []
+        assert all(source.data["value"] == [] for source in made.recorded.values())
+
+
+def test_the_axis_of_records_ends_with_all_of_them_and_has_room_for_its_numbers():
+    card = RecordsCard()
+    for n, least, ticks in ((147, 14, 2), (20_000, 100, 5), (200_000, 100, 4)):
+        card.lay_out({"n_train": n})
+        ends = card.figure.plot.x_range
+        assert ends.start < least < n < ends.end
+        shown = [tick for tick in card.figure.plot.xaxis[0].ticker.ticks if ends.start <= tick <= ends.end]
+        assert len(shown) == ticks
 
 
 def test_figures_of_a_release_hold_it():
@@ -158,7 +187,44 @@ def test_what_cards_say_is_what_they_show():
     assert said.index("DiffGen") < said.index("PPH")
     said = words.rivals("seconds", {"pph": {0.1: np.array([0.2])}, "diffgen": {0.1: np.array([0.8])}})
     assert said.index("PPH <b>0.2 s") < said.index("DiffGen <b>0.8 s")
+    few = {100: np.array([0.6, 0.7]), 1000: np.array([0.8])}
+    said = words.records({"epsilon": 0.5}, few, {100: np.array([0.75]), 1000: np.array([0.8]), 300: np.array([0.9])})
+    assert "of 100 records <b>10.0 points</b>" in said.replace("\N{NO-BREAK SPACE}", " ")
+    assert "of 1,000 records nothing that one can see" in said
+    assert words.records({"epsilon": 0.5}, {}, few) == "Computing…"
     shown = look_into(*TOY, 0)
     assert shown["chosen"] in words.release("grid", shown)
     assert f"Of {shown['n_candidates']}" in words.release("chances", shown)
     assert words.ladder("shares", {"epsilon": 1.0}, {}) == "Computing…"
+
+
+def test_changes_that_are_tried_are_those_of_the_quality_and_stay_within_its_ends():
+    """Every pair of counts, by the definition in the paper's words: expected records that a noisy cell gets right."""
+
+    def right_by_definition(a, b, epsilon):
+        lead = epsilon * abs(a - b)
+        wrong = np.exp(-lead) / 2 * (1 + lead / 2)
+        return max(a, b) * (1 - wrong) + min(a, b) * wrong
+
+    for epsilon in (0.05, 1.0):
+        changes = [
+            right_by_definition(a + 1, b, epsilon) - right_by_definition(a, b, epsilon)
+            for a in range(MOST_COUNT + 1)
+            for b in range(MOST_COUNT + 1)
+        ]
+        assert tried(epsilon) == pytest.approx((min(changes), max(changes)), abs=1e-9)
+    figure = SensitivityFigure()
+    assert set(figure.dots.data["epsilon"]) == set(TRIED)
+    for epsilon, change in zip(figure.dots.data["epsilon"], figure.dots.data["change"], strict=True):
+        assert 1 - quality_sensitivity(epsilon) - 1e-9 <= change <= quality_sensitivity(epsilon) + 1e-9
+
+
+def test_what_one_record_changes_is_said_at_the_counts_part_of_epsilon():
+    settings = Settings(page="publish", epsilon=0.1)
+    values, card = settings.publish_values(), SensitivityCard()
+    card.prepare(values, {}, {})
+    assert card.figure.here.location == pytest.approx(0.06)
+    ((place, chunk),) = card.work(values, {}).items()
+    said = card.readout(values, {}, {place: chunk.function(*chunk.arguments)})
+    assert f"<b>{quality_range(0.06):.3f}</b>" in said
+    assert f"<b>{2.2 / quality_range(0.06):.2f}</b> times" in said

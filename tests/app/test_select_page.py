@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from dpml_app.select import compute as own
 from dpml_app.select.settings import CALIBRATIONS
+from playwright.sync_api import expect
 
 from dpml.datasets import load
 
@@ -135,7 +136,7 @@ def test_pages_share_their_settings_and_a_hidden_one_rests(app):
     assert app.query["epsilon"] == "1.25"
     assert app.alerts == []
     assert len(app.array("select-scores", "count")) == 84
-    assert app.slider("Number of features").get_attribute("aria-valuetext") == "84"
+    expect(app.slider("Number of features")).to_have_attribute("aria-valuetext", "84")
     app.act(press("Number of features", "Home"))
     assert span(app, "select-cut") == 1.5
     assert app.read("answer-state") == explored

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
     page.go_forward()
     page.wait_for_function(SHOWN, arg="noise")
     assert app.query["noise_epsilon"] == "0.8"
-    assert app.slider("ε of the noise").get_attribute("aria-valuetext") == "0.8"
+    expect(app.slider("ε of the noise")).to_have_attribute("aria-valuetext", "0.8")
 
 
 def test_back_brings_a_page_s_own_state_back(app):
@@ -111,7 +112,7 @@ def test_a_lost_server_is_said_and_the_page_comes_back_in_its_state(make_app, st
     app.settle(0)
     assert app.query["epsilon"] == "0.125"
     assert app.query["dataset"] == "toy"
-    assert app.slider("ε").get_attribute("aria-valuetext") == "0.125"
+    expect(app.slider("ε")).to_have_attribute("aria-valuetext", "0.125")
 
 
 SESSIONS = """

@@ -4,6 +4,7 @@ from functools import partial
 from operator import methodcaller
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
@@ -26,11 +27,11 @@ def seen(app, title):
 
 def test_another_family_brings_its_panels_and_controls_and_the_link_restores_them(app, make_app, server):
     app.enter("train", "&dataset=toy" + QUICK)
-    assert app.page.get_by_role("slider", name="λ, linear models", exact=True).count() == 0
+    expect(app.page.get_by_role("slider", name="λ, linear models", exact=True)).to_have_count(0)
     assert not seen(app, "Regulariser λ: bias against noise")
     app.act(choose("radio", "Linear models"))
-    assert app.page.get_by_role("slider", name="λ, linear models", exact=True).count() == 1
-    assert app.page.get_by_role("slider", name="Bins of a number", exact=True).count() == 0
+    expect(app.page.get_by_role("slider", name="λ, linear models", exact=True)).to_have_count(1)
+    expect(app.page.get_by_role("slider", name="Bins of a number", exact=True)).to_have_count(0)
     app.page.get_by_role("heading", name="Regulariser λ: bias against noise", exact=True).wait_for()
     assert not seen(app, "Weight of numbers and categories")
     assert app.read("train-accuracy-objective")["x"] != []

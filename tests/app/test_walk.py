@@ -4,6 +4,7 @@ import re
 import time
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 SIZES = {"laptop": (1440, 900), "phone": (390, 844)}
@@ -60,7 +61,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     page.goto(server.url)
 
     # the first screen: a question, its answer, and one control
-    assert page.get_by_role("heading", level=1).inner_text() == "What does privacy cost?"
+    expect(page.get_by_role("heading", level=1)).to_have_text("What does privacy cost?")
     slider = page.get_by_role("slider", name="ε", exact=True)
     slider.wait_for()
     cost = page.get_by_role("heading", name="Cost at ε = 0.1", exact=True)
@@ -85,7 +86,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     wanted.focus()
     for _ in range(10):
         page.keyboard.press("ArrowLeft")
-    assert wanted.input_value() == "80"
+    expect(wanted).to_have_value("80")
     answer = page.get_by_text(re.compile(r"^ε = [\d.]+ \([\d.]+ to [\d.]+\)$"))
     wait(page, lambda: below <= float(re.search(r"ε = ([\d.]+)", answer.inner_text()).group(1)) <= above)
 

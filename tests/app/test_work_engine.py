@@ -100,6 +100,47 @@ def test_a_paced_run_shows_one_after_the_other_pauses_and_goes_on_where_it_was(p
     drive(pool, Paced, script)
 
 
+def test_what_is_cancelled_stays_so_when_a_card_asks_for_more_until_another_setting_is_chosen(pool):
+    async def script(engine, told):
+        engine.request(FOUR[:3])
+        await until(lambda: len(told.shown) == 1)
+        engine._on_button()
+        engine.request(FOUR[1:])  # a card was made meanwhile
+        await asyncio.sleep(0.2)
+        assert told.shown == [[1]]
+        assert not engine.running
+        assert (engine.progress.button.label, engine.progress.status.object) == ("Go on", "Paused")
+        assert [engine.progress.state.data[of][0] for of in ("done", "total")] == [0, 3]
+        engine._on_button()
+        await until(lambda: not engine.running)
+        assert [x for some in told.shown for x in some] == [1, 2, 3, 4]
+        engine.request(FOUR[:2])
+        await until(lambda: engine.running)
+        engine._on_button()
+        engine.stop()  # another setting
+        engine.request(FOUR)
+        await until(lambda: engine.running)
+
+    drive(pool, Paced, script)
+
+
+def test_a_cancel_that_comes_as_a_run_ends_holds_what_the_same_setting_still_asks_for(pool):
+    async def script(engine, told):
+        engine.request(FOUR[:1])
+        await until(lambda: told.shown == [[1]] and not engine.running)
+        engine._on_button()
+        assert not engine.running
+        engine.request(FOUR[1:])
+        await asyncio.sleep(0.2)
+        assert told.shown == [[1]]
+        assert engine.progress.button.label == "Resume"
+        engine._on_button()
+        await until(lambda: not engine.running)
+        assert [x for some in told.shown for x in some] == [1, 2, 3, 4]
+
+    drive(pool, Engine, script)
+
+
 def test_what_fails_is_told_and_the_same_request_tries_again(pool):
     async def script(engine, told):
         for times in (1, 2):

@@ -58,7 +58,7 @@ class AuditPage(CardPage):
         self.places["advanced"].insert(0, self.risk)
 
     def side(self) -> list[Any]:
-        return [self.controls.side, self.work.progress.column]
+        return [self.controls.side]
 
     def make(self, kind: type[Card]) -> Card:
         own = {NeighboursCard: (self.settings, self.report), ClaimsCard: (self._choose,)}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import (
     BoxZoomTool,
@@ -85,6 +86,21 @@ def epsilon_axis(p: figure) -> None:
     """Label the x axis as ε, with its private end marked."""
     set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
     p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
+
+
+def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
+
+    Examples
+    --------
+    >>> [e.round(3).tolist() for e in edges([1, 4])]
+    [[0.5, 2.0], [2.0, 8.0]]
+    """
+    logs = np.log(np.asarray(values, dtype=float))
+    middle = (logs[1:] + logs[:-1]) / 2
+    first, last = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
+    cuts = np.exp(np.concatenate([[first], middle, [last]]))
+    return cuts[:-1], cuts[1:]
 
 
 def empty_source(name: str, *columns: str) -> ColumnDataSource:

@@ -124,7 +124,11 @@ LOOKS = {
     "pph": Style("PPH", PURPLE, "diamond_dot"),
     "uniform": Style("Uniform grid, EUG", SKY, "diamond_dot"),
     "uniform-ug": Style("Uniform grid, UG", SKY, "square_x", "dotted"),
+    "privbayes-struct": Style("PrivBayes, exact choice: not private", GREEN, "diamond_cross", NOT_PRIVATE_DASH),
+    "diffgen-struct": Style("DiffGen, exact choice: not private", VERMILION, "diamond_cross", NOT_PRIVATE_DASH),
+    "diffpc45": Style("DiffPC-4.5, its own", ORANGE, "diamond_dot", LONG),
     "mst": Style("MST, recorded", ORANGE, "hex_dot"),
+    "aim": Style("AIM, recorded", ORANGE, "star_dot", "dotted"),
     # importance weights of a public table
     "weights-output": Style("Ji and Elkan", VERMILION, "square_dot", "dashed"),
     "weights-moments": Style("Noisy moments (ours)", GREEN, "square_dot"),

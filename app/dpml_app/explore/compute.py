@@ -16,9 +16,8 @@ MOST_CURVE_POINTS = 400
 def map_row(
     name: str, score: str, relation: str, n_features: int, epsilons: tuple, options: tuple, draws: int, seed: int
 ) -> NDArray[np.float64]:
-    """Return the mean accuracy at each ε for one feature count; `options` are selection share and percentile."""
-    row = [accuracy(name, score, relation, e, (n_features, *options), draws, seed).mean() for e in epsilons]
-    return np.array(row)
+    """Return accuracies of shape (ε, draws) for one feature count; `options` are selection share and percentile."""
+    return np.array([accuracy(name, score, relation, e, (n_features, *options), draws, seed) for e in epsilons])
 
 
 def roc(

@@ -12,6 +12,8 @@ __all__ = ["ExploreControls"]
 class ExploreControls(Controls):
     """All widgets of the Explore page."""
 
+    own_classes = 2
+
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""
         self.needed = note("")

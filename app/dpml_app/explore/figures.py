@@ -22,9 +22,11 @@ from bokeh.models import (
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
+from dpml.studies import compared
 from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.figure import (
     HEIGHT,
+    edges,
     empty,
     empty_source,
     epsilon_axis,
@@ -37,7 +39,7 @@ from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.settings import EPSILONS
 
-__all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure", "edges"]
+__all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure"]
 
 STYLES = {
     "row-bounded": LOOKS["row-bounded"],
@@ -267,21 +269,7 @@ class RocFigure:
         empty(self.exact)
 
 
-def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
-
-    Examples
-    --------
-    >>> [e.round(3).tolist() for e in edges([1, 4])]
-    [[0.5, 2.0], [2.0, 8.0]]
-    """
-    logs = np.log(np.asarray(values, dtype=float))
-    middle = (logs[1:] + logs[:-1]) / 2
-    first, last = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
-    cuts = np.exp(np.concatenate([[first], middle, [last]]))
-    return cuts[:-1], cuts[1:]
-
-
+BEST = ("epsilon", "n_features", "accuracy", "error", "least", "most")
 CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy", "alpha")
 
 
@@ -304,7 +292,7 @@ class MapFigure:
         set_ticks(p.yaxis[0], [1, 2, 5, 10, 20, 50, 100, 200, 500])
         self.mapper = LinearColorMapper(palette=Viridis256, low=0.5, high=1.0, name="map-colors")
         self.cells = empty_source("map-cells", *CELL)
-        self.best = empty_source("map-best", "epsilon", "n_features", "accuracy")
+        self.best = empty_source("map-best", *BEST)
         self.current = empty_source("map-current", "epsilon", "n_features")
         quads = p.quad(
             "left",
@@ -316,6 +304,9 @@ class MapFigure:
             fill_alpha="alpha",
             line_color=None,
         )
+        # from the least to the largest count that is as good
+        p.segment("epsilon", "least", "epsilon", "most", source=self.best, color="white", line_width=5, level=OVERLAY)
+        p.segment("epsilon", "least", "epsilon", "most", source=self.best, color="black", line_width=2, level=OVERLAY)
         p.scatter(
             "epsilon",
             "n_features",
@@ -339,7 +330,7 @@ class MapFigure:
         )
         legend = PlotLegend(p)
         best = mark("circle", "white", line_color="black", line_width=2)
-        legend.add("best", [best])
+        legend.add("best, and as good", [stroke("black", width=2), best])
         legend.add("yours", [mark("square", HERE, fill_alpha=0, line_width=3)])
         bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0 %"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)
@@ -363,14 +354,14 @@ class MapFigure:
             "accuracy": np.full(n * m, np.nan),
             "alpha": np.zeros(n * m),
         }
-        self.best.data = {"epsilon": [], "n_features": [], "accuracy": []}
+        empty(self.best)
 
     def outdate(self, _series: str) -> None:
         """Fade every cell."""
         data = dict(self.cells.data)
         data["alpha"] = np.where(np.isfinite(data["accuracy"]), STALE, 0.0)
         self.cells.data = data
-        self.best.data = {"epsilon": [], "n_features": [], "accuracy": []}
+        empty(self.best)
 
     def show(self, _series: str, rows: Mapping[int, np.ndarray], complete: bool) -> None:
         """Show the rows that are there; mark the best choices once all are."""
@@ -378,15 +369,22 @@ class MapFigure:
         values, alpha = data["accuracy"].copy(), data["alpha"].copy()
         for n_features, row in rows.items():
             here = data["n_features"] == n_features
-            values[here], alpha[here] = row, 1.0
+            values[here], alpha[here] = row.mean(axis=1), 1.0
         data.update(accuracy=values, alpha=alpha)
         self.cells.data = data
         if complete:
             ladder = np.array(sorted(rows))
-            table = np.stack([rows[t] for t in ladder])
-            best = table.argmax(axis=0)
-            epsilons = data["epsilon"][: table.shape[1]]
-            self.best.data = {"epsilon": epsilons, "n_features": ladder[best], "accuracy": table.max(axis=0)}
+            draws = np.stack([rows[t] for t in ladder], axis=1)
+            found = [compared(candidates) for candidates in draws]
+            good = [ladder[each.equal] for each in found]
+            self.best.data = {
+                "epsilon": data["epsilon"][: len(found)],
+                "n_features": np.array([ladder[each.best] for each in found]),
+                "accuracy": np.array([each.mean[each.best] for each in found]),
+                "error": np.array([each.se[each.best] for each in found]),
+                "least": np.array([counts.min() for counts in good]),
+                "most": np.array([counts.max() for counts in good]),
+            }
 
     def clear(self, _series: str | None = None) -> None:
         """Show no cells."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 import numpy as np
-from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, Span
+from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, Span
 from numpy.typing import NDArray
 
 from dpml_app.drawing.figure import EPSILON_TICKS, empty, empty_source, epsilon_axis, new_figure, write
@@ -45,6 +45,8 @@ class CostFigure:
         p.toolbar.autohide = True
         self.curve = empty_source("cost-curve", "epsilon", "mean", "low", "high", "plain")
         self.draws = empty_source("cost-draws", "epsilon", "run", "accuracy")
+        # the browser's own: which run it is says nothing
+        self.one = ColumnDataSource({"epsilon": [], "accuracy": []})
         self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "text", "align", "off")
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
@@ -66,6 +68,7 @@ class CostFigure:
         p.varea("epsilon", "low", "high", source=self.curve, fill_color=BLUE, fill_alpha=0.16)
         plain = p.step("epsilon", "plain", source=self.curve, color=REFERENCE, line_width=3, mode="center")
         mean = p.line("epsilon", "mean", source=self.curve, color=BLUE, line_width=4)
+        p.line("epsilon", "accuracy", source=self.one, color=BLUE, line_width=1.5, line_alpha=0.75)
         p.segment("epsilon", "mean", "epsilon", "plain", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         p.scatter("epsilon", "accuracy", source=self.dots, color=BLUE, size=6, alpha=0.45, level=OVERLAY)
         p.scatter(

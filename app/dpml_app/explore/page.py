@@ -34,6 +34,7 @@ __all__ = ["ExplorePage"]
 
 SCRIPT = script("drawing/kernels.js", "explore/page.js")
 HERO = script("explore/hero.js").replace("RIGHT", str(RIGHT)).replace("TICKS", str(EPSILON_TICKS))
+RUNS = script("explore/runs.js")
 DRAG = script("explore/drag.js")
 COST_STYLE = """
 :host { line-height: 1.45; }
@@ -105,6 +106,7 @@ class ExplorePage(CardPage):
         run_script(SCRIPT, arguments, browser, selection.unit)
         of_cost = {name: getattr(cost, name) for name in ("plot", "curve", "draws", "gap", "dots", "names", "marker")}
         run_script(HERO, {"controls": browser, **of_cost}, browser, cost.draws, cost.names)
+        run_script(RUNS, {"plot": cost.plot, "draws": cost.draws, "one": cost.one}, cost.draws, browser)
         dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
         dragged.on_change("data", self._dragged)
         arguments = {"controls": browser, "dragged": dragged, "marker": cost.marker, "steps": list(EPSILONS)}

@@ -39,9 +39,10 @@ SHORT_NAMES = {
 CAPTIONS = {
     "cost": (
         "The private curve is the library's classifier to begin with, AutoClassifier: at each ε the mean of 20 runs, "
-        "each with noise of its own, on test records. The band holds 90 % of the runs, the dots are all of them. "
-        "“Without noise” is the method that the public rule chose, with all noise left out, at the best of nine "
-        "settings (λ, and how fine a grid may be). That one is taken from the test records; a release could not. "
+        "each with noise of its own, on test records. The band holds 90 % of the runs, the dots are all of them, the "
+        "thin line is one after the other. “Without noise” is the method that the public rule chose, with all noise "
+        "left out, at the best of nine settings (λ, and how fine a grid may be). That one is taken from the test "
+        "records; a release could not. "
         "The gap is what privacy costs. Where the rule changes its method, the upper line has a step. "
         "Both axes are fitted to the data; ε is on a log scale."
     ),
@@ -73,8 +74,9 @@ CAPTIONS = {
     ),
     "map": (
         "Mean over draws of naive Bayes on T selected features. Darkest: no better than always guessing the larger "
-        "class; brightest: as good as without privacy. The marked best is the best mean of those tried; near-ties may "
-        "change from seed to seed."
+        "class; brightest: as good as without privacy. The marked best is chosen on the even draws, and its accuracy "
+        "is that of the odd ones, for the best of many is also the luckiest. A bar reaches over the counts that are "
+        "as good: within two standard errors of the paired difference."
     ),
 }
 
@@ -207,10 +209,12 @@ def map_readout(values: Mapping[str, Any], best: Mapping[str, Any], now: NDArray
     """Return the best feature count at the ε that is chosen, or at the one of the map that is nearest to it."""
     at = int(np.argmin(np.abs(np.log(np.asarray(best["epsilon"]) / values["epsilon"]))))
     where = f"ε = {best['epsilon'][at]:g}"
+    least, most = best["least"][at], best["most"][at]
+    as_good = f", and as good are some from {least} to {most}" if least < most else ""
     return (
         f"At {where} the best of the counts tried is <b>T = {best['n_features'][at]}</b> with "
-        f"{percent(best['accuracy'][at])}; your T = {values['n_features']} has {percent(float(now.mean()))} at "
-        f"ε = {values['epsilon']:g}."
+        f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error){as_good}; your "
+        f"T = {values['n_features']} has {percent(float(now.mean()))} at ε = {values['epsilon']:g}."
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from dpml.classifiers import LinearClassifier, PrivPfCClassifier
+from dpml.classifiers import DiffPC45, LinearClassifier, PrivPfCClassifier
 from dpml.datasets import TAXONOMIES, taxonomies
 from dpml.exceptions import InvalidData
-from dpml.publishing import PPH, DiffGen, PrivBayes, PrivPfC, PrivPfCSelNF, UniformGrid
+from dpml.publishing import (
+    PPH,
+    DiffGen,
+    DiffGenStructNF,
+    PrivBayes,
+    PrivBayesStructNF,
+    PrivPfC,
+    PrivPfCSelNF,
+    UniformGrid,
+)
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data import dataset
@@ -38,9 +47,11 @@ __all__ = [
     "column_ladder",
     "facts",
     "linear",
+    "on_few_records",
     "on_true_table",
     "one_hot",
     "published",
+    "record_ladder",
     "rival",
     "tables",
 ]
@@ -59,7 +70,10 @@ RIVALS: dict[str, Callable[..., Any]] = {
     "privpfc": PrivPfC,
     "privpfc-selnf": PrivPfCSelNF,
     "privbayes": PrivBayes,
+    "privbayes-struct": PrivBayesStructNF,
     "diffgen": DiffGen,
+    "diffgen-struct": DiffGenStructNF,
+    "diffpc45": DiffPC45,
     "pph": PPH,
     "uniform": UniformGrid,
     "uniform-ug": lambda epsilon, **options: UniformGrid(epsilon, rule="ug", **options),
@@ -144,15 +158,41 @@ def on_true_table(name: str, classifier: str) -> float:
     return right(found, found.train, found.y_train, found.schema.feature_names, classifier)
 
 
+def _without_size(found: Tables) -> Tables:
+    """Return a data set that says nothing of its number of records."""
+    return replace(found, schema=replace(found.schema, n_rows=None, n_lower=1))
+
+
+def _fewer(found: Tables, n_records: int, seed: int, draw: int) -> Tables:
+    """Return a data set with some of its training records, others in each draw; 0 for all."""
+    if not n_records:
+        return found
+    rows = np.random.default_rng([seed, draw, n_records]).choice(len(found.y_train), n_records, replace=False)
+    return replace(found, train=found.train.iloc[rows], y_train=found.y_train[rows])
+
+
+def on_few_records(name: str, classifier: str, n_records: int, draws: int, seed: int) -> FloatArray:
+    """Return the accuracies of a classifier on the true records that the same draws of a publisher get."""
+    found, accuracies = tables(name), []
+    for draw in range(draws):
+        some = _fewer(found, n_records, seed, draw)
+        accuracies.append(right(some, some.train, some.y_train, found.schema.feature_names, classifier))
+    return np.array(accuracies)
+
+
 def _on_tables(
-    found: Tables, make: Callable[[Any], Any], classifier: str, draws: int, seed: int
+    found: Tables, make: Callable[[Any], Any], classifier: str, draws: int, seed: int, n_records: int = 0
 ) -> dict[str, FloatArray]:
     """Return accuracies on published tables, and the seconds of each fit; `make` takes a draw's random numbers."""
     accuracies, seconds = [], []
     for draw in range(draws):
+        some = _fewer(found, n_records, seed, draw)
         begun = time.perf_counter()
-        model = make(np.random.default_rng([seed, draw])).fit(found.train, found.y_train)
+        model = make(np.random.default_rng([seed, draw])).fit(some.train, some.y_train)
         seconds.append(time.perf_counter() - begun)
+        if not hasattr(model, "sample"):  # a tree is not for tables: its own predictions
+            accuracies.append(float((model.predict(found.test) == found.y_test).mean()))
+            continue
         released = hasattr(model, "cell_counts_")
         table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)) if released else None)
         label = table[model.label_name_].to_numpy(dtype=object)
@@ -176,31 +216,47 @@ def published(
     classifier: str,
     draws: int,
     seed: int,
+    n_records: int = 0,
 ) -> FloatArray:
     """Return the test accuracies of a classifier on tables of PrivPfC, one for each draw.
 
     `share` is the choice's share of ε; the number of records has 3 %, and the counts have the rest. `n_columns` is the
-    number of columns that the table has, the first ones; 0 for all.
+    number of columns that the table has, the first ones, and `n_records` that of its training records; 0 for all.
     """
-    found = tables(name)
+    found = _without_size(tables(name)) if n_records else tables(name)
     if n_columns:
         some = found.schema.feature_names[:n_columns]
         found = replace(found, schema=found.schema.subset(some), train=found.train[some], test=found.test[some])
     options = _grid_options(found, relation, max_grids, share)
-    drawn = _on_tables(found, lambda rng: PrivPfC(epsilon, random_state=rng, **options), classifier, draws, seed)
-    return drawn["accuracy"]
+    made = partial(_made, PrivPfC, epsilon, options)
+    return _on_tables(found, made, classifier, draws, seed, n_records)["accuracy"]
+
+
+def _made(kind: Callable[..., Any], epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
+    return kind(epsilon, random_state=rng, **options)
 
 
 def rival(
-    publisher: str, name: str, relation: str, epsilon: float, max_grids: int, classifier: str, draws: int, seed: int
+    publisher: str,
+    name: str,
+    relation: str,
+    epsilon: float,
+    max_grids: int,
+    classifier: str,
+    draws: int,
+    seed: int,
+    n_records: int = 0,
 ) -> dict[str, FloatArray]:
-    """Return ``accuracy`` on the tables of a publisher with its default shares, and ``seconds`` of each fit."""
-    found = tables(name)
+    """Return ``accuracy`` on the tables of a publisher with its default shares, and ``seconds`` of each fit.
+
+    `n_records` is the number of training records, 0 for all. A tree publishes no table: its accuracy is its own.
+    """
+    found = _without_size(tables(name)) if n_records else tables(name)
     options: dict[str, Any] = {"relation": relation, "schema": found.schema}
     if publisher.startswith("privpfc"):
         options["max_grids"] = max_grids
-    made = RIVALS[publisher]
-    return _on_tables(found, lambda rng: made(epsilon, random_state=rng, **options), classifier, draws, seed)
+    made = partial(_made, RIVALS[publisher], epsilon, options)
+    return _on_tables(found, made, classifier, draws, seed, n_records)
 
 
 def column_ladder(n_columns: int) -> tuple[int, ...]:
@@ -213,6 +269,19 @@ def column_ladder(n_columns: int) -> tuple[int, ...]:
     """
     steps = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
     return (*(n for n in steps if n < n_columns), n_columns)
+
+
+def record_ladder(n_records: int) -> tuple[int, ...]:
+    """Return the numbers of training records that are tried besides all of them.
+
+    Examples
+    --------
+    >>> record_ladder(20_000), record_ladder(150)
+    ((100, 300, 1000, 3000, 10000), (15, 50))
+    """
+    steps = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+    few = (n_records // 10, n_records // 3)
+    return tuple(n for n in steps if n <= 0.7 * n_records) if n_records >= 500 else few
 
 
 # ---- the same ε spent on a model ----------------------------------------------------------------------------------

@@ -1,21 +1,41 @@
-"""Cards: accuracy of the published table against Θ, shares and columns, and other publishers beside it."""
+"""Cards: accuracy of the published table against Θ, shares, columns and records, and other publishers beside it."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpml_app.card import SOON, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
+from dpml_app.drawing.figure import PLAIN_DIGITS, set_ticks
 from dpml_app.publish import compute, shipped, words
-from dpml_app.publish.figures import ladder_figure, rivals_figure, time_figure
+from dpml_app.publish.figures import (
+    CHOICE_STYLES,
+    RECORD_STYLES,
+    RIVAL_STYLES,
+    choices_figure,
+    ladder_figure,
+    records_figure,
+    rivals_figure,
+    time_figure,
+)
 from dpml_app.publish.settings import GRIDS, SHARE_LADDER, PublishSettings
 from dpml_app.work.pool import Chunk
 
-__all__ = ["RIVAL_DRAWS", "RIVAL_EPSILONS", "ColumnsCard", "GridsCard", "RivalsCard", "SharesCard", "TimeCard"]
+__all__ = [
+    "RIVAL_DRAWS",
+    "RIVAL_EPSILONS",
+    "ChoicesCard",
+    "ColumnsCard",
+    "GridsCard",
+    "RecordsCard",
+    "RivalsCard",
+    "SharesCard",
+    "TimeCard",
+]
 
 # those of Su et al. 2018, Figs. 4 to 7
 RIVAL_EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
@@ -101,25 +121,73 @@ class ColumnsCard(_LadderCard):
         return None
 
 
-class RivalsCard(_BesideTrue):
-    """Su et al.'s Figs. 4 to 7 and 10."""
+def _rival(publisher: str, values: Values, epsilon: float, n_records: int = 0) -> Chunk:
+    """Return the chunk of a publisher with its own shares of ε."""
+    place = publisher, values["dataset"], values["relation"], epsilon, int(values["publish_grids"])
+    drawn = values["publish_classifier"], RIVAL_DRAWS, values["seed"]
+    return Chunk(compute.rival, (*place, *drawn, *([n_records] if n_records else [])))
 
-    draw = rivals_figure
+
+class RecordsCard(_BesideTrue):
+    """As Su et al.'s Fig. 12, for any data set and ε."""
+
+    draw = records_figure
+    name, title, caption = "records", "How many records?", words.CAPTIONS["records"]
+
+    def lay_out(self, facts: Values) -> None:
+        n = facts["n_train"]
+        p = self.figure.plot
+        p.x_range.update(start=compute.record_ladder(n)[0] / 1.15, end=1.15 * n)
+        # more have no room on a phone
+        steps = (1, 3) if n < 50_000 else (1,)
+        set_ticks(p.xaxis[0], [m * 10**k for k in range(1, 7) for m in steps], PLAIN_DIGITS, p.xgrid[0])
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        whole, epsilon = facts["n_train"], values["epsilon"]
+        found: dict[Place, Chunk] = {}
+        drawn = values["publish_classifier"], values["publish_draws"], values["seed"]
+        for n in (*compute.record_ladder(whole), whole):
+            some = n if n < whole else 0
+            # all records are the tables of the page's picture
+            key = PublishSettings.table_key(values, epsilon)
+            found["table", n] = Chunk(compute.published, (*key, some) if some else key)
+            few = Chunk(compute.on_few_records, (values["dataset"], drawn[0], some, *drawn[1:]))
+            found["same", n] = few if some else shipped.true_chunk(dict(values))
+            for publisher in RECORD_STYLES.keys() & compute.RIVALS.keys():
+                found[publisher, n] = _rival(publisher, values, epsilon, some)
+        return found
+
+    def waits(self, place: Place) -> bool:
+        return place[0] in compute.RIVALS
+
+    def draws(self, series: str, result: Any) -> np.ndarray:
+        return np.atleast_1d(result["accuracy"] if series in compute.RIVALS else result)
+
+    def place(self, values: Values, facts: Values) -> None:
+        return None
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found: dict[str, dict[float, np.ndarray]] = {"table": {}, "same": {}}
+        for (series, n), result in results.items():
+            if series in found:
+                found[series][n] = self.draws(series, result)
+        return words.records(values, found["table"], found["same"])
+
+
+class RivalsCard(_BesideTrue):
+    """Su et al.'s Figs. 4 to 7."""
+
+    draw: ClassVar[Callable[[], Any]] = rivals_figure
     name, title, caption = "rivals", "Other publishers", words.CAPTIONS["rivals"]
     column: ClassVar[str] = "accuracy"
+    publishers: ClassVar[Collection[str]] = RIVAL_STYLES
 
     def waits(self, place: Place) -> bool:
         return True  # its fits are the slowest by far
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         work: dict[Place, Chunk] = {("true", SOON): shipped.true_chunk(dict(values))}
-        place = values["dataset"], values["relation"]
-        rest = int(values["publish_grids"]), values["publish_classifier"], RIVAL_DRAWS, values["seed"]
-        return work | {
-            (publisher, epsilon): Chunk(compute.rival, (publisher, *place, epsilon, *rest))
-            for epsilon in RIVAL_EPSILONS
-            for publisher in compute.RIVALS
-        }
+        return work | {(p, e): _rival(p, values, e) for e in RIVAL_EPSILONS for p in self.publishers}
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         drawn: np.ndarray = result[self.column]
@@ -136,6 +204,17 @@ class RivalsCard(_BesideTrue):
             if series != "true":
                 found.setdefault(series, {})[epsilon] = drawn[self.column]
         return words.rivals(self.column, found)
+
+
+class ChoicesCard(RivalsCard):
+    """Su et al.'s Fig. 10."""
+
+    draw: ClassVar[Callable[[], Any]] = choices_figure
+    name, title, caption = "choices", "What do private choices cost?", words.CAPTIONS["choices"]
+    publishers = CHOICE_STYLES
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        _BesideTrue.prepare(self, values, facts, now)
 
 
 class TimeCard(RivalsCard):

@@ -12,7 +12,14 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml_app.drawing.bands import Band, Bands, focus
-from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, percent_axis, write
+from dpml_app.drawing.figure import (
+    empty,
+    empty_source,
+    epsilon_axis,
+    new_figure,
+    percent_axis,
+    write,
+)
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
 from dpml_app.drawing.looks import COST, EXACT, LOOKS, OVERLAY, REFERENCE, Style
 from dpml_app.publish.settings import GRIDS, SHARE_LADDER
@@ -20,14 +27,19 @@ from dpml_app.settings import EPSILONS
 from dpml_app.text import points
 
 __all__ = [
+    "CHOICE_STYLES",
     "LEAST",
+    "RECORDED_STYLES",
+    "RECORD_STYLES",
     "RIVAL_STYLES",
     "STYLES",
     "TABLE",
     "AccuracyFigure",
     "LinesFigure",
     "RivalsFigure",
+    "choices_figure",
     "ladder_figure",
+    "records_figure",
     "rivals_figure",
     "time_figure",
 ]
@@ -39,10 +51,20 @@ STYLES = {
     "linear": replace(LOOKS["rule"], label="linear model"),
 }
 RIVAL_STYLES = {
-    name: LOOKS[name] for name in ("privpfc", "privpfc-selnf", "privbayes", "diffgen", "pph", "uniform", "uniform-ug")
+    name: LOOKS[name] for name in ("privpfc", "privbayes", "diffgen", "pph", "uniform", "uniform-ug", "diffpc45")
 }
-RECORDED_STYLES = {"mst": LOOKS["mst"]}
-LEFT = 56
+CHOICE_STYLES = {
+    name: LOOKS[name]
+    for name in ("privpfc", "privpfc-selnf", "diffgen", "diffgen-struct", "privbayes", "privbayes-struct")
+}
+RECORD_STYLES = {
+    "table": LOOKS["privpfc"],
+    **{name: LOOKS[name] for name in ("privbayes", "diffgen", "pph")},
+    "same": Style("true table of as many records", EXACT, "circle"),
+}
+RECORDED_STYLES = {name: LOOKS[name] for name in ("mst", "aim")}
+# of the widest label, so that the slider under it begins where the axis does
+LEFT = 76
 # a smaller cost cannot be seen
 LEAST = 0.0005
 # room for a legend of one column, which a phone needs
@@ -112,6 +134,7 @@ class AccuracyFigure(LinesFigure):
             x_axis_type="log",
             x_range=Range1d(start=EPSILONS[0], end=EPSILONS[-1]),
             min_border_left=LEFT,
+            min_border_right=24,
         )
         epsilon_axis(p)
         p.xaxis.axis_label = None
@@ -184,27 +207,51 @@ def ladder_figure(name: str) -> LinesFigure:
     return made
 
 
+def records_figure() -> LinesFigure:
+    """Return the figure of publishers against the number of training records, beside the records themselves."""
+    p = _share_figure("publish-records", x_axis_type="log", x_range=Range1d(start=100, end=1000))
+    p.xaxis.axis_label = "training records (log scale)"
+    p.height = 520
+    made = LinesFigure(p, RECORD_STYLES, "x")
+    made.level("majority", "always guessing", REFERENCE, "dotted")
+    return made
+
+
+def choices_figure() -> LinesFigure:
+    """Return the figure of publishers beside themselves with exact choices."""
+    p = _share_figure("publish-choices", x_axis_type="log", x_range=Range1d(start=0.04, end=1.25))
+    epsilon_axis(p)
+    p.height = TALL
+    made = LinesFigure(p, CHOICE_STYLES, "epsilon", columns=1)
+    made.level("true", "true table", EXACT, "solid")
+    made.level("majority", "always guessing", REFERENCE, "dotted")
+    return made
+
+
 class RivalsFigure(LinesFigure):
     """All publishers against ε, and points of what is recorded of slow ones."""
 
     def __init__(self, p: figure, tip: str):
         super().__init__(p, RIVAL_STYLES, "epsilon", tip, 1)
         p.height = TALL
-        self.recorded = empty_source(f"{p.name}-recorded", "epsilon", "value", "said")
-        style = RECORDED_STYLES["mst"]
-        dots = p.scatter("epsilon", "value", source=self.recorded, marker=style.marker, color=style.color, size=13)
-        p.add_tools(HoverTool(renderers=[dots], tooltips=[("MST", "@said")]))
-        self.legend.add(style.label, [mark(style.marker, style.color, size=11)], [dots])
+        self.recorded = {}
+        for name, style in RECORDED_STYLES.items():
+            source = self.recorded[name] = empty_source(f"{p.name}-{name}", "epsilon", "value", "said")
+            dots = p.scatter("epsilon", "value", source=source, marker=style.marker, color=style.color, size=13)
+            p.add_tools(HoverTool(renderers=[dots], tooltips=[(name.upper(), "@said")]))
+            self.legend.add(style.label, [mark(style.marker, style.color, size=11)], [dots])
 
     def show_recorded(self, rows: Sequence[Mapping[str, Any]], column: str) -> None:
         """Show the recorded rows of a data set and a classifier."""
-        found = {
-            "epsilon": [row["epsilon"] for row in rows],
-            "value": [row[column] for row in rows],
-            "said": [f"{row[column]:.4g}, {row['folds']} folds" for row in rows],
-        }
-        if dict(self.recorded.data) != found:
-            self.recorded.data = found
+        for name, source in self.recorded.items():
+            mine = [row for row in rows if row["method"] == name]
+            found = {
+                "epsilon": [row["epsilon"] for row in mine],
+                "value": [row[column] for row in mine],
+                "said": [f"{row[column]:.4g}, {row['folds']} folds" for row in mine],
+            }
+            if dict(source.data) != found:
+                source.data = found
 
 
 def rivals_figure() -> RivalsFigure:

@@ -13,9 +13,24 @@ from dpml_app.card import Results, Values, here
 from dpml_app.cards import CardPage
 from dpml_app.publish import compute, shipped, words
 from dpml_app.publish.controls import PublishControls
-from dpml_app.publish.curves import ColumnsCard, GridsCard, RivalsCard, SharesCard, TimeCard
+from dpml_app.publish.curves import (
+    ChoicesCard,
+    ColumnsCard,
+    GridsCard,
+    RecordsCard,
+    RivalsCard,
+    SharesCard,
+    TimeCard,
+)
 from dpml_app.publish.hero import AccuracyCard
+from dpml_app.publish.machines_cards import (
+    WeightsMachineCard,
+    WeightsPlaneCard,
+    WeightsTablesCard,
+    WeightsTaughtCard,
+)
 from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
+from dpml_app.publish.sensitivity import SensitivityCard
 from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
 from dpml_app.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Pool
@@ -33,8 +48,10 @@ class PublishPage(CardPage):
     misfit = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     room = "publish"
     kinds = (
-        *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RivalsCard, TimeCard),
-        *(WeightsQueryCard, WeightsPenaltyCard, WeightsHistogramCard),
+        *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
+        *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),
+        *(WeightsQueryCard, WeightsPenaltyCard, WeightsPlaneCard, WeightsHistogramCard),
+        *(WeightsMachineCard, WeightsTablesCard, WeightsTaughtCard),
     )
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -99,9 +99,9 @@ class WeightsQueryCard(_AnswerCard):
 class WeightsPenaltyCard(_AnswerCard):
     """Ji and Elkan's Figs. 1 and 4."""
 
-    draw = penalty_figure
+    draw: ClassVar[Callable[[], Any] | None] = penalty_figure
     name, title, caption = "weights-penalty", "λ: bias against variance", words.CAPTIONS["weights-penalty"]
-    controls = ("publish_lambda",)
+    controls: ClassVar[tuple[str, ...]] = ("publish_lambda",)
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         epsilon, chosen = values["epsilon"], values["publish_lambda"]

@@ -21,6 +21,7 @@ class TrainControls(Controls):
 
     settings: TrainSettings
     datasets = TRAIN_DATASETS
+    own_classes = 100
 
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws: peers, the family, its controls."""
@@ -64,6 +65,7 @@ class TrainControls(Controls):
         """Make the widgets that stand in cards."""
         for name in ("train_tune", "train_measure"):
             self.add(name, pmui.RadioBoxGroup, inline=True)
+        self.add("train_wanted")
         self.add("train_weight", pmui.DiscreteSlider)
         for name in ("train_shown", "train_model", "threshold_percentile"):
             self.add(name)

@@ -30,7 +30,7 @@ from dpml_app.drawing.looks import OVERLAY, REFERENCE, STALE, Style
 __all__ = ["BAND", "BandFigure"]
 
 BAND = ("x", "mean", "low", "high")
-NOW = (*BAND, "at", "label")
+NOW = (*BAND, "foot", "at", "label")
 
 
 # the rows of a legend for which there is room
@@ -125,7 +125,7 @@ class BandFigure:
         self.now[series] = now = empty_source(f"{name}-now", *NOW)
         look: Any = {"line_color": style.color, "line_width": 2.5, "line_dash": style.dash}
         dot: Any = {"marker": style.marker, "fill_color": style.color, "line_color": style.color}
-        whisker = Segment(x0="at", y0="low", x1="at", y1="high", line_color=style.color, line_width=2)
+        whisker = Segment(x0="at", y0="foot", x1="at", y1="high", line_color=style.color, line_width=2)
         self.drawn[series] = [
             draw(curve, Line(x="x", y="mean", **look)),
             draw(curve, Scatter(x="x", y="mean", size=6, **dot)),
@@ -183,6 +183,8 @@ class BandFigure:
             "mean": [draws.mean()],
             "low": [np.quantile(draws, 0.05)],
             "high": [np.quantile(draws, 0.95)],
+            # what is on the overlay is painted beyond the axis, too
+            "foot": [max(np.quantile(draws, 0.05), self.plot.y_range.start)],
             "at": [x * (1 + offset) if self._log else x + offset],
             "label": [self.items[series].label.value],
         }

@@ -13,6 +13,7 @@ from dpml_app.card import Results, Values
 from dpml_app.cards import CardPage
 from dpml_app.train import words
 from dpml_app.train.accuracy import AccuracyCard
+from dpml_app.train.best import BestCard
 from dpml_app.train.compute import nb_facts
 from dpml_app.train.controls import TrainControls
 from dpml_app.train.linear_compute import linear_facts
@@ -40,6 +41,7 @@ class TrainPage(CardPage):
     room = "train"
     kinds = (
         AccuracyCard,
+        BestCard,
         SizeCard,
         WeightCard,
         ThresholdCard,

@@ -90,6 +90,7 @@ class TrainSettings(Shared):
     train_tune: Any = choice("reg_lambda", TUNED, "What is tuned")
     train_shown: Any = choice("l1", _titles(LINEAR), "Method whose weights are shown")
     train_measure: Any = choice("accuracy", MEASURES, "Measured by")
+    train_wanted = param.Number(default=85.0, bounds=(50.0, 100.0), step=0.5, label="What ε for … %?")
     train_weight: Any = choice("2:1", list(WEIGHTS), "Weight, numeric : categorical")
     train_noise: Any = choice("cauchy", NOISES, "Noise of smooth sensitivity")
     train_trim = param.Integer(default=0, bounds=(0, 50), label="Trimmed at each end")

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dpml_app import own
+
 __all__ = ["Cache", "key_of", "read_only"]
 
 MOST_RESULTS = 20_000
@@ -47,11 +49,19 @@ class Cache:
     def put(self, key: tuple, value: Any) -> Any:
         """Keep a result and return it, its arrays locked."""
         with self._lock:
+            if not all(map(own.here, own.named(key))):
+                return value  # of a table whose session has ended meanwhile
             self._results[key] = read_only(value)
             self._results.move_to_end(key)
             while len(self._results) > self.size:
                 self._results.popitem(last=False)
         return value
+
+    def drop(self, name: str) -> None:
+        """Drop all results of a session's table."""
+        with self._lock:
+            for key in [key for key in self._results if name in own.named(key)]:
+                del self._results[key]
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return function(*arguments), kept under the same key as the chunk of that call."""

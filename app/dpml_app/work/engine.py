@@ -104,13 +104,20 @@ class Engine:
         self.progress.tell(text, 0, 0)
 
     def request(self, chunks: Sequence[Chunk]) -> None:
-        """Compute these, in this order, instead of what is asked for now; what is asked for already goes on."""
+        """Compute these, in this order, instead of what is asked for now; what is asked for already goes on.
+
+        What a person has cancelled stays so, until `stop` says that something else is wanted.
+        """
         if self._run is not None and self._chunks == list(chunks):
             return
+        cancelled = self._run is not None and self._run.cancelled
         self.stop()
         self._chunks = list(chunks)
         self.seen.intersection_update(chunks)
-        if chunks:
+        if chunks and cancelled:
+            self._run = Run(self.pool, chunks, rank=self.rank, here=self.here)
+            self._cancel(self._run)
+        elif chunks:
             self._start()
         else:
             self.progress.tell("", 0, 0)
@@ -159,14 +166,18 @@ class Engine:
         done, total = run.done, len(run.chunks)
         self.progress.tell(self.said(done, total), done, total, running)
 
+    def _cancel(self, run: Run) -> None:
+        run.cancel()
+        self.progress.cancelled(run.done, len(run.chunks))
+
     def _on_button(self) -> None:
         """Stop a run, take a stopped one up again, or show once more what is done."""
         run = self._run
         if run is not None and self.running:
-            run.cancel()
-            self.progress.cancelled(run.done, len(run.chunks))
-        elif self._chunks and (run is None or not run.cancelled):
-            self.seen.clear()
-            self._start()
+            self._cancel(run)
+        elif run is not None and not run.cancelled and not self.wording.again:
+            run.cancel()  # it ended while the click was on its way: what its setting still asks for stays
         elif self._chunks:
+            if run is None or not run.cancelled:
+                self.seen.clear()
             self._start()

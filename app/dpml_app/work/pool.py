@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpml.exceptions import shown
+from dpml_app import own
 from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.turns import Rank, Turns, session
 from dpml_app.work.worker import Worker, WorkerEnded
 
-__all__ = ["Chunk", "Pool", "pool"]
+__all__ = ["Chunk", "Loan", "Pool", "pool"]
 
 # so often is a chunk asked for whose worker ends, and so often is a worker started that never gets ready
 TRIES = 3
@@ -51,11 +52,24 @@ class _Request:
     sent: bool = False
 
 
+@dataclass(frozen=True)
+class Loan:
+    """What a worker needs for the chunks that name it: how it is given to the worker, and how it is taken back."""
+
+    give: Chunk
+    take_back: Chunk
+
+
 @dataclass(eq=False)
 class _Hand:
-    """A thread of the server, and the worker that it feeds."""
+    """A thread of the server, and the worker that it feeds.
+
+    `lent` are the names of what its worker has been given, `owed` what it must give back.
+    """
 
     worker: Any = None
+    lent: set[str] = field(default_factory=set)
+    owed: list[Chunk] = field(default_factory=list)
     thread: threading.Thread | None = None
     ready: bool = False
     ended: bool = False
@@ -84,6 +98,7 @@ class Pool:
         self._asked: dict[tuple, _Request] = {}
         self._turns: Turns[tuple[Future, _Request]] = Turns()
         self._changed = threading.Condition()
+        self._loans: dict[str, Loan] = {}
 
     @property
     def warm(self) -> bool:
@@ -124,6 +139,27 @@ class Pool:
             future.set_result(kept)
         return future
 
+    def lend(self, name: str, loan: Loan) -> None:
+        """Give each worker something before the first chunk that names it."""
+        with self._changed:
+            self._loans[name] = loan
+
+    def take_back(self, name: str) -> None:
+        """Drop every result that names it, compute no more of them, and have each worker drop it."""
+        with self._changed:
+            loan = self._loans.pop(name, None)
+            self.cache.drop(name)
+            for request in self._asked.values():
+                if name in own.named(request.chunk.arguments):
+                    for future in request.callers:
+                        future.cancel()
+            if loan is not None:
+                for hand in self._hands:
+                    if name in hand.lent:
+                        hand.lent.discard(name)
+                        hand.owed.append(loan.take_back)
+            self._changed.notify_all()
+
     async def result(self, chunk: Chunk, *, owner: Hashable | None = None, rank: Rank = Rank.NOW) -> Any:
         """Await a chunk's result."""
         return await asyncio.wrap_future(self.submit(chunk, owner=owner, rank=rank))
@@ -154,7 +190,7 @@ class Pool:
         in_vain = 0
         while not hand.ended and in_vain < TRIES:
             try:
-                hand.worker = self._make()
+                hand.worker, hand.lent, hand.owed = self._make(), set(), []
                 hand.worker.ready()
             except (WorkerEnded, OSError):
                 in_vain += 1
@@ -173,6 +209,7 @@ class Pool:
         if request is None:
             return False
         try:
+            self._give(hand, request.chunk)
             value = hand.worker.call(request.chunk.function, request.chunk.arguments)
         except WorkerEnded:
             if not hand.ended:
@@ -184,10 +221,23 @@ class Pool:
             self._land(request, value)
         return True
 
+    def _give(self, hand: _Hand, chunk: Chunk) -> None:
+        """Give a worker what a chunk names and it has not been given yet."""
+        for name in own.named(chunk.arguments):
+            with self._changed:
+                loan = self._loans.get(name)
+                new = loan is not None and name not in hand.lent
+                if new:
+                    hand.lent.add(name)
+            if loan is not None and new:
+                hand.worker.call(loan.give.function, loan.give.arguments)
+
     def _next(self, hand: _Hand) -> _Request | None:
-        """Wait for a request; None once the worker has ended."""
+        """Wait for a request; None once the worker has ended. What must be given back goes first."""
         with self._changed:
             while not hand.ended and hand.worker.alive:
+                if hand.owed:
+                    return _Request(hand.owed.pop(0), sent=True)
                 taken = self._turns.take(self._wanted)
                 if taken is not None:
                     taken[1].sent = True

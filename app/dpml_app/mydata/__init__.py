@@ -1,0 +1,1 @@
+"""The page on which a session gets a table of its own."""

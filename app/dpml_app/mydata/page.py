@@ -1,0 +1,250 @@
+"""The page My data: a session's own table, from upload to a data set that the other pages can show."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from functools import partial
+from typing import Any, ClassVar
+
+import panel as pn
+import panel_material_ui as pmui
+
+from dpml.exceptions import DpmlError, InvalidTable
+from dpml.schema import Schema
+from dpml.tables import Limits, read_table
+from dpml_app import own
+from dpml_app.card import BOX_STYLE, WHOLE, Card
+from dpml_app.mydata import advice
+from dpml_app.mydata.draft import Draft
+from dpml_app.mydata.upload import Upload
+from dpml_app.mydata.wizard import TABLE_STYLE, Wizard
+from dpml_app.mydata.words import status
+from dpml_app.page import BasePage
+from dpml_app.settings import Shared
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.progress import bar, filled
+from dpml_app.work.threads import FORMULAS, Threads
+from dpml_app.work.turns import Rank
+
+__all__ = ["MyDataPage"]
+
+MOST_SCHEMA = 1_000_000
+# reading takes seconds, and answers must not wait for it
+READING = Threads("reading", 1)
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+
+
+class MyDataPage(BasePage):
+    """The page of one session."""
+
+    question = "What would it cost on my table?"
+    lead = "Upload a table, say what is public about it, and every cost is of your data."
+    kinds: ClassVar[tuple[type[Card], ...]] = ()
+    readout_name = "mydata-{}-readout"
+    has_more = False
+
+    def __init__(self, settings: Shared, pool: Pool):
+        super().__init__(settings, pool)
+        self.readouts, self.slots = {}, []
+        self.draft: Draft | None = None
+        self.wizard: Wizard | None = None
+        self.limits = Limits(bytes=own.most_bytes())
+        kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
+        megabytes = f"{self.limits.bytes / 1e6:g} MB"
+        self.upload = Upload(
+            label=f"A table as CSV or Parquet, up to {megabytes}",
+            accept=".csv,.tsv,.txt,.parquet",
+            most=self.limits.bytes,
+            on_file=self._on_file,
+            **kinds,
+        )
+        self.schema_upload = Upload(
+            label="Load a schema (YAML)", accept=".yaml,.yml", most=MOST_SCHEMA, on_file=self._on_schema, **kinds
+        )
+        self.schema_file = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 12))
+        self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
+        self.remove.on_click(lambda _event: self.drop())
+        self.bar = bar()
+        self.advice = pn.pane.HTML(
+            "", visible=False, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[TABLE_STYLE]
+        )
+        self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
+        self.to_pages = pn.Column(**WHOLE)
+        for page, title in (("explore", "What does privacy cost?"), ("train", "Which model pays least?")):
+            button = pmui.Button(label=title, variant="contained", **WIDE)
+            button.on_click(partial(self._go, page))
+            self.to_pages.append(button)
+        self.steps = pn.Column(**WHOLE)
+        self.main = pn.Column(self.advice, self.steps, self.upload, self.bar, stylesheets=[BOX_STYLE], **WHOLE)
+        self.places["top"].append(self.main)
+        self.places["side"].extend([self.status, self.to_pages])
+        self.places["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
+        self._show()
+
+    async def start(self) -> None:
+        """Take note of the document; there is nothing to compute yet."""
+        self._doc = self._doc or pn.state.curdoc
+
+    def _go(self, page: str, _event: Any) -> None:
+        self.settings.assign({"page": page})
+
+    # ---- files -----------------------------------------------------------------------------------------------------
+
+    def _fault(self, fault: InvalidTable) -> None:
+        self.report("file", str(fault))
+
+    def _on_file(self, name: str, content: bytes) -> None:
+        self.clear("file")
+        self._spawn(self._read(name, content))
+
+    async def _read(self, name: str, content: bytes) -> None:
+        done: list[int] = [0, 1]
+
+        def tell(so_far: int, total: int) -> None:
+            done[:] = so_far, total
+
+        reading = partial(read_table, content, name=name, limits=self.limits, progress=tell)
+        task = READING.submit(lambda: Draft(reading(), name))
+        self.bar.object = filled("Reading", 0, 1)
+        try:
+            draft = await _followed(task, lambda: self._tell_bar(*done))
+        except DpmlError as error:
+            with self._hold():
+                self.report("file", str(error))
+        except Exception as error:  # a fault of the reader is no reason to tell what is in the file
+            with self._hold():
+                self.report("file", f"{name} cannot be read: {type(error).__name__}")
+        else:
+            with self._hold():
+                self.drop()
+                self.draft = draft
+                self.wizard = Wizard(draft, self._wrong, self._show, self._on_use)
+                self.steps.objects = [self.wizard.whole]
+                self.wizard.check()
+        finally:
+            with self._hold():
+                self.bar.object = ""
+                self._show()
+
+    def _tell_bar(self, done: int, total: int) -> None:
+        with self._hold():
+            self.bar.object = filled("Reading", done, total)
+
+    def _wrong(self, text: str) -> None:
+        if text:
+            self.report("schema", text, "warning")
+        else:
+            self.clear("schema")
+
+    # ---- the schema ------------------------------------------------------------------------------------------------
+
+    def _on_schema(self, name: str, content: bytes) -> None:
+        if self.draft is None or self.wizard is None:
+            self.report("schema", "Upload the table first: the schema is checked against its columns.", "info")
+            return
+        try:
+            self.draft.take(Schema.from_yaml(content.decode("utf-8")))
+        except UnicodeDecodeError:
+            self.report("schema", f"{name} is no text in UTF-8")
+        except DpmlError as error:
+            self.report("schema", f"{name}: {error}")
+        else:
+            self.wizard.check()
+            self.wizard.show()
+        self._show()
+
+    def _schema_text(self) -> str:
+        """Return the schema as YAML, empty while it is not whole."""
+        try:
+            return self.draft.schema().to_yaml() if self.draft is not None else ""
+        except DpmlError:
+            return ""
+
+    # ---- the table in use --------------------------------------------------------------------------------------------
+
+    def _on_use(self) -> None:
+        if self.wizard is not None and self.wizard.check():
+            self._spawn(self._use())
+
+    async def _use(self) -> None:
+        draft = self.draft
+        if draft is None:
+            return
+        try:
+            made = await self._in_thread(FORMULAS, own.make, draft.frame, draft.label, draft.schema(), draft.file)
+            if draft is not self.draft or self._doc is None:
+                return  # removed, or the session has ended
+            with self._hold():
+                self.settings.hold(None)
+                own.lend(made)
+                self.settings.hold(made)
+                self.settings.assign({"dataset": made.name})
+                self.clear("use")
+            self._spawn(self._advise(made.name))
+        except DpmlError as error:
+            with self._hold():
+                self.report("use", str(error))
+        with self._hold():
+            self._show()
+
+    async def _advise(self, name: str) -> None:
+        """Have workers find what is best at each ε, and say it as it comes, while the table is here."""
+        found: dict[float, Any] = {}
+        relation = self.settings.relation
+        try:
+            for epsilon in advice.EPSILONS:
+                with self._hold():
+                    self.advice.param.update(object=advice.told(found), visible=True)
+                chunk = Chunk(advice.at, (name, relation, epsilon))
+                found[epsilon] = await self.pool.result(chunk, rank=Rank.CURVES)
+                table = self.settings.own.table
+                if self._doc is None or table is None or table.name != name:
+                    return
+            with self._hold():
+                self.advice.object = advice.told(found)
+        except asyncio.CancelledError:  # the table went meanwhile
+            return
+        except Exception as error:
+            with self._hold():
+                self._failed("Advice", error)
+                self.advice.visible = False
+
+    def drop(self) -> None:
+        """Remove the table from this session."""
+        self.settings.hold(None)
+        self.draft = self.wizard = None
+        self.steps.objects = []
+        self.advice.param.update(object="", visible=False)
+        self.clear("use")
+        self.clear("schema")
+        self._show()
+
+    def _show(self) -> None:
+        held = self.settings.own.table is not None
+        self.status.object = status(self.draft, held)
+        self.to_pages.visible = held
+        self.remove.disabled = self.draft is None
+        self.schema_file.object = saved(self._schema_text())
+
+    def stop(self) -> None:
+        """Let the table go with the session."""
+        super().stop()
+        self.draft = self.wizard = None
+
+
+def saved(text: str) -> str:
+    """Return a link that saves a text, which the browser has already."""
+    content = base64.b64encode(text.encode()).decode()
+    href = f'href="data:text/yaml;base64,{content}"'
+    return f'<a download="schema.yaml" {href}>Save the schema (YAML)</a>' if text else ""
+
+
+async def _followed(task: Any, tell: Any) -> Any:
+    """Await a future of another thread, and tell how far it is now and then."""
+    waiting = asyncio.wrap_future(task)
+    while not waiting.done():
+        await asyncio.wait({waiting}, timeout=0.25)
+        if not waiting.done():
+            tell()
+    return waiting.result()

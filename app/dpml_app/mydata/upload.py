@@ -1,0 +1,93 @@
+"""A control that takes a file: it comes in parts, and no more of it is kept than is allowed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+
+from dpml.exceptions import InvalidTable, TableTooLarge, TableUnreadable
+
+__all__ = ["Upload"]
+
+STYLE = """
+:host { display: block; }
+label { display: block; line-height: 2; }
+input { font: inherit; max-width: 100%; }
+progress { display: block; width: 100%; margin-top: 8px; accent-color: var(--focus, #0b6fb8); }
+progress[hidden] { display: none; }
+"""
+LONGEST_NAME = 100
+
+
+class Upload(JSComponent):
+    """Takes one file at a time.
+
+    Parameters
+    ----------
+    most : int
+        The most bytes that a file may have.
+    on_file : callable
+        Takes the file's name and its bytes.
+    on_fault : callable
+        Takes what is wrong with a file that did not come whole.
+    """
+
+    label = param.String("File")
+    accept = param.String("")
+
+    _esm = Path(__file__).with_name("upload.js").read_text(encoding="utf-8")
+    _stylesheets: ClassVar = [STYLE]
+
+    def __init__(
+        self,
+        *,
+        most: int,
+        on_file: Callable[[str, bytes], None],
+        on_fault: Callable[[InvalidTable], None],
+        **params: Any,
+    ):
+        super().__init__(**params)
+        self._most, self._on_file, self._on_fault = most, on_file, on_fault
+        self._serial, self._parts = -1, bytearray()
+
+    def _handle_msg(self, data: Any) -> None:
+        """Take a part; what comes from a browser is not trusted."""
+        if not isinstance(data, dict) or not isinstance(data.get("serial"), int):
+            return
+        serial, name = data["serial"], str(data.get("name", "file"))[:LONGEST_NAME]
+        if serial != self._serial:
+            self._serial, self._parts = serial, bytearray()
+        try:
+            self._add(name, data)
+        except InvalidTable as fault:
+            self._end(serial)
+            self._on_fault(fault)
+            return
+        if not data.get("last"):
+            self._send_msg({"serial": serial, "go_on": True})
+            return
+        content = bytes(self._parts)
+        self._end(serial)
+        self._on_file(name, content)
+
+    def _add(self, name: str, data: dict[str, Any]) -> None:
+        size = data.get("size")
+        if isinstance(size, int | float) and size > self._most:
+            raise TableTooLarge(name, f"it has {int(size):,} bytes: at most {self._most:,} are taken")
+        try:
+            part = base64.b64decode(str(data.get("data", "")), validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise TableUnreadable(name, "a part of it did not come whole: try again") from error
+        if len(self._parts) + len(part) > self._most:
+            raise TableTooLarge(name, f"it has more than {self._most:,} bytes, which is the most that is taken")
+        self._parts += part
+
+    def _end(self, serial: int) -> None:
+        self._parts = bytearray()
+        self._send_msg({"serial": serial, "go_on": False})

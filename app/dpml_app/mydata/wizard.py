@@ -1,0 +1,217 @@
+"""Three steps from an uploaded table to a schema: columns, label, public facts. Widgets, each tied to the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from dpml.exceptions import DpmlError
+from dpml_app.card import WHOLE
+from dpml_app.mydata.draft import KINDS, Draft
+from dpml_app.mydata.words import overview, preview
+from dpml_app.widgets import WIDE
+
+__all__ = ["STEPS", "Wizard"]
+
+STEPS = ("Columns", "Label", "Public facts")
+TABLE_STYLE = """
+:host { font-size: 0.92rem; line-height: 1.4; }
+div { max-height: 300px; overflow: auto; }
+table { border-collapse: collapse; width: 100%; }
+caption { text-align: left; padding: 4px 0; }
+th, td { text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid #8884; font-weight: normal; }
+th { font-weight: 600; }
+.peeked { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; white-space: nowrap; }
+"""
+LONGEST_LIST = 40_000
+
+
+def table_pane(text: str = "") -> pn.pane.HTML:
+    """Return the place of a table."""
+    return pn.pane.HTML(text, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[TABLE_STYLE])
+
+
+class Wizard:
+    """The steps for one draft.
+
+    Parameters
+    ----------
+    draft : Draft
+    report : callable
+        Takes a sentence on what is wrong, empty if nothing is.
+    changed : callable
+        Called after each change of the draft.
+    use : callable
+        Called when the last step is done.
+    """
+
+    def __init__(
+        self, draft: Draft, report: Callable[[str], None], changed: Callable[[], None], use: Callable[[], None]
+    ):
+        self.draft, self.report, self.changed = draft, report, changed
+        self.step = 0
+        self._showing = False
+        self.overview, self.preview = table_pane(), table_pane(preview(draft.frame))
+        self.title = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 12))
+        self._make_columns()
+        self._make_label()
+        self._make_facts()
+        look: dict[str, Any] = {"margin": (8, 6, 8, 12)}
+        self.back = pmui.Button(label="Back", variant="outlined", **look)
+        self.forth = pmui.Button(label="Next", variant="contained", **look)
+        self.use = pmui.Button(label="Use this table", variant="contained", **look)
+        self.back.on_click(lambda _event: self.go(self.step - 1))
+        self.forth.on_click(lambda _event: self.go(self.step + 1))
+        self.use.on_click(lambda _event: use())
+        self.parts = [
+            pn.Column(self.overview, self.column, self.kind, self.bounds, self.categories, self.public, **WHOLE),
+            pn.Column(self.label, self.classes, **WHOLE),
+            pn.Column(self.records, self.taken, self.confirm, **WHOLE),
+        ]
+        self.parts[0].append(self.preview)
+        buttons = pn.Row(self.back, self.forth, self.use, sizing_mode="stretch_width", margin=0)
+        self.whole = pn.Column(self.title, *self.parts, buttons, **WHOLE)
+        self.go(0)
+
+    # ---- widgets -------------------------------------------------------------------------------------------------
+
+    def _make_columns(self) -> None:
+        self.column = pmui.Select(label="Column", options=[], **WIDE)
+        self.kind = pmui.RadioBoxGroup(
+            label="What it is", options={title: kind for kind, title in KINDS.items()}, inline=True, **WIDE
+        )
+        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+        self.lower, self.upper = (pmui.FloatInput(label=f"{end} bound", **look) for end in ("Lower", "Upper"))
+        self.bounds = pn.Row(self.lower, self.upper, sizing_mode="stretch_width", margin=0)
+        self.categories = pmui.TextAreaInput(
+            label="Categories, one a line", rows=4, max_length=LONGEST_LIST, auto_grow=False, **WIDE
+        )
+        self.public = pmui.Checkbox(label="This is true for everybody, and public", **WIDE)
+        self.column.param.watch(lambda _event: self.show(), "value")
+        for widget in (self.kind, self.lower, self.upper, self.categories):
+            widget.param.watch(self._say_column, "value")
+        self.public.param.watch(self._say_public, "value")
+
+    def _make_label(self) -> None:
+        self.label = pmui.Select(label="Column with the labels", options=[], **WIDE)
+        self.classes = pmui.TextAreaInput(
+            label="Labels that a record can have, one a line", rows=4, max_length=LONGEST_LIST, auto_grow=False, **WIDE
+        )
+        self.label.param.watch(self._say_label, "value")
+        self.classes.param.watch(self._say_classes, "value")
+
+    def _make_facts(self) -> None:
+        self.records = pmui.IntInput(label="Number of records, at least", start=1, **WIDE)
+        self.taken = table_pane()
+        self.confirm = pmui.Button(label="All of it is public", variant="outlined", **WIDE)
+        self.records.param.watch(self._say_records, "value")
+        self.confirm.on_click(lambda _event: self._said(self.draft.confirm))
+
+    # ---- what a person says ----------------------------------------------------------------------------------------
+
+    def _said(self, say: Callable[[], None]) -> None:
+        try:
+            say()
+        except DpmlError as error:
+            self.report(str(error))
+        else:
+            self.check()
+        self.show()
+        self.changed()
+
+    def check(self) -> bool:
+        """Say what is wrong with the draft; return whether nothing is."""
+        try:
+            self.draft.schema()
+        except DpmlError as error:
+            self.report(str(error))
+            return False
+        self.report("")
+        return True
+
+    def _say_column(self, _event: Any) -> None:
+        if not self._showing and self.column.value in self.draft.columns:
+            column = self.draft.columns[self.column.value]
+            facts: dict[str, Any] = {"kind": self.kind.value}
+            if column.kind == "numeric":
+                facts |= {"lower": self.lower.value, "upper": self.upper.value}
+            if column.kind == "categorical":
+                facts |= {"categories": _lines(self.categories.value)}
+            self._said(lambda: self.draft.say(column.name, **facts))
+
+    def _say_public(self, event: Any) -> None:
+        if not self._showing and self.column.value in self.draft.columns:
+            self._said(lambda: self.draft.say(self.column.value, peeked=not event.new))
+
+    def _say_label(self, event: Any) -> None:
+        if not self._showing and event.new and event.new != self.draft.label:
+            self._said(lambda: self.draft.say_label(event.new))
+
+    def _say_classes(self, event: Any) -> None:
+        if not self._showing:
+            self._said(lambda: self.draft.say_classes(_lines(event.new)))
+
+    def _say_records(self, event: Any) -> None:
+        if not self._showing and event.new is not None and event.new != self.draft.n_lower:
+            self._said(lambda: self.draft.say_records(event.new))
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    def go(self, step: int) -> None:
+        """Show a step."""
+        self.step = min(max(step, 0), len(STEPS) - 1)
+        self.title.object = f"<h2>Step {self.step + 1} of {len(STEPS)}: {STEPS[self.step]}</h2>"
+        for place, part in enumerate(self.parts):
+            part.visible = place == self.step
+        last = self.step == len(STEPS) - 1
+        self.back.disabled, self.forth.visible, self.use.visible = self.step == 0, not last, last
+        self.show()
+
+    def show(self) -> None:
+        """Show the draft in all widgets."""
+        self._showing = True
+        try:
+            self._show()
+        finally:
+            self._showing = False
+
+    def _show(self) -> None:
+        draft = self.draft
+        names = list(draft.columns)
+        self.overview.object = overview(draft)
+        if self.column.options != names:
+            chosen = self.column.value if self.column.value in names else names[0]
+            self.column.param.update(options=names, value=chosen)
+        column = draft.columns[self.column.value]
+        self.kind.value = column.kind
+        self.bounds.visible = column.kind == "numeric"
+        self.categories.visible = column.kind == "categorical"
+        self.lower.value, self.upper.value = column.lower, column.upper
+        self.categories.value = "\n".join(map(str, column.categories))
+        self.public.visible = column.kind in ("numeric", "categorical")
+        self.public.value = not column.peeked
+        every = [str(name) for name in draft.frame.columns]
+        if self.label.options != every:
+            self.label.options = every
+        self.label.value = draft.label
+        self.classes.value = "\n".join(map(str, draft.classes))
+        self.records.value = draft.n_lower
+        self.taken.object = taken_words(draft)
+        self.confirm.visible = bool(draft.taken)
+
+
+def taken_words(draft: Draft) -> str:
+    """Return what is taken from the data, or that nothing is."""
+    if not draft.taken:
+        return "<p>Nothing is taken from the data.</p>"
+    names = ", ".join(escape(name) for name in draft.taken[:12]) + (" …" if len(draft.taken) > 12 else "")
+    return f"<p>Taken from the data: {names}. Is all of it true for everybody, and public?</p>"
+
+
+def _lines(text: str | None) -> tuple[str, ...]:
+    """Return the lines of a text, each once and without spaces around it."""
+    return tuple(dict.fromkeys(line.strip() for line in (text or "").splitlines() if line.strip()))

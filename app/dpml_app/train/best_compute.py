@@ -1,0 +1,87 @@
+"""What the card of the best method reads off a standard study that ships: nothing is drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpml.studies import NeededEpsilon, best_needed, frontier, standings
+from dpml.sweep import standard_study
+from dpml_app.drawing.looks import LOOKS
+
+__all__ = ["METHODS", "RELATION", "best_at", "best_for", "method_of", "places", "setting_of"]
+
+# what ships is drawn under it
+RELATION = "add-remove"
+# a method of the map: a study by its name, and what else tells it apart
+METHODS = {
+    ("automatic", ""): "AutoClassifier",
+    ("row-bounded-naive-bayes", ""): LOOKS["row-bounded"].label,
+    ("binned-naive-bayes", ""): LOOKS["binned"].label,
+    ("moments-naive-bayes", "global"): LOOKS["global"].label,
+    ("moments-naive-bayes", "smooth"): LOOKS["smooth"].label,
+    ("logistic-regression", "objective"): LOOKS["objective"].label,
+    ("logistic-regression", "output"): LOOKS["output"].label,
+    ("naive-bayes", "count"): "T features, counts",
+    ("naive-bayes", "mutual_information"): "T features, information",
+    ("naive-bayes", ""): "Algorithm 1, thesis",
+    ("partitioned-naive-bayes", ""): LOOKS["partitioned"].label,
+}
+SYMBOLS = {"n_features": "T", "reg_lambda": "λ"}
+
+
+def method_of(row: Mapping[str, Any]) -> str:
+    """Return which method of the map a candidate is of.
+
+    Examples
+    --------
+    >>> method_of({"study": "logistic-regression", "method": "output", "score": None})
+    'Logistic, output'
+    """
+    own = [row.get(name) for name in ("method", "score")]
+    return METHODS[row["study"], next((value for value in own if isinstance(value, str)), "")]
+
+
+def setting_of(row: Mapping[str, Any]) -> str:
+    """Return a candidate's own settings in symbols.
+
+    Examples
+    --------
+    >>> setting_of({"n_features": 10.0, "reg_lambda": float("nan")})
+    'T = 10'
+    """
+    own = {symbol: row.get(name) for name, symbol in SYMBOLS.items()}
+    return ", ".join(f"{symbol} = {value:g}" for symbol, value in own.items() if value is not None and value == value)
+
+
+@lru_cache(maxsize=2)
+def _table(name: str) -> pd.DataFrame:
+    return standard_study(name).table
+
+
+def places(name: str) -> dict[str, list[Any]]:
+    """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose."""
+    found = standings(_table(name))
+    found["method"] = [method_of(row) for row in found.to_dict("records")]
+    found["setting"] = [setting_of(row) for row in found.to_dict("records")]
+    chosen = found.loc[found.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
+    order = {method: place for place, method in enumerate(METHODS.values())}
+    chosen = chosen.assign(place=chosen["method"].map(order)).sort_values(["epsilon", "place"])
+    columns = ("epsilon", "method", "setting", "mean", "se", "behind", "behind_se", "best", "equal")
+    return {column: chosen[column].tolist() for column in columns}
+
+
+def best_at(name: str) -> list[dict[str, Any]]:
+    """Return what is best at each ε, with how sure that is, a row for each."""
+    found = frontier(_table(name), rng=np.random.default_rng(0)).to_dict("records")
+    return [{**row, "method": method_of(row), "setting": setting_of(row)} for row in found]
+
+
+def best_for(name: str, target: float) -> tuple[NeededEpsilon, str]:
+    """Return which ε the best needs to reach an accuracy, and which method that is."""
+    [found] = best_needed(_table(name), target).to_dict("records")
+    return NeededEpsilon(found["epsilon"], found["low"], found["high"]), method_of(found)

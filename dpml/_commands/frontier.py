@@ -1,0 +1,65 @@
+"""The command ``python -m dpml frontier NAME|DIR``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["add_command"]
+
+
+def add_command(commands: Any, say: Callable[[str], None]) -> None:
+    """Add the command to a parser's; `say` prints a line."""
+    parser = commands.add_parser(
+        "frontier",
+        help="say which method and settings are best at each ε, or which ε an accuracy needs",
+        description="Say which method and settings are best at each ε, of a study that ships with dpml or of a sweep's "
+        "folder. All of it is a study of known data: a choice that looks at private data is a release of its own. "
+        "mean and se are of the odd draws, the choice is made on the even ones; share says how often it is the best "
+        "when the draws are resampled, equal how many candidates are within two standard errors of it.",
+    )
+    parser.add_argument("where", metavar="NAME|DIR", help="a data set whose standard study ships, or --out of a sweep")
+    parser.add_argument("--wanted", type=float, metavar="VALUE", help="which ε the best needs to reach it, as in 0.85")
+    parser.add_argument("--measure", default="accuracy", help="accuracy, or auc where the sweep has it")
+    parser.add_argument("--seed", type=int, default=0, help="of the resampling (default 0)")
+    parser.set_defaults(run=lambda arguments: _frontier(arguments, say))
+
+
+def _frontier(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+    import numpy as np
+
+    from dpml._validate import check_integer, check_number
+    from dpml.studies import best_needed, frontier
+
+    table, made = _table(arguments.where)
+    measure, seed = arguments.measure, check_integer(arguments.seed, "seed", 0)
+    if arguments.wanted is not None:
+        wanted = check_number(arguments.wanted, "wanted", 0.0, 1.0)
+        found = best_needed(table, wanted, measure=measure)
+    else:
+        found = frontier(table, measure=measure, rng=np.random.default_rng(seed))
+    asked = ("data", "relation", "target")
+    dull = [name for name in asked if name in found and found[name].nunique() == 1]
+    plain = found.drop(columns=dull).dropna(axis="columns", how="all")
+    say("; ".join([*(f"{name} {found[name].iloc[0]}" for name in dull), made]))
+    say(plain.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep=""))
+    if arguments.wanted is not None and np.isinf(found["epsilon"]).any():
+        say("inf: no ε that was tried reaches it; the method is the best at the largest")
+    return 0
+
+
+def _table(where: str) -> tuple[Any, str]:
+    """Return a table of draws, and with what it was made."""
+    from pathlib import Path
+
+    from dpml.exceptions import InvalidParameter
+    from dpml.sweep import STANDARD, standard_study, stored
+
+    if where in STANDARD:
+        found = standard_study(where)
+        versions = ", ".join(f"{name} {number}" for name, number in found.made_with.items())
+        return found.table, f"made by {found.command} with {versions}"
+    if not Path(where).is_dir():
+        raise InvalidParameter("where", where, f"one of {', '.join(STANDARD)}, or the folder of a sweep")
+    return stored(where), f"draws of {where}"

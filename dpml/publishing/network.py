@@ -1,0 +1,79 @@
+"""A graphical model as a chain of conditional tables: each attribute given some of those that are drawn before it.
+
+The model is a product of factors. Its attributes are eliminated one after another. Drawn in the opposite order, each
+depends on those alone that shared a factor with it when it was eliminated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+__all__ = ["Conditional", "chained", "expected_counts"]
+
+FloatArray = NDArray[np.float64]
+# an attribute, those that it depends on, and its probabilities with an axis for each of these and the last for it
+Conditional = tuple[int, tuple[int, ...], FloatArray]
+
+
+def chained(
+    factors: Sequence[tuple[Sequence[int], FloatArray]], order: Sequence[int], sizes: Sequence[int]
+) -> list[Conditional]:
+    """Return each attribute with its probabilities given those that it depends on, all of which come before it.
+
+    Parameters
+    ----------
+    factors : sequence of (attributes, table)
+        The logarithms of the model's factors, with an axis for each attribute. Their product need not add up to 1.
+    order : sequence of int
+        All attributes in the order of their elimination, which sets how large the tables get.
+    sizes : sequence of int
+        The number of values of each attribute.
+
+    Examples
+    --------
+    >>> joint = np.array([[0.1, 0.3], [0.4, 0.2]])
+    >>> (_, _, second), (_, given, first) = chained([((0, 1), np.log(joint))], [0, 1], [2, 2])
+    >>> second.round(3).tolist(), given, first.round(3).tolist()
+    ([0.5, 0.5], (1,), [[0.2, 0.8], [0.6, 0.4]])
+    """
+    left = [(tuple(attributes), np.asarray(table, dtype=float)) for attributes, table in factors]
+    found: list[Conditional] = []
+    for x in order:
+        near = [factor for factor in left if x in factor[0]]
+        left = [factor for factor in left if x not in factor[0]]
+        given = tuple(sorted({j for attributes, _ in near for j in attributes} - {x}))
+        axes = (*given, x)
+        table: Any = np.zeros([sizes[j] for j in axes])
+        for attributes, factor in near:
+            table = table + _with_axes(factor, attributes, axes)
+        rest = logsumexp(table, axis=-1, keepdims=True)
+        found.append((x, given, np.exp(table - rest)))
+        left.append((given, rest[..., 0]))
+    return found[::-1]
+
+
+def _with_axes(table: FloatArray, attributes: Sequence[int], axes: Sequence[int]) -> FloatArray:
+    """Return a table with its axes in the order of `axes`, and axes of length 1 for those that it lacks."""
+    kept = [j for j in axes if j in attributes]
+    turned = table.transpose([list(attributes).index(j) for j in kept])
+    return turned[tuple(slice(None) if j in attributes else None for j in axes)]
+
+
+def expected_counts(chain: Sequence[Conditional], total: float, attributes: Sequence[int]) -> FloatArray:
+    """Return the expected counts of the attributes' values among `total` records, with an axis for each.
+
+    Only the attributes and what they depend on matter: all others add up to 1.
+    """
+    wanted, used = set(attributes), []
+    for x, given, table in reversed(chain):
+        if x in wanted:
+            wanted |= set(given)
+            used.append((table, [*given, x]))
+    parts: list[Any] = [part for pair in used for part in pair]
+    counts = np.einsum(*parts, list(attributes), optimize="greedy")
+    return total * np.asarray(counts, dtype=float)

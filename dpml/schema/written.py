@@ -1,0 +1,127 @@
+"""A schema as JSON, and as YAML for people who review it before the data are used; YAML may come from anybody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from dpml._yaml import Fault, read_values, write_values
+from dpml.exceptions import InvalidParameter, InvalidSchema
+from dpml.schema.feature import Feature
+from dpml.schema.schema import Schema
+
+__all__ = ["from_json", "schema_of", "to_json", "to_yaml"]
+
+KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored")
+OF_FEATURE = tuple(f.name for f in fields(Feature))
+PLAIN = (str, int, float, bool, type(None))
+
+
+def to_json(schema: Schema) -> str:
+    """Return a schema's public facts as JSON."""
+    features = [{k: v for k, v in asdict(f).items() if v is not None and v is not False} for f in schema.features]
+    facts = {name: getattr(schema, name) for name in ("classes", "row_bound", "n_rows", "n_lower")}
+    left_out = {"ignored": schema.ignored} if schema.ignored else {}
+    return json.dumps({"features": features, **facts, **left_out}, ensure_ascii=False)
+
+
+def from_json(text: str) -> Schema:
+    """Return the schema that `to_json` wrote."""
+    facts: Mapping = json.loads(text)
+    features = []
+    for item in facts["features"]:
+        if item.get("categories") is not None:
+            item = {**item, "categories": tuple(item["categories"])}
+        features.append(Feature(**item))
+    rest: dict[str, Any] = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
+    rest["ignored"] = tuple(facts.get("ignored", ()))
+    return Schema(tuple(features), tuple(facts["classes"]), **rest)
+
+
+def to_yaml(schema: Schema) -> str:
+    """Return a schema's public facts as YAML; what is at its default is left out.
+
+    Examples
+    --------
+    >>> age = Feature("age", "numeric", lower=18, upper=90)
+    >>> print(to_yaml(Schema((age,), ("no", "yes"), n_lower=3000)), end="")
+    features:
+    - {name: age, kind: numeric, lower: 18.0, upper: 90.0}
+    classes: [no, yes]
+    n_lower: 3000
+    """
+    features = []
+    for feature in schema.features:
+        kept = {name: value for name, value in asdict(feature).items() if value is not None and value is not False}
+        features.append({name: _listed(value) for name, value in kept.items()})
+    said: dict[str, Any] = {"features": features, "classes": _listed(schema.classes)}
+    if schema.row_bound < Schema(schema.features, schema.classes).row_bound:
+        said["row_bound"] = schema.row_bound
+    if schema.n_rows is not None:
+        said["n_rows"] = schema.n_rows
+    said["n_lower"] = schema.n_lower
+    if schema.ignored:
+        said["ignored"] = list(schema.ignored)
+    return write_values(said)
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_listed(each) for each in value]
+    if not isinstance(value, PLAIN):
+        raise InvalidSchema("value in the schema", value, "text, a number or a truth value, to be written as YAML")
+    return value
+
+
+def schema_of(text: str) -> Schema:
+    """Return the schema that a text in YAML says, or raise `InvalidSchema` with what is wrong."""
+    try:
+        said = read_values(text)
+    except Fault as fault:
+        raise InvalidSchema("schema", "the text", f"YAML with the keys {', '.join(KEYS)} ({fault})") from fault
+    _check_keys("schema", said, KEYS, ("features", "classes"))
+    items = said["features"]
+    if not isinstance(items, list) or not items:
+        raise InvalidSchema("features", items, "a list with at least one feature")
+    classes, ignored = said["classes"], said.get("ignored") or []
+    for name, value in (("classes", classes), ("ignored", ignored)):
+        if not isinstance(value, list) or not all(isinstance(each, PLAIN) for each in value):
+            raise InvalidSchema(name, value, "a list of texts or numbers")
+    facts = {key: said[key] for key in ("row_bound", "n_rows", "n_lower") if said.get(key) is not None}
+    try:
+        features = tuple(_feature(item) for item in items)
+        return Schema(features, tuple(classes), ignored=tuple(ignored), **facts)
+    except InvalidSchema:
+        raise
+    except InvalidParameter as error:  # a number that is text, for example
+        raise InvalidSchema(error.name, error.value, error.allowed) from error
+
+
+def _feature(item: Any) -> Feature:
+    _check_keys("feature", item, OF_FEATURE, ("name",))
+    for key in ("categories", "levels"):
+        if item.get(key) is not None and not isinstance(item[key], list):
+            raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "a list")
+    for key in ("exhaustive", "peeked"):
+        if not isinstance(item.get(key, False), bool):
+            raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "true or false")
+    for key in ("missing", "block"):
+        if not isinstance(item.get(key), PLAIN):
+            raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "one value")
+    categories = item.get("categories") or []
+    if not all(isinstance(each, PLAIN) for each in categories):
+        raise InvalidSchema(f"categories of {item['name']!r}", categories, "texts or numbers")
+    return Feature(**{**item, **({"categories": tuple(categories)} if categories else {})})
+
+
+def _check_keys(what: str, said: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
+    if not isinstance(said, Mapping):
+        raise InvalidSchema(what, said, f"a mapping with the keys {', '.join(known)}")
+    for key in said:
+        if key not in known:
+            raise InvalidSchema(f"key of the {what}", key, f"one of {', '.join(known)}")
+    for key in needed:
+        if said.get(key) is None:
+            raise InvalidSchema(f"{key} of the {what}", None, "stated")

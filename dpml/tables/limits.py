@@ -1,0 +1,97 @@
+"""How large a table may be that somebody gives, and the checks that its columns' names pass."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from dpml._validate import check_integer, check_number
+from dpml.exceptions import TableEmpty, TableNames, TableTooLarge
+
+__all__ = ["Limits", "check_names", "check_size"]
+
+MARKUP = re.compile(r"<\s*[A-Za-z/!?]")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest table that is read. Each bound is checked before what is beyond it takes memory.
+
+    Parameters
+    ----------
+    bytes : int
+        Of the file. Default: 50 MB.
+    rows, columns, cells : int
+        Records; columns; and both multiplied.
+    field, name, line : int
+        Characters of a cell, of a column's name, and of a line of text.
+    distinct : int
+        Different texts in all columns together.
+    memory : int
+        Bytes that a Parquet file may take while it is read.
+    seconds : float
+        How long a Parquet file may take to read.
+
+    Examples
+    --------
+    >>> Limits(rows=10).rows, Limits().bytes
+    (10, 50000000)
+    """
+
+    bytes: int = 50_000_000
+    rows: int = 2_000_000
+    columns: int = 1_000
+    cells: int = 20_000_000
+    field: int = 10_000
+    name: int = 200
+    line: int = 1_000_000
+    distinct: int = 1_000_000
+    memory: int = 1 << 30
+    seconds: float = 120
+
+    def __post_init__(self):
+        for each in fields(self):
+            if each.name != "seconds":
+                check_integer(getattr(self, each.name), each.name, 1)
+        check_number(self.seconds, "seconds", 0.0, open_lower=True)
+
+
+def check_size(file: str, rows: int, columns: int, limits: Limits, *, line: int | None = None) -> None:
+    """Raise where a table has more columns, records or cells than are allowed."""
+    for what, number, most in (
+        ("columns", columns, limits.columns),
+        ("records", rows, limits.rows),
+        ("cells", rows * columns, limits.cells),
+    ):
+        if number > most:
+            raise TableTooLarge(file, f"it has more than {most:,} {what}, which is the most that is read", line=line)
+
+
+def check_names(file: str, names: Sequence[str], limits: Limits, *, line: int | None = None) -> list[str]:
+    """Return the columns' names without spaces around them, or raise what is wrong with them."""
+    if not names:
+        raise TableEmpty(file, "it has no columns", line=line)
+    seen: dict[str, int] = {}
+    for number, given in enumerate(names, 1):
+        if len(given) > limits.name:
+            cause = f"its name has {len(given):,} characters: at most {limits.name} are allowed. Is there a header?"
+            raise TableNames(file, cause, line=line, column=number)
+        name = given.strip()
+        if not name:
+            cause = "it has no name. Name it, or leave out the row numbers when the table is written (index=False)"
+            raise TableNames(file, cause, line=line, column=number)
+        if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in name):
+            cause = "its name holds characters that cannot be seen, such as a line break: they are not allowed"
+            raise TableNames(file, cause, line=line, column=number)
+        if MARKUP.search(name):
+            raise TableNames(file, f"its name {name[:60]!r} is markup, which is not allowed", line=line, column=number)
+        if name in seen:
+            cause = f"columns {seen[name]} and {number} have the same name: each needs one of its own"
+            raise TableNames(file, cause, line=line, column=name)
+        seen[name] = number
+    if all(NUMBER.fullmatch(name) for name in seen):
+        raise TableNames(file, "all names of columns are numbers: the first line must hold the names", line=line)
+    return list(seen)

@@ -1,0 +1,63 @@
+"""A Parquet file that nobody has checked, read in a process of its own that has little memory and little time.
+
+What a Parquet file says about its size need not be true, and its reader is a large program in C++. So the statements
+are checked first, and the file is then read where a lie, or a fault of the reader, ends nothing but that process.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import dpml.exceptions
+from dpml.exceptions import MissingExtra, TableTooLarge, TableUnreadable
+from dpml.tables.limits import Limits
+
+__all__ = ["FAULT", "read_parquet"]
+
+# how the process ends when it has said what is wrong
+FAULT = 3
+
+
+def read_parquet(content: bytes, name: str, limits: Limits) -> pd.DataFrame:
+    """Return the table in the bytes of a Parquet file, or raise what is wrong with it."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtra("Parquet needs the extra 'large': pip install dpml[large]")
+    command = [sys.executable, "-m", "dpml.tables.parquet_process", json.dumps({"name": name, **asdict(limits)})]
+    # the same library as here, wherever it was found
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    told: dict[str, Any] = {"env": {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}}
+    try:
+        ended = subprocess.run(command, input=content, capture_output=True, timeout=limits.seconds, **told)
+    except subprocess.TimeoutExpired as error:
+        raise TableTooLarge(name, f"it takes more than {limits.seconds:g} seconds to read") from error
+    if ended.returncode == FAULT:
+        fault = json.loads(ended.stdout)
+        raise getattr(dpml.exceptions, fault.pop("kind"))(name, **fault)
+    if ended.returncode:
+        raise TableUnreadable(name, "it is damaged, or no Parquet file: the program that read it has ended")
+    return _frame(ended.stdout)
+
+
+def _frame(stream: bytes) -> pd.DataFrame:
+    import pyarrow
+
+    table = pyarrow.ipc.open_stream(stream).read_all().unify_dictionaries()
+    columns: dict[str, Any] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pyarrow.types.is_dictionary(column.type):
+            made = column.combine_chunks()
+            codes = made.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            texts = pd.Index(made.dictionary.to_pylist(), dtype=object)
+            columns[name] = pd.Categorical.from_codes(codes, categories=texts)
+        else:
+            columns[name] = column.to_numpy()
+    return pd.DataFrame(columns)

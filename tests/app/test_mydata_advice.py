@@ -1,0 +1,42 @@
+"""Advice in words: what is best at each ε, the risk, too few records, and the next step."""
+
+import re
+
+from dpml_app.mydata.advice import EPSILONS, told
+
+from dpml.studies import Advice
+
+REST = {"se": 0.001, "candidates": 4, "guess": 0.7, "test_error": 0.01}
+
+
+def one(epsilon, mean, low, method="automatic", equal=1):
+    return Advice(epsilon=epsilon, method=method, mean=mean, low=low, high=mean + 0.01, equal=equal, **REST)
+
+
+def plain(text):
+    return re.sub(r"<[^>]+>", " ", text).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
+    found = {0.1: one(0.1, 0.72, 0.65), 0.5: one(0.5, 0.85, 0.83, "binned", 3), 2.0: one(2.0, 0.855, 0.85)}
+    said = plain(told(found))
+    assert "too few records" in said
+    assert "naive Bayes, binned counts (or 2 more)" in said
+    assert re.search(r"try\s+ε = 0\.5\s+with naive Bayes, binned counts: it is right for 85\.0 %", said)
+    assert "no ε here for more than 85.5 %" in said
+    assert "52.5 times in 100" in said
+    assert "standard error of each number is up to 1.0 %" in said
+
+
+def test_too_few_records_everywhere_is_said_with_what_helps():
+    found = {epsilon: one(epsilon, 0.7, 0.6) for epsilon in EPSILONS}
+    said = plain(told(found))
+    assert "Too few records" in said
+    assert "collect more" in said
+    assert "try" not in said
+
+
+def test_what_has_not_come_yet_is_shown_as_coming():
+    said = plain(told({0.1: one(0.1, 0.8, 0.78)}))
+    assert "Computing" in said
+    assert said.count("…") == 3

@@ -1,0 +1,134 @@
+"""What a person says of an uploaded table becomes a schema; what is taken from the data stays marked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from dpml_app.mydata.draft import Draft
+from dpml_app.mydata.words import overview, preview, status
+
+from dpml.exceptions import InvalidParameter, InvalidSchema
+from dpml.schema import Feature, Schema
+from dpml.tables import read_table
+
+EVIL = "<img src=x onerror=alert(1)>"
+CSV = b"id,age,plan,spent,left\n1,31,basic,2.5,no\n2,58,family,,yes\n3,44,basic,9,no\n4,23,,7,yes\n"
+
+
+def draft():
+    return Draft(read_table(CSV), "customers.csv")
+
+
+def test_a_proposal_marks_what_it_took_from_the_data():
+    made = draft()
+    assert made.label == "left"
+    assert made.classes == ("no", "yes")
+    assert {n: c.kind for n, c in made.columns.items()} == {
+        "id": "ignored", "age": "numeric", "plan": "categorical", "spent": "numeric",
+    }  # fmt: skip
+    assert made.taken == ["plan", "spent", "the labels", "the number of records"]
+    assert made.schema().peeked == ("plan", "spent")
+    made.confirm()
+    assert made.taken == []
+    assert made.schema().peeked == ()
+
+
+def test_what_a_person_says_is_not_peeked_and_comes_into_the_schema():
+    made = draft()
+    made.say("plan", categories=("basic", "family", "student"))
+    made.say("spent", lower=0.0, upper=100.0)
+    made.say("age", kind="ignored")
+    made.say_classes(("yes", "no", "maybe"))
+    made.say_records(3)
+    assert made.taken == []
+    schema = made.schema()
+    assert schema.feature_names == ["plan", "spent"]
+    assert schema.features[0].categories == ("basic", "family", "student")
+    assert (schema.classes, schema.n_lower, schema.ignored) == (("yes", "no", "maybe"), 3, ("id", "age"))
+    assert Schema.from_yaml(schema.to_yaml()) == schema
+
+
+def test_a_column_that_becomes_another_kind_is_proposed_from_the_data_and_marked():
+    made = draft()
+    made.say("age", kind="categorical")
+    assert made.columns["age"].categories == ("23", "31", "44", "58")
+    assert "age" in made.taken
+    made.say("id", kind="numeric")
+    assert (made.columns["id"].lower, made.columns["id"].upper) == (1.0, 4.0)
+    assert "id" in made.taken
+    made.say("plan", kind="numeric")
+    assert made.columns["plan"].told == "bounds are missing"
+    with pytest.raises(InvalidParameter, match="of 'plan'"):
+        made.schema()
+
+
+def test_another_label_takes_its_column_from_the_features_and_gives_the_old_one_back():
+    made = draft()
+    made.say("spent", lower=0.0, upper=100.0)
+    made.say_label("plan")
+    assert made.classes == ("basic", "family")
+    assert list(made.columns) == ["id", "age", "spent", "left"]
+    assert made.columns["spent"].upper == 100.0
+    made.say_label("id")
+    assert made.classes == (1, 2, 3, 4)
+    made.say_classes(("1", "2"))
+    assert made.classes == (1, 2)
+
+
+def test_what_cannot_be_is_named():
+    made = draft()
+    made.say_records(5)
+    with pytest.raises(InvalidSchema, match="number of records = 5"):
+        made.schema()
+    made = draft()
+    for name in made.columns:
+        made.say(name, kind="ignored")
+    with pytest.raises(InvalidSchema, match="all left out"):
+        made.schema()
+    made = draft()
+    made.say_classes(("no",))
+    with pytest.raises(InvalidSchema, match="classes"):
+        made.schema()
+
+
+def test_a_schema_that_was_saved_is_taken_and_one_of_another_table_is_not():
+    made = draft()
+    features = (
+        Feature("age", "numeric", lower=0, upper=99, missing=40),
+        Feature("plan", "categorical", ("basic", "x")),
+    )
+    schema = Schema(features, ("yes", "no"), n_lower=2, ignored=("id", "spent"))
+    made.take(schema)
+    assert made.schema() == schema
+    assert made.taken == []
+    other = Schema((Feature("height", "numeric", lower=0, upper=3),), ("yes", "no"))
+    with pytest.raises(InvalidSchema, match="feature = 'height'"):
+        made.take(other)
+    every = tuple(Feature(str(name)) for name in made.frame)
+    with pytest.raises(InvalidSchema, match="every column"):
+        made.take(Schema(every, ("yes", "no")))
+
+
+def test_no_text_of_the_table_is_markup():
+    frame = pd.DataFrame({"a": [EVIL, "b"] * 3, EVIL: [1, 2] * 3, "left": ["no", EVIL] * 3})
+    made = Draft(frame, EVIL)
+    for text in (overview(made), preview(frame), status(made, True), status(made, False)):
+        assert "<img" not in text
+        assert "&lt;img" in text
+
+
+def test_only_a_few_rows_and_columns_are_shown():
+    frame = pd.DataFrame(np.arange(3000).reshape(100, 30) % 7, columns=[f"column{i}" for i in range(30)])
+    shown = preview(frame)
+    assert shown.count("<tr>") == 6
+    assert "column7" in shown
+    assert "column8" not in shown
+    assert "22 more columns" in shown
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_table_of_one_class_or_of_one_record_is_proposed_too(rows):
+    made = Draft(pd.DataFrame({"age": [30, 30][:rows], "left": ["no", "no"][:rows]}), "small.csv")
+    with pytest.raises(InvalidSchema, match="classes"):
+        made.schema()
+    made.say_classes(("no", "yes"))
+    assert made.schema().classes == ("no", "yes")

@@ -1,0 +1,314 @@
+"""The page My data, driven as a browser drives it: a file in parts, three steps, then a data set of that session."""
+
+import asyncio
+import base64
+import logging
+import re
+
+import bad_uploads
+import numpy as np
+import own_tables
+import pytest
+from bokeh.document import Document
+from dpml_app import own
+from dpml_app import shell as shells
+from dpml_app.mydata.upload import Upload
+from dpml_app.shell import Shell
+from page_alone import pool_here
+from panel.io.state import set_curdoc
+
+from dpml.exceptions import TableTooLarge, TableUnreadable
+from dpml.tables import Limits, safe_csv
+
+PART = 10_000
+
+
+class Session:
+    """One session at the page, without a browser."""
+
+    def __init__(self):
+        self.loop = asyncio.new_event_loop()
+        self.doc = Document()
+        self.run(self._open)
+
+    async def _open(self):
+        self.shell = Shell()
+        self.shell.link({"page": "mydata"})
+        await self.shell.start()
+
+    @property
+    def page(self):
+        return self.shell.pages["mydata"]
+
+    def run(self, work, *arguments):
+        async def until_it_rests():
+            with set_curdoc(self.doc):
+                await work(*arguments)
+                while self.page._tasks:
+                    await asyncio.sleep(0.01)
+
+        self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), 120))
+
+    def do(self, change):
+        async def work():
+            change()
+
+        self.run(work)
+
+    def upload(self, content, name="customers.csv", control=None):
+        control = control or self.page.upload
+        parts = [content[at : at + PART] for at in range(0, max(len(content), 1), PART)]
+        for number, part in enumerate(parts):
+            message = {"serial": 1, "name": name, "size": len(content), "last": number == len(parts) - 1}
+            self.do(lambda message=message, part=part: control._handle_msg({**message, "data": encoded(part)}))
+
+    @property
+    def said(self):
+        return [text for _severity, text in self.page._messages.values()]
+
+    def use(self):
+        self.do(self.page._on_use)
+
+    def close(self):
+        self.shell.stop()
+        self.loop.close()
+
+
+def encoded(part):
+    return base64.b64encode(part).decode()
+
+
+def csv(seed=0):
+    return safe_csv(own_tables.customers(seed=seed)).encode()
+
+
+@pytest.fixture
+def session(monkeypatch):
+    pool = pool_here()
+    monkeypatch.setattr(shells, "pool", lambda: pool)
+    monkeypatch.setattr(own, "_sweep", lambda: None)
+    made = []
+
+    def new():
+        made.append(Session())
+        return made[-1]
+
+    yield new
+    for each in made:
+        each.close()
+    pool.stop()
+
+
+def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
+    one, other = session(), session()
+    with caplog.at_level(logging.DEBUG):
+        one.upload(csv())
+        assert one.said == []
+        wizard = one.page.wizard
+        assert "zanzibar-plan" in wizard.overview.object
+        for step in range(3):
+            assert wizard.step == step
+            wizard.go(step + 1)
+        one.do(wizard.draft.confirm)
+        one.use()
+    assert one.said == []
+    name = one.shell.settings.own.table.name
+    assert one.shell.settings.dataset == name
+    assert own.dataset(name).frame_schema.n_lower == 560
+    assert "The pages can show it" in one.page.status.object
+    # another session knows nothing of it
+    assert other.shell.settings.own.table is None
+    assert name not in other.shell.settings.param["dataset"].objects
+    assert other.shell.settings.assign({"dataset": name}) != []
+    assert other.page.draft is None
+    # and nothing of it is in a link or a log
+    for text in (caplog.text, one.shell.address.data["query"][0], str(one.shell.pins.data)):
+        assert not any(secret in text for secret in (*own_tables.SECRETS, name, name.removeprefix(own.PREFIX)))
+
+
+def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
+    one = session()
+    one.upload(csv())
+    assert not one.page.advice.visible
+    one.use()
+    said = one.page.advice.object
+    assert one.said == []
+    assert said.count("<th scope='row'>") == 3
+    assert "Computing" not in said
+    assert "52.5 times in 100" in said
+    assert "Next: try" in said or "Too few records" in said
+    assert not any(secret in said for secret in own_tables.SECRETS)
+    one.do(one.page.drop)
+    assert not one.page.advice.visible
+    assert one.page.advice.object == ""
+
+
+def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
+    one = session()
+    names = []
+    for seed in range(2):
+        one.upload(csv(seed))
+        one.use()
+        names.append(one.shell.settings.own.table.name)
+    assert not own.here(names[0])
+    assert own.here(names[1])
+    one.do(one.page.drop)
+    assert not own.here(names[1])
+    assert one.shell.settings.dataset == "census"
+    assert one.page.draft is None
+    one.upload(csv())
+    one.use()
+    last = one.shell.settings.own.table.name
+    one.shell.stop()
+    assert not own.here(last)
+
+
+def test_widgets_say_what_a_person_says(session):
+    one = session()
+    one.upload(csv())
+    wizard, draft = one.page.wizard, one.page.draft
+
+    def choose():
+        wizard.column.value = "plan"
+        wizard.categories.value = "basic\nzanzibar-plan\n student \n\nbasic"
+        wizard.column.value = "quokka-count"
+        wizard.lower.value, wizard.upper.value = -5.0, 50.0
+        wizard.column.value = "age"
+        wizard.public.value = False
+        wizard.classes.value = "stays\nleaves-by-sea\nreturns"
+        wizard.records.value = 300
+
+    one.do(choose)
+    assert draft.columns["plan"].categories == ("basic", "zanzibar-plan", "student")
+    assert (draft.columns["quokka-count"].lower, draft.columns["quokka-count"].upper) == (-5.0, 50.0)
+    assert draft.taken == ["age"]
+    assert draft.classes == ("stays", "leaves-by-sea", "returns")
+    assert draft.n_lower == 300
+    one.do(lambda: setattr(wizard.kind, "value", "ignored"))
+    assert draft.columns["age"].kind == "ignored"
+    one.do(lambda: setattr(wizard.records, "value", 10_000))
+    assert any("number of records = 10000" in text for text in one.said)
+    one.use()
+    assert one.shell.settings.own.table is None
+    one.do(lambda: setattr(wizard.records, "value", 700))
+    assert one.said == []
+
+
+def test_a_schema_is_saved_and_loaded(session):
+    one = session()
+    one.upload(csv())
+    one.do(lambda: one.page.draft.say("plan", categories=("basic", "zanzibar-plan", "x")))
+    one.do(one.page._show)
+    link = re.search(r'href="data:text/yaml;base64,([^"]+)"', one.page.schema_file.object)
+    text = base64.b64decode(link[1]).decode()
+    one.upload(csv(1))
+    assert one.page.draft.columns["plan"].categories == ("basic", "zanzibar-plan")
+    one.upload(text.encode(), "schema.yaml", one.page.schema_upload)
+    assert one.page.draft.columns["plan"].categories == ("basic", "zanzibar-plan", "x")
+    one.upload(b"features: [", "schema.yaml", one.page.schema_upload)
+    assert any("line 1" in said for said in one.said)
+    one.upload(b"\xff", "schema.yaml", one.page.schema_upload)
+    assert any("no text in UTF-8" in said for said in one.said)
+
+
+@pytest.mark.parametrize("number", range(0, len(bad_uploads.FAULTS), 4), ids=list(bad_uploads.FAULTS)[::4])
+def test_a_bad_file_ends_in_a_message_or_in_the_first_step(session, number):
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    one = session()
+    one.page.limits = Limits(**bad_uploads.LIMITS)
+    _kind, content, expected = bad_uploads.upload(number)
+    one.upload(content, "upload.csv")
+    if expected == {None}:
+        assert one.page.wizard is not None
+    else:
+        assert one.page.wizard is None
+        [said] = one.said
+        assert said.startswith("'upload.csv'")
+    assert one.page.bar.object == ""
+
+
+# ---- what comes from a browser is not trusted ------------------------------------------------------------------------
+
+
+def control(most=100):
+    got, faults = [], []
+    made = Upload(most=most, on_file=lambda name, content: got.append((name, content)), on_fault=faults.append)
+    return made, got, faults
+
+
+def test_parts_become_a_file_and_a_new_file_begins_anew():
+    made, got, faults = control()
+    made._handle_msg({"serial": 1, "name": "a", "size": 9, "data": encoded(b"begun"), "last": False})
+    made._handle_msg({"serial": 2, "name": "b", "size": 4, "data": encoded(b"ab"), "last": False})
+    made._handle_msg({"serial": 2, "name": "b", "size": 4, "data": encoded(b"cd"), "last": True})
+    assert got == [("b", b"abcd")]
+    assert faults == []
+    assert not made._parts
+
+
+def test_no_more_is_kept_than_is_allowed_whatever_the_browser_says_of_it():
+    made, got, faults = control()
+    made._handle_msg({"serial": 1, "name": "a", "size": 101, "data": encoded(b"x"), "last": False})
+    assert isinstance(faults[0], TableTooLarge)
+    for _ in range(30):
+        made._handle_msg({"serial": 2, "name": "a", "size": 1, "data": encoded(b"x" * 60), "last": False})
+        assert len(made._parts) <= 100
+    assert all(isinstance(fault, TableTooLarge) for fault in faults)
+    assert len(faults) == 16
+    assert got == []
+
+
+@pytest.mark.parametrize("message", [None, [], "x", {}, {"serial": "1"}, {"serial": None, "data": "x"}])
+def test_what_is_no_part_is_left_alone(message):
+    made, got, faults = control()
+    made._handle_msg(message)
+    assert got == faults == []
+
+
+def test_a_part_that_is_damaged_is_named():
+    made, got, faults = control()
+    made._handle_msg({"serial": 1, "name": 7, "size": "many", "data": "not base64!", "last": True})
+    assert isinstance(faults[0], TableUnreadable)
+    assert got == []
+
+
+@pytest.mark.parametrize(("said", "most"), [(None, 50e6), ("2.5", 2.5e6), ("x", 50e6), ("-1", 50e6), ("nan", 50e6)])
+def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most, monkeypatch):
+    monkeypatch.delenv(own.UPLOAD_MB, raising=False)
+    if said is not None:
+        monkeypatch.setenv(own.UPLOAD_MB, said)
+    assert own.most_bytes() == most
+    assert np.isfinite(own.most_bytes())
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_two_browsers_one_table(make_app, server, tmp_path):
+    """The table is uploaded in one browser, used and shown there, and the other one is offered nothing of it."""
+    from playwright.sync_api import expect
+
+    (tmp_path / "customers.csv").write_bytes(csv())
+    pages, told = [], []
+    for number in range(2):
+        page = make_app(server, width=1440, height=900).page
+        if number:  # all that the other browser is told
+            page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: told.append(str(frame))))
+        page.goto(f"{server.url}?page=mydata")
+        pages.append(page)
+    mine, theirs = pages
+    mine.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
+    for step in ("Columns", "Label"):
+        expect(mine.get_by_role("heading", name=step)).to_be_visible()
+        mine.get_by_role("button", name="Next", exact=True).click()
+    mine.get_by_role("button", name="Use this table").click()
+    mine.get_by_role("button", name="Which model pays least?").click()
+    expect(mine.get_by_role("combobox", name="Data set")).to_have_text("My table")
+    assert "own-" not in mine.url
+    theirs.get_by_role("link", name="Which model?", exact=True).click()
+    theirs.get_by_role("combobox", name="Data set").click()
+    expect(theirs.get_by_role("menuitem", name="Toy, generated")).to_be_visible()
+    expect(theirs.get_by_role("menuitem", name="My table")).to_have_count(0)
+    assert len(told) > 5
+    assert not any(secret in message for message in told for secret in (*own_tables.SECRETS, own.PREFIX))

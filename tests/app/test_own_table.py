@@ -1,0 +1,191 @@
+"""A session's table: pages of that session show it; no link, no log and no other session does; it goes with it."""
+
+import gc
+import logging
+import weakref
+
+import numpy as np
+import own_tables
+import pytest
+from dpml_app import data, link, own
+from dpml_app import shell as shells
+from dpml_app.explore import cost
+from dpml_app.settings import Shared
+from dpml_app.shell import Shell
+from dpml_app.state import Settings
+from dpml_app.work.cache import Cache
+from dpml_app.work.pool import Chunk, Loan, Pool
+from page_alone import PageAlone, pool_here
+
+from dpml.exceptions import TableTooLarge
+
+
+@pytest.fixture
+def table():
+    made = own_tables.made()
+    own.lend(made)
+    yield made
+    data.take_back(made.name)
+
+
+@pytest.fixture
+def alone():
+    page = PageAlone(pool_here())
+    yield page
+    page.close()
+    page.pool.stop()
+
+
+def lent(pool, table):
+    pool.lend(table.name, Loan(Chunk(own.keep, (table.name, table.payload)), Chunk(data.take_back, (table.name,))))
+
+
+# ---- whose it is -----------------------------------------------------------------------------------------------------
+
+
+def test_a_table_is_offered_to_its_own_session_and_to_no_other(table):
+    mine, theirs = Settings(), Settings()
+    mine.hold(table)
+    assert mine.assign({"dataset": table.name}) == []
+    assert mine.dataset == table.name
+    assert theirs.assign({"dataset": table.name}) != []
+    assert theirs.dataset == "census"
+    assert table.name not in Settings().param["dataset"].objects
+    assert table.name not in Shared.param["dataset"].objects
+    assert table.name not in Settings.allowed("dataset")
+    mine.hold(None)
+    assert mine.dataset == "census"
+    assert mine.assign({"dataset": table.name}) != []
+
+
+def test_two_tables_have_names_that_nobody_can_guess():
+    names = {own_tables.made().name for _ in range(3)}
+    assert len(names) == 3
+    assert all(len(name.removeprefix(own.PREFIX)) == 32 for name in names)
+
+
+def test_a_link_names_no_table_and_brings_none():
+    one, other = Shell(), Shell()
+    for each in (one, other):
+        each.link({})
+    one.settings.hold(own_tables.made())
+    one.settings.dataset = one.settings.own.table.name
+    one.settings.epsilon = 0.5
+    query = one.address.data["query"][0]
+    assert link.parse(query) == {"epsilon": "0.5"}
+    other._visit(query)
+    assert other.settings.dataset == "census"
+    # Back and Forward stay with the table
+    one._visit("?page=train")
+    assert own.is_own(one.settings.dataset)
+    other.settings.assign({"page": "explore"})
+    other._visit(f"?dataset={one.settings.dataset}")
+    assert not own.is_own(other.settings.dataset)
+    for each in (one, other):
+        each.stop()
+
+
+def test_a_page_that_cannot_show_it_says_so():
+    shell = Shell()
+    shell.link({})
+    shell.settings.hold(own_tables.made())
+    shell.settings.dataset = shell.settings.own.table.name
+    shell.settings.page = "noise"
+    assert own.is_own(shell.settings.dataset)
+    shell.settings.page = "publish"
+    assert shell.settings.dataset == "census"
+    assert "My table is not for this page" in str(shell.shown._messages)
+    shell.stop()
+
+
+# ---- what is computed of it ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("room", "source"), [("explore", "cost-curve"), ("train", "train-accuracy-binned")])
+def test_pages_show_it(room, source, table, alone, caplog):
+    lent(alone.pool, table)
+    with caplog.at_level(logging.DEBUG):
+        alone.enter(room, "&draws=10&n_features=5")
+        alone.page.settings.hold(table)
+        alone.act(dataset=table.name)
+        shown = alone.read(source)
+    column = "mean"
+    assert len(shown[column]) > 5
+    assert 0.6 < max(shown[column]) < 1
+    assert alone.alerts == []
+    assert "leaves-by-sea" in alone.text
+    assert own.TITLE in alone.page.controls.widgets["dataset"].options
+    assert not any(secret in caplog.text for secret in (*own_tables.SECRETS, table.name))
+    assert table.name not in alone.text
+
+
+def test_results_are_under_its_name_and_go_with_it(table):
+    cache = Cache()
+    cache.call(data.facts, table.name)
+    cache.call(data.facts, "toy")
+    assert len(cache._results) == 2
+    cache.drop(table.name)
+    assert [own.named(key) for key in cache._results] == [set()]
+    # what comes late is not kept
+    data.take_back(table.name)
+    assert cache.put(("module", "function", table.name, 0.1), np.zeros(2)) is not None
+    assert len(cache._results) == 1
+
+
+def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
+    pool = pool_here()
+    monkeypatch.setattr(shells, "pool", lambda: pool)
+    shell = Shell()
+    shell.link({})
+    made = own_tables.made()
+    own.lend(made)
+    shell.settings.hold(made)
+    key = made.name
+    watched = weakref.ref(made.data)
+    call = ("add-remove", 1.0, (0,), 10, 0)
+    pool.cache.call(data.accuracy, key, "row-bounded", *call)
+    cost.without_noise(key, "add-remove", "counts")
+    assert pool.submit(Chunk(data.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
+    assert any(key in own.named(one) for one in data._STATISTICS)
+    del made
+    shell.stop()
+    pool.stop()
+    with pytest.raises(own.NotHere, match="upload it again"):
+        data.dataset(key)
+    assert not any(key in own.named(one) for one in [*data._STATISTICS, *pool.cache._results])
+    gc.collect()
+    assert watched() is None
+
+
+def test_a_worker_is_given_the_table_once_and_drops_it():
+    """A process of its own: what is not lent it cannot compute, and what is taken back it has no more."""
+    pool = Pool(1)
+    made = own_tables.made()
+    own.lend(made)
+    name = made.name
+    chunk = Chunk(data.accuracy, (name, "published", "add-remove", 1.0, (65,), 10, 0))
+    try:
+        with pytest.raises(own.NotHere):
+            pool.submit(chunk).result(120)
+        lent(pool, made)
+        assert pool.submit(chunk).result(120).shape == (10,)
+        other = Chunk(data.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
+        assert pool.submit(other).result(120).shape == (10,)
+        assert pool._hands[0].lent == {name}
+        pool.take_back(name)
+        assert pool.cache.get(chunk.key) is None
+        assert pool.submit(Chunk(own.here, (name,))).result(120) is False
+        assert pool._hands[0].lent == set()
+    finally:
+        pool.stop()
+        data.take_back(name)
+
+
+def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
+    monkeypatch.setattr(own, "MOST_CELLS", 1000)
+    with pytest.raises(TableTooLarge, match=r"'customers\.csv'.*15,200 cells, and at most 1,000"):
+        own_tables.made()
+    monkeypatch.undo()
+    monkeypatch.setattr(own, "MOST_HELD", 1000)
+    with pytest.raises(TableTooLarge, match="as many tables as it can"):
+        own.lend(own_tables.made())

@@ -1,0 +1,83 @@
+"""The Publish page plots what the library computes, and each control changes what it should: read without a browser."""
+
+import numpy as np
+import pytest
+from dpml_app.publish import compute, words
+from dpml_app.publish.curves import RIVAL_EPSILONS
+from dpml_app.publish.one_release import look_into
+from dpml_app.publish.settings import GRIDS, SHARE_LADDER
+from dpml_app.settings import SWEEP_EPSILONS
+
+FIGURES = {
+    "table": ["publish-accuracy-table"],
+    "cells": ["publish-accuracy-cells"],
+    "linear": ["publish-accuracy-linear"],
+    "gap": ["publish-gap"],
+    "release": ["publish-grid-taken", "publish-chances-bars", "publish-cells-0"],
+    "grids": ["publish-grids-table"],
+    "shares": ["publish-shares-table"],
+    "columns": ["publish-columns-table"],
+    "records": ["publish-records-table"],
+    "rivals": ["publish-rivals-pph"],
+}
+FEW = "&dataset=toy&publish_draws=5&publish_grids=100"
+# in this order on one page: what is changed, and which figures that moves
+TABLES = {"table", "gap", "grids", "shares", "columns", "records"}
+CONTROLS = [
+    ({"epsilon": 1.25}, {"gap", "release", "grids", "shares", "columns", "records"}),
+    ({"publish_share": 0.47}, (TABLES - {"shares"}) | {"cells", "release"}),
+    ({"publish_grids": 300}, (TABLES - {"grids"}) | {"cells", "release"}),
+    ({"publish_classifier": "logistic"}, TABLES | {"rivals"}),
+    ({"seed": 1}, set(FIGURES)),
+    ({"relation": "replace-one"}, set(FIGURES)),
+    ({"publish_draws": 10}, TABLES | {"cells", "linear"}),
+]
+
+
+def figures(alone):
+    return {name: [alone.read(source) for source in sources] for name, sources in FIGURES.items()}
+
+
+def test_each_control_changes_what_it_should_and_nothing_else(alone):
+    alone.enter("publish", FEW + "&epsilon=1")
+    before, chosen = figures(alone), alone.settings
+    for change, expected in CONTROLS:
+        alone.act(**change)
+        after, now = figures(alone), alone.settings
+        assert {name for name in before if before[name] != after[name]} == expected, change
+        assert {name: now[name] for name in now if chosen[name] != now[name]} == change
+        before, chosen = after, now
+
+
+def test_plots_hold_what_the_library_computes(alone):
+    alone.enter("publish", FEW + "&epsilon=0.63&seed=2&publish_share=0.47&relation=replace-one&publish_classifier=svm")
+    key = ("toy", "replace-one")
+    table = alone.read("publish-accuracy-table")
+    assert table["epsilon"] == pytest.approx(SWEEP_EPSILONS)
+    drawn = compute.published(*key, SWEEP_EPSILONS[9], 100, 0.47, 0, "svm", 5, 2)
+    assert table["mean"][9] == pytest.approx(drawn.mean())
+    assert [table["low"][9], table["high"][9]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
+    cells = compute.cells(*key, SWEEP_EPSILONS[9], 100, 0.47, 5, 2)
+    assert alone.read("publish-accuracy-cells")["mean"][9] == pytest.approx(cells.mean())
+    linear = compute.linear(*key, SWEEP_EPSILONS[9], 5, 2)
+    assert alone.read("publish-accuracy-linear")["mean"][9] == pytest.approx(linear.mean())
+    now, true = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2), compute.on_true_table("toy", "svm")
+    gap = alone.read("publish-gap")
+    assert (gap["mean"][0], gap["true"][0]) == (pytest.approx(now.mean()), pytest.approx(true))
+    for said in (words.percent(float(now.mean())), words.percent(true), words.points(true - now.mean())):
+        assert said.replace("\N{NO-BREAK SPACE}", " ") in alone.text.replace("\N{NO-BREAK SPACE}", " ")
+    shown = look_into(*key, 0.63, 100, 0.47, 2)
+    assert alone.array("publish-chances-bars", "chance") == pytest.approx(shown["chances"])
+    assert alone.read("publish-chances-bars")["name"] == list(shown["names"])
+    assert alone.array("publish-cells-1", "noisy") == pytest.approx(shown["noisy"][:, 1])
+    assert alone.read("publish-grids-table")["x"] == list(GRIDS)
+    assert alone.read("publish-shares-table")["x"] == pytest.approx(SHARE_LADDER)
+    drawn = compute.published(*key, 0.63, 100, 0.47, 4, "svm", 5, 2)
+    columns = alone.read("publish-columns-table")
+    assert columns["mean"][columns["x"].index(4)] == pytest.approx(drawn.mean())
+    records = alone.read("publish-records-table")
+    assert records["x"] == [100, 300, 1000]
+    drawn = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2, 300)
+    assert records["mean"][1] == pytest.approx(drawn.mean())
+    rival = compute.rival("diffgen", *key, RIVAL_EPSILONS[1], 100, "svm", 5, 2)["accuracy"]
+    assert alone.read("publish-rivals-diffgen")["mean"][1] == pytest.approx(rival.mean())

@@ -1,0 +1,202 @@
+"""``python -m dpml_app``: its options, its headers, its health, its end; and the container that runs it."""
+
+import asyncio
+import json
+import logging
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.request import urlopen
+
+import pytest
+from app_server import ROOT, Server
+from bokeh.document import Document
+from bokeh.document.events import ModelChangedEvent
+from bokeh.models import ColumnDataSource
+from dpml_app import idle
+from dpml_app.serve import HEADERS, POLICY, Discreet, parser
+
+
+class Strict(Server):
+    """The same server, started by ``python -m dpml_app``."""
+
+    def command(self, port):
+        return [sys.executable, "-m", "dpml_app", "--port", str(port), "--idle-minutes", "30"]
+
+
+@pytest.fixture(scope="module")
+def strict():
+    server = Strict()
+    yield server
+    assert server.stop() < 20
+    server.process.wait()
+
+
+# ---- a server of its own ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/health", "/app", "/app?page=mydata", "/static/js/bokeh.min.js"])
+def test_every_answer_has_the_headers(strict, path):
+    with urlopen(f"http://127.0.0.1:{strict.port}{path}") as answer:
+        assert answer.status == 200
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+        assert answer.headers["Server"] is None
+
+
+def test_nothing_may_come_from_another_host():
+    allowed = {"'self'", "'none'", "'unsafe-inline'", "'unsafe-eval'", "blob:", "data:"}
+    assert {source for sources in POLICY.values() for source in sources.split()} <= allowed
+    assert POLICY["frame-ancestors"] == POLICY["object-src"] == POLICY["base-uri"] == "'none'"
+
+
+def test_it_says_whether_it_is_well(strict):
+    def check(port):
+        return subprocess.run([sys.executable, "-m", "dpml_app", "--check", "--port", str(port)], capture_output=True)
+
+    assert check(strict.port).returncode == 0
+    other = check(1)
+    assert other.returncode == 1
+    assert b"no server answers on port 1" in other.stderr
+
+
+def test_a_port_that_is_taken_is_named(strict):
+    command = [sys.executable, "-m", "dpml_app", "--port", str(strict.port)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 1
+    assert f"port {strict.port} of 127.0.0.1 cannot be used" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.browser
+def test_the_page_works_under_the_policy(make_app, strict):
+    """What the policy refuses would be an error in the browser, and the fixture refuses those."""
+    from playwright.sync_api import expect
+
+    app = make_app(strict, width=1440, height=900)
+    app.open("?page=mydata", wait=False)
+    expect(app.page.locator("section.shown input[type=file]").first).to_be_visible()
+    app.page.get_by_role("link", name="Noise", exact=True).click()
+    expect(app.page.locator("section.shown canvas").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--port", "0"], "a whole number from 1 to 65535"),
+        (["--port", "http"], "a whole number from 1 to 65535"),
+        (["--upload-mb", "-1"], "a number above 0"),
+        (["--upload-mb", "nan"], "a number above 0"),
+        (["--idle-minutes", "soon"], "a number above 0"),
+        (["--debug"], "unrecognized arguments"),
+    ],
+)
+def test_what_is_not_allowed_is_named(given, says, capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(given)
+    assert says in capsys.readouterr().err
+
+
+# ---- the log ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_log_has_nothing_that_a_browser_sent():
+    lines = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(logging.Formatter().format(record))
+    handler.addFilter(Discreet())
+    log = logging.getLogger("bokeh.server.protocol_handler")
+    log.addHandler(handler)
+    try:
+        try:
+            raise ValueError("quokka")
+        except ValueError as error:
+            log.error("error handling message\n message: %r \n error: %r", {"new": "quokka"}, error, exc_info=True)
+    finally:
+        log.removeHandler(handler)
+    assert lines == ["a message could not be handled: ValueError"]
+
+
+# ---- idle sessions ---------------------------------------------------------------------------------------------------
+
+
+class Watched:
+    """A session without a server: a document, a socket that can be closed, and what was told."""
+
+    def __init__(self, monkeypatch, seconds):
+        monkeypatch.setattr(idle, "TELLING", 0.0)
+        self.closed, self.told = [], []
+        socket = SimpleNamespace(close=lambda code, reason: self.closed.append(reason))
+        session = SimpleNamespace(_subscribed_connections=[SimpleNamespace(_socket=socket)])
+        self.doc = Document()
+        self.doc._session_context = lambda: SimpleNamespace(session=session)
+        self.idle = idle.Idle(self.doc, seconds / 60, lambda: self.told.append(len(self.closed)))
+
+
+def test_a_session_that_nobody_uses_is_told_and_then_closed(monkeypatch):
+    watched = Watched(monkeypatch, 0.2)
+    asyncio.run(asyncio.wait_for(watched.idle.watch(), 60))
+    assert watched.told == [0]
+    assert watched.closed == ["idle"]
+
+
+def test_only_what_comes_from_the_browser_is_use(monkeypatch):
+    watched = Watched(monkeypatch, 1000)
+    source = ColumnDataSource({"x": [1]})
+    watched.doc.add_root(source)
+    watched.idle.last = 0.0
+    source.data = {"x": [2]}
+    assert watched.idle.last == 0.0
+    watched.idle._on_change(ModelChangedEvent(watched.doc, source, "data", {"x": [3]}, setter=object()))
+    assert watched.idle.last > 0
+
+
+@pytest.mark.parametrize(("said", "minutes"), [(None, None), ("0", None), ("x", None), ("-1", None), ("2.5", 2.5)])
+def test_a_session_may_be_idle_for_ever_unless_the_server_was_told(said, minutes, monkeypatch):
+    monkeypatch.delenv(idle.IDLE_MINUTES, raising=False)
+    if said is not None:
+        monkeypatch.setenv(idle.IDLE_MINUTES, said)
+    assert idle.most_minutes() == minutes
+
+
+# ---- the container ---------------------------------------------------------------------------------------------------
+
+
+def steps():
+    """Return the instructions of the Dockerfile with what they say."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    return re.findall(r"^([A-Z]+) (.+)$", re.sub(r"^#.*$", "", text, flags=re.M), flags=re.M)
+
+
+def test_the_container_has_all_that_the_package_is_built_from():
+    own = [said.split()[:-1] for kind, said in steps() if kind == "COPY" and "--from" not in said]
+    copied = {name for names in own for name in names}
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    facts = project["project"]
+    needed = [*wheel["packages"], *wheel["force-include"], facts["readme"], *facts["license-files"], "pyproject.toml"]
+    assert [name for name in needed if Path(name).parts[0] not in copied] == []
+    said = " ".join(said for kind, said in steps() if kind == "RUN")
+    extras = {extra for group in re.findall(r"\[([\w,]+)\]", said) for extra in group.split(",")}
+    assert extras == {"large", "release"} <= set(facts["optional-dependencies"])
+    kept = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {line[1:] for line in kept if line.startswith("!")} == copied
+
+
+def test_the_container_starts_and_checks_the_server_as_a_user_without_rights():
+    said = dict(steps())
+    start = json.loads(said["ENTRYPOINT"]) + json.loads(said["CMD"])
+    check = json.loads(re.search(r"CMD (\[.+\])", said["HEALTHCHECK"])[1])
+    assert start[:3] == check[:3] == ["python", "-m", "dpml_app"]
+    asked = parser().parse_args(start[3:])
+    assert asked.host == "0.0.0.0"
+    assert str(asked.port) == said["EXPOSE"]
+    assert parser().parse_args(check[3:]).check
+    names = [kind for kind, _said in steps()]
+    assert said["USER"] == "dpml"
+    assert names.index("USER") < names.index("ENTRYPOINT")
+    minor = int(re.match(r"python:3\.(\d+)-slim", said["FROM"])[1])
+    assert minor >= 11

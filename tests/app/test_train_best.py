@@ -1,0 +1,104 @@
+"""The card of the best method: it shows the standard study that ships, and says what `frontier` and the others find."""
+
+import numpy as np
+import pytest
+from dpml_app.card import NOW
+from dpml_app.state import Settings
+from dpml_app.train.best import BestCard
+from dpml_app.train.best_compute import METHODS, best_at, best_for, method_of, places, setting_of
+from dpml_app.train.compute import nb_facts
+
+from dpml.studies import best_needed, frontier, needed_epsilon
+from dpml.sweep import STANDARD, standard_study
+
+
+def shown(**changes):
+    """Return the card as it is shown at some settings, and its line."""
+    settings = Settings()
+    settings.param.update(**changes)
+    values, made = settings.train_values(), BestCard()
+    facts = nb_facts(values["dataset"])
+    assert made.refusal(values, facts) == ""
+    results = {place: chunk.function(*chunk.arguments) for place, chunk in made.work(values, facts).items()}
+    made.prepare(values, facts, results)
+    return made.figure, made.readout(values, facts, results)
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_every_candidate_that_ships_is_of_a_method_of_the_map(name):
+    rows = standard_study(name).table.drop(columns=["draw", "accuracy"]).drop_duplicates().to_dict("records")
+    assert {method_of(row) for row in rows} <= set(METHODS.values())
+    named = {(row["epsilon"], method_of(row), setting_of(row)) for row in rows}
+    assert len(named) == len(rows), "two candidates have the same name"
+
+
+def test_a_cell_is_the_mean_of_the_draws_that_did_not_choose():
+    table = standard_study("toy").table
+    cells = places("toy")
+    rows = zip(*(cells[name] for name in ("epsilon", "method", "setting", "mean", "behind")), strict=True)
+    found = {(epsilon, method): rest for epsilon, method, *rest in rows}
+    assert len(found) == len(cells["mean"]) == 10 * 11
+    mine = table[(table["epsilon"] == 0.5) & (table["study"] == "naive-bayes") & (table["score"] == "count")]
+    draws = mine.pivot(index="n_features", columns="draw", values="accuracy")
+    T = draws.loc[:, ::2].mean(axis=1).idxmax()
+    setting, mean, behind = found[0.5, METHODS["naive-bayes", "count"]]
+    assert (setting, mean) == (f"T = {T:g}", pytest.approx(draws.loc[T, 1::2].mean()))
+    best = table[(table["epsilon"] == 0.5) & (table["study"] == "row-bounded-naive-bayes")].set_index("draw")
+    assert behind == pytest.approx((best["accuracy"] - draws.loc[T]).mean())
+
+
+def test_the_picture_is_the_frontier_of_the_library():
+    figure, text = shown(dataset="toy", epsilon=0.5, train_wanted=80.0)
+    found = frontier(standard_study("toy").table, rng=np.random.default_rng(0))
+    assert figure.best.data["epsilon"] == found["epsilon"].tolist()
+    assert figure.best.data["mean"] == found["mean"].tolist()
+    assert figure.best.data["share"] == found["share"].tolist()
+    # rings and dots are all that are as good, and every best cell is nothing behind
+    assert len(figure.equal.data["epsilon"]) + 10 <= found["equal"].sum()
+    behind = dict(zip(zip(figure.cells.data["epsilon"], figure.cells.data["method"], strict=True),
+                      figure.cells.data["behind"], strict=True))  # fmt: skip
+    assert [behind[key] for key in zip(found["epsilon"], figure.best.data["method"], strict=True)] == [0.0] * 10
+    assert figure.marker.location == 0.5
+    row = found[found["epsilon"] == 0.5].iloc[0]
+    assert f"{100 * row['mean']:.1f}" in text
+    assert f"{100 * row['share']:.0f}" in text
+
+
+def test_the_epsilon_for_a_wanted_accuracy_is_that_of_the_first_pages_code():
+    table = standard_study("toy").table
+    found, method = best_for("toy", 0.85)
+    [row] = best_needed(table, 0.85).to_dict("records")
+    assert found == (row["epsilon"], row["low"], row["high"])
+    assert method == METHODS["row-bounded-naive-bayes", ""]
+    # from 0.2 to 1 one method is the best, so its odd draws alone give the same number
+    mine = table[(table["study"] == "row-bounded-naive-bayes") & table["epsilon"].isin([0.2, 0.5, 1.0])]
+    draws = mine.pivot(index="epsilon", columns="draw", values="accuracy").loc[:, 1::2]
+    assert found == needed_epsilon(draws.index, draws, 0.85)
+    _figure, text = shown(dataset="toy", train_wanted=85.0)
+    assert f"ε = {found.epsilon:g}" in text
+    assert "No ε up to 10 reaches 99" in shown(dataset="toy", train_wanted=99.0)[1]
+
+
+def test_what_does_not_ship_is_refused_and_says_what_does():
+    settings = Settings()
+    settings.param.update(dataset="census", relation="replace-one")
+    values = settings.train_values()
+    assert "added or removed" in BestCard().refusal(values, {})
+    assert "census, adult" in BestCard().refusal({**values, "dataset": "skin"}, {})
+
+
+def test_the_best_at_each_epsilon_has_a_name():
+    assert [row["epsilon"] for row in best_at("census")][:2] == [0.01, 0.02]
+    assert {row["method"] for row in best_at("census")} <= set(METHODS.values())
+
+
+def test_the_page_shows_the_map_at_once(alone):
+    alone.enter("train", "&dataset=toy&draws=10&epsilon=1")
+    assert len(alone.read("train-best-cells")["mean"]) == 110
+    assert "is best" in alone.text
+    alone.act(relation="replace-one")
+    assert alone.read("train-best-cells")["mean"] == []
+    assert "added or removed" in alone.text
+    assert {place for place, _chunk in alone.page._wanted["best"].items()} == set()
+    alone.act(relation="add-remove")
+    assert {place[1] for place in alone.page._wanted["best"]} == {NOW}

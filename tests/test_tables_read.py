@@ -1,0 +1,243 @@
+"""A file that nobody has checked becomes a table, or an error that names what is wrong with it and where."""
+
+import io
+import pickle
+import tracemalloc
+
+import bad_uploads
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpml.exceptions import (
+    DataNotFound,
+    InvalidParameter,
+    InvalidTable,
+    MissingExtra,
+    TableEmpty,
+    TableNames,
+    TableRagged,
+    TableTooLarge,
+    TableUnreadable,
+)
+from dpml.tables import Limits, read_table
+
+LIMITS = Limits(**bad_uploads.LIMITS)
+WHOLE = 1000
+
+
+def read(content):
+    """Return the table and None, or None and the named error."""
+    try:
+        return read_table(content, name="upload.csv", limits=LIMITS), None
+    except InvalidTable as fault:
+        return None, fault
+
+
+def check(number):
+    """Read one bad file; it ends in one of the errors that name its fault, or in a table that holds no surprise."""
+    kind, content, expected = bad_uploads.upload(number)
+    table, fault = read(content)
+    if fault is not None:
+        assert type(fault) in expected, (number, kind, fault)
+        assert str(fault).startswith("'upload.csv'")
+        assert len(str(fault)) < 600
+        assert fault.line is None or f"line {fault.line:,}" in str(fault)
+        return
+    assert None in expected, (number, kind, table)
+    assert table.columns.is_unique
+    assert len(table) <= LIMITS.rows
+    for name in table:
+        assert isinstance(name, str)
+        column = table[name]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            assert all(isinstance(text, str) and len(text) <= LIMITS.field for text in column.cat.categories)
+        else:
+            assert column.dtype.kind in "bif"
+            assert not np.isinf(column.to_numpy(dtype=float)).any()
+
+
+@pytest.mark.parametrize("number", range(len(bad_uploads.FAULTS)), ids=list(bad_uploads.FAULTS))
+def test_a_bad_file_ends_in_an_error_that_names_its_fault_or_is_read(number):
+    if "Parquet" in bad_uploads.upload(number)[0]:
+        pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    check(number)
+
+
+@pytest.mark.long
+def test_a_thousand_bad_files_end_in_an_error_that_names_the_fault_or_are_read():
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    for number in range(WHOLE):
+        check(number)
+
+
+# ---- what is read ----------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_numbers_and_all_else_is_text():
+    table = read_table(b"n;w;f;code;mixed\n1;10;-1.5;007;3\n?; 20 ;1e3;010;x\n")
+    assert table["n"].dtype == float
+    np.testing.assert_array_equal(table["n"], [1, np.nan])
+    assert table["w"].dtype == np.int64
+    assert table["w"].tolist() == [10, 20]
+    assert table["f"].tolist() == [-1.5, 1000.0]
+    assert table["code"].tolist() == ["007", "010"]
+    assert table["mixed"].tolist() == ["3", "x"]
+
+
+def test_a_quoted_field_holds_delimiters_quotation_marks_and_lines():
+    table = read_table(b'a,b\r\n"x, ""y""\r\nz",1\r\n')
+    assert table.iloc[0].tolist() == ['x, "y"\r\nz', 1]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252", "latin-1"])
+def test_an_encoding_that_is_said_is_taken(encoding):
+    table = read_table("name,x\nZoë,1\n".encode(encoding), encoding=encoding)
+    assert table["name"][0] == "Zoë"
+
+
+@pytest.mark.parametrize("delimiter", list(",;\t|"))
+def test_the_delimiter_is_that_of_the_first_line_or_the_one_that_is_said(delimiter):
+    content = f"a{delimiter}b\n1{delimiter}2\n".encode()
+    assert read_table(content).columns.tolist() == ["a", "b"]
+    assert read_table(b"a,b|c\n1,2|3\n", delimiter="|").columns.tolist() == ["a,b", "c"]
+
+
+def test_a_table_that_pandas_writes_comes_back(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=500), "k": rng.integers(9, size=500), "t": rng.choice(["a", "b c"], 500)}
+    )
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    found = read_table(tmp_path / "table.csv")
+    np.testing.assert_array_equal(found["x"], frame["x"])
+    np.testing.assert_array_equal(found["k"], frame["k"])
+    assert found["t"].tolist() == frame["t"].tolist()
+
+
+def test_parquet_is_read_as_csv_is(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    frame = pd.DataFrame({
+        "whole": [1, 2, 3], "gap": [1.5, None, np.inf], "text": ["b", None, "a"], "flag": [True, False, True],
+        "day": pd.to_datetime(["2020-01-02", None, "2021-01-01"]), "kind": pd.Categorical(["u", "v", "u"]),
+    })  # fmt: skip
+    frame.to_parquet(tmp_path / "table.parquet")
+    found = read_table(tmp_path / "table.parquet")
+    assert found["whole"].tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(found["gap"], [1.5, np.nan, np.nan])
+    assert found["text"].cat.categories.tolist() == ["a", "b"]
+    assert found["text"].isna().tolist() == [False, True, False]
+    assert found["flag"].dtype == bool
+    assert found["day"][0].startswith("2020-01-02")
+    assert found["kind"].tolist() == ["u", "v", "u"]
+
+
+def test_progress_is_told_up_to_the_end():
+    told = []
+    read_table(b"a,b\n" + b"1,x\n" * 200_000, progress=lambda done, total: told.append((done, total)))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert len(told) > 4
+    assert told[-1] == (2 * 800_004, 2 * 800_004)
+
+
+# ---- what is wrong, and where ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "line", "column", "says"),
+    [
+        (b"a,b\n1,2\n3\n", TableRagged, 3, None, "1 field, and the table has 2 columns"),
+        (b'a,b\n1,"2\n3"\n4,5,6\n', TableRagged, 4, None, "3 fields"),
+        (b"a,b\n1,2\n\xff,3\n", TableUnreadable, 3, None, "the byte ff is no text in UTF-8"),
+        (b"a,b\n1,2\n1,\0\n", TableUnreadable, 3, None, "NUL"),
+        (b"a,b,a\n1,2,3\n", TableNames, 1, "a", "columns 1 and 3 have the same name"),
+        (b",b\n1,2\n", TableNames, 1, 1, "index=False"),
+        (b"a,<b onload=x>\n1,2\n", TableNames, 1, 2, "markup"),
+        (b"1,2\n3,4\n", TableNames, 1, None, "first line must hold the names"),
+        (b"a,b\n1," + b"x" * 501 + b"\n", TableTooLarge, 2, "b", "501 characters: at most 500"),
+        (b'a,b\n1,"x\n', TableUnreadable, 2, None, "quotation marks do not fit"),
+        (b"a,b\n,NA\n?,\n", TableEmpty, None, None, "not one value"),
+        (b"PK\x03\x04....", TableUnreadable, None, None, "zip archive or a spreadsheet"),
+    ],
+)
+def test_an_error_says_where_the_fault_is(content, kind, line, column, says):
+    with pytest.raises(kind, match=says) as raised:
+        read_table(content, limits=LIMITS)
+    assert (raised.value.line, raised.value.column) == (line, column)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), str(again), again.column) == (kind, str(raised.value), column)
+
+
+def test_what_is_given_besides_is_checked(tmp_path, monkeypatch):
+    with pytest.raises(DataNotFound, match="nowhere"):
+        read_table(tmp_path / "nowhere.csv")
+    with pytest.raises(InvalidParameter, match="encoding = 'rot13'"):
+        read_table(b"a,b\n1,2\n", encoding="rot13")
+    with pytest.raises(InvalidParameter, match="delimiter"):
+        read_table(b"a,b\n1,2\n", delimiter="a")
+    with pytest.raises(InvalidParameter, match="source"):
+        read_table(7)
+    with pytest.raises(InvalidParameter, match="binary"):
+        read_table(io.StringIO("a,b\n1,2\n"))
+    with pytest.raises(InvalidParameter, match="limits"):
+        read_table(b"a,b\n1,2\n", limits=10)
+    with pytest.raises(InvalidParameter, match="rows = 0"):
+        Limits(rows=0)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="large"):
+        read_table(b"PAR1")
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"a,b\n" + b"," * 20_000_000, b'a,b\n1,"' + b"x\n" * 10_000_000, b"a,b\n" + b"1,2,3\n" * 3_000_000],
+    ids=["one line", "one field", "wrong at once"],
+)
+def test_a_large_file_that_is_no_table_takes_little_memory(content):
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidTable):
+            read_table(content)
+        assert tracemalloc.get_traced_memory()[1] < len(content) + 80e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_of_a_file_that_is_open_no_more_is_read_than_is_allowed():
+    class Endless:
+        name, read_so_far = "endless.csv", 0
+
+        def read(self, size):
+            self.read_so_far += size
+            return b"a" * size
+
+    endless = Endless()
+    with pytest.raises(TableTooLarge, match=r"'endless\.csv'"):
+        read_table(endless, limits=LIMITS)
+    assert endless.read_so_far == LIMITS.bytes + 1
+
+
+def test_parquet_that_takes_more_memory_than_it_says_ends_its_own_process_alone():
+    """A constant column of as many records as are allowed: a few bytes in the file, and 8 for each record read."""
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    pytest.importorskip("resource", reason="this system cannot bound the memory of a process")
+    rows = 1_900_000
+    frame = pd.DataFrame({f"c{i}": np.zeros(rows) for i in range(10)})
+    written = io.BytesIO()
+    frame.to_parquet(written, compression="zstd")
+    content = written.getvalue()
+    assert len(content) < 200_000
+    with pytest.raises(TableTooLarge, match="takes more than 60,000,000 bytes to read"):
+        read_table(content, limits=Limits(memory=60_000_000))
+    assert read_table(content).shape == (rows, 10)
+
+
+def test_parquet_that_takes_too_long_is_ended():
+    pytest.importorskip("pyarrow", reason="the extra large is not installed")
+    written = io.BytesIO()
+    pd.DataFrame({"a": np.arange(1_900_000)}).to_parquet(written)
+    with pytest.raises(TableTooLarge, match=r"more than 0\.01 seconds to read"):
+        read_table(written.getvalue(), limits=Limits(seconds=0.01))
