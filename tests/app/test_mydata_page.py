@@ -172,11 +172,11 @@ def test_widgets_say_what_a_person_says(session):
         wizard.column.value = "plan"
         wizard.categories.value = "basic\nzanzibar-plan\n student \n\nbasic"
         wizard.column.value = "quokka-count"
-        wizard.lower.value, wizard.upper.value = -5.0, 50.0
+        wizard.lower.value, wizard.upper.value = "-5", "5e1"
         wizard.column.value = "age"
         wizard.public.value = False
         wizard.classes.value = "stays\nleaves-by-sea\nreturns"
-        wizard.records.value = 300
+        wizard.records.value = "300"
 
     one.do(choose)
     assert draft.columns["plan"].categories == ("basic", "zanzibar-plan", "student")
@@ -186,11 +186,19 @@ def test_widgets_say_what_a_person_says(session):
     assert draft.n_lower == 300
     one.do(lambda: setattr(wizard.kind, "value", "ignored"))
     assert draft.columns["age"].kind == "ignored"
-    one.do(lambda: setattr(wizard.records, "value", 10_000))
+    one.do(lambda: setattr(wizard.records, "value", "10,000"))
     assert any("number of records = 10000" in text for text in one.said)
     one.use()
     assert one.shell.settings.own.table is None
-    one.do(lambda: setattr(wizard.records, "value", 700))
+    for wrong in ("many", "1.5", ""):
+        one.do(lambda wrong=wrong: setattr(wizard.records, "value", wrong))
+        assert any("number of records = " in text for text in one.said), wrong
+    one.do(lambda: setattr(wizard.column, "value", "quokka-count"))
+    one.do(lambda: setattr(wizard.lower, "value", "low"))
+    assert any("of 'quokka-count'" in text or "number of records" in text for text in one.said)
+    assert draft.columns["quokka-count"].told == "bounds are missing"
+    one.do(lambda: setattr(wizard.lower, "value", "-5"))
+    one.do(lambda: setattr(wizard.records, "value", "700"))
     assert one.said == []
 
 
@@ -287,6 +295,7 @@ def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most,
 @pytest.mark.browser
 def test_two_browsers_one_table(make_app, server, tmp_path):
     """The table is uploaded in one browser, used and shown there, and the other one is offered nothing of it."""
+    from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import expect
 
     (tmp_path / "customers.csv").write_bytes(csv())
@@ -302,6 +311,9 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     for step in ("Columns", "Label"):
         expect(mine.get_by_role("heading", name=step)).to_be_visible()
         mine.get_by_role("button", name="Next", exact=True).click()
+    expect(mine.get_by_role("textbox", name="Number of records, at least")).to_have_value("800")
+    grave = [v for v in Axe().run(mine).response["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
     mine.get_by_role("button", name="Use this table").click()
     mine.get_by_role("button", name="Which model pays least?").click()
     expect(mine.get_by_role("combobox", name="Data set")).to_have_text("My table")

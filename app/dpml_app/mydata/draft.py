@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpml._validate import check_integer
 from dpml.datasets._cards import row_facts
 from dpml.exceptions import DpmlError, InvalidSchema
 from dpml.schema import Feature, Schema
@@ -30,8 +31,8 @@ class Column:
 
     name: str
     kind: str
-    lower: float | None = None
-    upper: float | None = None
+    lower: Any = None
+    upper: Any = None
     categories: tuple = ()
     peeked: bool = False
     missing: Any = None
@@ -81,7 +82,7 @@ class Draft:
         self.label = ""
         self.columns: dict[str, Column] = {}
         self.classes: tuple = ()
-        self.n_lower = 1
+        self.n_lower: Any = 1
         self.peeked: set[str] = set()
         self.row_bound: int | None = None
         self.say_label(self._likely_label())
@@ -137,7 +138,7 @@ class Draft:
         self.classes = tuple(_number(label) if numbers else label for label in classes)
         self._mark(LABEL, peeked)
 
-    def say_records(self, n_lower: int, *, peeked: bool = False) -> None:
+    def say_records(self, n_lower: Any, *, peeked: bool = False) -> None:
         """Say how many records the table has at least, as far as everybody may know."""
         self.n_lower = n_lower
         self._mark(RECORDS, peeked)
@@ -163,6 +164,7 @@ class Draft:
         kept = [column for column in self.columns.values() if column.kind != "ignored"]
         if not kept:
             raise InvalidSchema("columns", "all left out", "at least one that is used")
+        check_integer(self.n_lower, "number of records", 1)
         if self.n_lower > len(self.frame):
             raise InvalidSchema(
                 "number of records", self.n_lower, f"at most the {len(self.frame):,} records that the table has"

@@ -85,7 +85,8 @@ class Wizard:
             label="What it is", options={title: kind for kind, title in KINDS.items()}, inline=True, **WIDE
         )
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
-        self.lower, self.upper = (pmui.FloatInput(label=f"{end} bound", **look) for end in ("Lower", "Upper"))
+        # the buttons of a widget for numbers have no names that could be read out (panel-material-ui 0.16)
+        self.lower, self.upper = (pmui.TextInput(label=f"{end} bound", **look) for end in ("Lower", "Upper"))
         self.bounds = pn.Row(self.lower, self.upper, sizing_mode="stretch_width", margin=0)
         self.categories = pmui.TextAreaInput(
             label="Categories, one a line", rows=4, max_length=LONGEST_LIST, auto_grow=False, **WIDE
@@ -105,7 +106,7 @@ class Wizard:
         self.classes.param.watch(self._say_classes, "value")
 
     def _make_facts(self) -> None:
-        self.records = pmui.IntInput(label="Number of records, at least", start=1, **WIDE)
+        self.records = pmui.TextInput(label="Number of records, at least", **WIDE)
         self.taken = table_pane()
         self.confirm = pmui.Button(label="All of it is public", variant="outlined", **WIDE)
         self.records.param.watch(self._say_records, "value")
@@ -138,7 +139,7 @@ class Wizard:
             column = self.draft.columns[self.column.value]
             facts: dict[str, Any] = {"kind": self.kind.value}
             if column.kind == "numeric":
-                facts |= {"lower": self.lower.value, "upper": self.upper.value}
+                facts |= {"lower": _number(self.lower.value), "upper": _number(self.upper.value)}
             if column.kind == "categorical":
                 facts |= {"categories": _lines(self.categories.value)}
             self._said(lambda: self.draft.say(column.name, **facts))
@@ -156,8 +157,10 @@ class Wizard:
             self._said(lambda: self.draft.say_classes(_lines(event.new)))
 
     def _say_records(self, event: Any) -> None:
-        if not self._showing and event.new is not None and event.new != self.draft.n_lower:
-            self._said(lambda: self.draft.say_records(event.new))
+        said = _number(event.new)
+        if not self._showing and said != self.draft.n_lower:
+            whole = isinstance(said, float) and said.is_integer()
+            self._said(lambda: self.draft.say_records(int(said) if whole else said))
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
@@ -190,7 +193,7 @@ class Wizard:
         self.kind.value = column.kind
         self.bounds.visible = column.kind == "numeric"
         self.categories.visible = column.kind == "categorical"
-        self.lower.value, self.upper.value = column.lower, column.upper
+        self.lower.value, self.upper.value = _text(column.lower), _text(column.upper)
         self.categories.value = "\n".join(map(str, column.categories))
         self.public.visible = column.kind in ("numeric", "categorical")
         self.public.value = not column.peeked
@@ -199,7 +202,7 @@ class Wizard:
             self.label.options = every
         self.label.value = draft.label
         self.classes.value = "\n".join(map(str, draft.classes))
-        self.records.value = draft.n_lower
+        self.records.value = _text(draft.n_lower)
         self.taken.object = taken_words(draft)
         self.confirm.visible = bool(draft.taken)
 
@@ -215,3 +218,15 @@ def taken_words(draft: Draft) -> str:
 def _lines(text: str | None) -> tuple[str, ...]:
     """Return the lines of a text, each once and without spaces around it."""
     return tuple(dict.fromkeys(line.strip() for line in (text or "").splitlines() if line.strip()))
+
+
+def _number(text: str) -> Any:
+    """Return the number that a text spells, None where it is empty, and the text itself where it spells none."""
+    try:
+        return float(text.replace(",", "")) if text.strip() else None
+    except ValueError:
+        return text.strip()
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else f"{value:.12g}" if isinstance(value, (int, float)) else str(value)
