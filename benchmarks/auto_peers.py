@@ -223,7 +223,7 @@ def compare(
 
 SHIPPED_SETS = ("census", "adult", "mushrooms", "breast_cancer")
 SHIPPED_EPSILONS = (0.1, 0.5, 1.0, 3.0)
-# of each: its name on the page, what it is made with, and the relation under which its makers state ε
+# of each: its name on the page, what it is made with, and the relation under which its ε is read, from its code
 SHIPPED = {
     "DP-SGD, logistic regression": ("peer-descent", "dp-accounting", "add-remove"),
     "interpret, private EBM": ("peer-boosting", "interpret-core", "add-remove"),

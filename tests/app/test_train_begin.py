@@ -97,7 +97,7 @@ def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
 def test_a_peer_that_is_not_drawn_says_why():
     values = values_of(train_begin=PEERS)
     text = AccuracyCard().readout(values, nb_facts("census"), {("peer-descent", 0.1): {"accuracy": np.array([0.8])}})
-    assert "its ε is about replacing a record" in text
+    assert "its ε is read as one about replacing a record" in text
     assert "with δ = 1e-05" in text
     assert "dp-accounting" in text
     other = values_of(train_begin=["peer-descent"], dataset="toy")

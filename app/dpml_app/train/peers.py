@@ -1,7 +1,8 @@
 """What other projects' models reach on some data sets, measured by the project's benchmark and shipped with the app.
 
 ``python benchmarks/auto_peers.py --ship FILE`` makes the file. It says of each peer with which versions, how many draws
-and which δ it was made, and under which neighbouring relation its makers claim ε.
+and which δ it was made, and under which neighbouring relation its ε is
+read: from its code, for its makers do not all say it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def why_not(method: str, name: str, relation: str) -> str:
     if not rows(method, name):
         return f"{title}: nothing is recorded of these data"
     if relation != of:
-        return f"{title}: its ε is about {RELATION_WORDS[of]}"
+        return f"{title}: its ε is read as one about {RELATION_WORDS[of]}"
     return ""
 
 
