@@ -151,7 +151,8 @@ def test_a_value_outside_the_taxonomy_is_named_and_clipped_in_a_release():
 def test_taxonomies_of_ones_own_take_the_place_of_the_schemas():
     frame = people()
     model = PrivPfC(1e6, schema=SCHEMA, taxonomies={"age": [[70]]}, random_state=0).fit(frame, "wealth")
-    assert set(model.sample(1000).query("age >= 70")["age"]) <= set(70 + np.arange(16) / 16 * 10)
+    # one of sixteen drawn numbers is its group's lower end
+    assert {0.0, 70.0} <= set(model.sample(1000)["age"])
     with pytest.raises(InvalidTaxonomy, match="'horse'"):
         PrivPfC(1.0, schema=SCHEMA, taxonomies={"horse": [[1]]}).fit(frame, "wealth")
     with pytest.raises(InvalidTaxonomy, match="level of 'age'"):

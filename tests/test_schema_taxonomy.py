@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from dpml.datasets import TAXONOMIES, card, load, taxonomies
 from dpml.exceptions import InvalidParameter, InvalidSchema, InvalidTaxonomy
 from dpml.schema import Feature, Schema
+from dpml.schema.taxonomy import halved
 
 LETTERS = ("a", "b", "c", "d")
 TREE = [[["a", "c"], ["b", "d"]], "each"]
@@ -125,9 +127,25 @@ def test_drawn_values_lie_in_their_groups_and_all_are_drawn(feature):
 
 
 def test_drawn_numbers_begin_at_the_cut_point_and_end_below_the_next():
-    values = number([[40]]).taxonomy.draw(1, np.repeat([0, 1], 500), np.random.default_rng(0))
-    np.testing.assert_allclose(np.unique(values[:500]), np.arange(0, 40, 2.5))
-    np.testing.assert_allclose(np.unique(values[500:]), np.arange(40, 80, 2.5))
+    values = number([[40]]).taxonomy.draw(1, np.repeat([0, 1], 8000), np.random.default_rng(0))
+    for low, drawn in ((0, values[:8000]), (40, values[8000:])):
+        # 4 standard errors of the share of a sixteenth
+        assert (drawn == low).mean() == pytest.approx(1 / 16, abs=0.011)
+        assert (low <= drawn).all()
+        assert (drawn < low + 40).all()
+        # and all over the group, up to its end
+        counts = np.histogram(drawn[drawn > low], 15, (low + 2.5, low + 40))[0]
+        assert counts == pytest.approx(500, abs=100)
+    narrow = halved("x", 0.0, 5e-324).draw(0, np.zeros(50, dtype=int), np.random.default_rng(0))
+    assert (narrow == 0).all(), "below the end, whatever is rounded"
+
+
+def test_a_tree_of_drawn_numbers_cuts_at_the_end_of_a_group():
+    """Values that many records share may lie just below a cut point, as the 5,099.1 of a bank's records below 5,100."""
+    group = np.repeat([0, 1], 2000)
+    drawn = number([[40]]).taxonomy.draw(1, group, np.random.default_rng(0))
+    tree = DecisionTreeClassifier(max_depth=1).fit(drawn[:, None], group)
+    assert tree.predict([[39.5], [40.0]]).tolist() == [0, 1]
 
 
 # ---- shipped ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ __all__ = ["EACH", "HALVINGS", "Taxonomy", "grouped", "halved"]
 EACH = "each"
 # levels of the default taxonomy of a number: 2, 4, 8 and 16 bins of equal width
 HALVINGS = 4
-# how many numbers a group of numbers is drawn from
+# one of so many drawn numbers is its group's lower end
 POINTS = 16
 
 
@@ -93,16 +93,18 @@ class Taxonomy:
     def draw(self, level: int, group: NDArray[np.intp], rng: np.random.Generator) -> NDArray:
         """Return a value for each group of this level.
 
-        All categories of a group are equally likely. A number is one of `POINTS` evenly spaced ones, the group's lower
-        end first. So a tree that learns from drawn values finds a threshold below the cut point, as it must for a value
-        at the cut point, and values at the lower end, such as 0, are no outliers.
+        All categories of a group are equally likely. A number is the group's lower end for one of `POINTS` records,
+        else anywhere in it. So a tree that learns from drawn values finds a threshold just below the cut point, as it
+        must for a value at the cut point and for one close to it, and values at the lower end, such as 0, are no
+        outliers.
         """
         edges = np.append(self.firsts[level], self.n_values)
         share = rng.random(len(group))
         if self.numeric:
             bounds = np.asarray(self.values, dtype=float)[edges]
             low, high = bounds[group], bounds[group + 1]
-            return low + np.floor(POINTS * share) / POINTS * (high - low)
+            # a sum that is rounded must not reach the next group
+            return np.minimum(low + np.where(share < 1 / POINTS, 0.0, share) * (high - low), np.nextafter(high, low))
         first, last = edges[group], edges[group + 1]
         categories = np.empty(len(self.values), dtype=object)
         categories[:] = self.values
