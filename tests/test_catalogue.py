@@ -76,6 +76,7 @@ PARTS = {
     "release_objective": "LogisticRegression[objective]",
     "release_weights": "LogisticRegression",
     "attack_success": "plays against release_evaluation",
+    "advise": "compares others",
     "audit": "measures others",
     "search": "measures others",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from dpml._validate import check_choice, check_epsilon
 from dpml.auditing import AuditResult, audit
 from dpml.catalogue._references import named
 from dpml.catalogue.editable import Table, check_neighbours
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import FactWarning, InvalidParameter
 
 __all__ = ["Case", "Method", "neighbouring_tables", "table_from_rows"]
 
@@ -192,22 +193,25 @@ class Method:
         """
         epsilon = check_epsilon(epsilon)
         check_choice(relation, "relation", self.relations)
-        case = self.case(epsilon, relation) if tables is None else self.case_on(*tables, epsilon, relation)
-        if case.exact is not None and not sampled:
-            return audit(case.exact, case.data, case.neighbour, epsilon, delta=self.delta)
-        if rng is None:
-            raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
-        return audit(
-            case.sample,
-            case.data,
-            case.neighbour,
-            epsilon,
-            delta=self.delta,
-            draws=draws or case.draws,
-            rng=rng,
-            score=case.score,
-            confidence=confidence,
-        )
+        with warnings.catch_warnings():
+            # neighbours to audit with are few records, and some of them are odd on purpose
+            warnings.simplefilter("ignore", FactWarning)
+            case = self.case(epsilon, relation) if tables is None else self.case_on(*tables, epsilon, relation)
+            if case.exact is not None and not sampled:
+                return audit(case.exact, case.data, case.neighbour, epsilon, delta=self.delta)
+            if rng is None:
+                raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
+            return audit(
+                case.sample,
+                case.data,
+                case.neighbour,
+                epsilon,
+                delta=self.delta,
+                draws=draws or case.draws,
+                rng=rng,
+                score=case.score,
+                confidence=confidence,
+            )
 
 
 def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -8,6 +8,7 @@ estimator, so the wrapper's charge also pays for later releases.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from sklearn.utils import get_tags
 
 from dpml._validate import check_epsilon
 from dpml.budget import Budget
-from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate
+from dpml.exceptions import BudgetExceeded, DpmlError, FactWarning, InvalidParameter, NotPrivate
 
 __all__ = ["fit_held", "rehearse", "spending_steps"]
 
@@ -104,7 +105,10 @@ def rehearse(
         }
         step.set_params(**{name: value for name, value in facts.items() if name in known})
     try:
-        fit_held(trial, steps, *nothing, holder)
+        with warnings.catch_warnings():
+            # nobody needs to be told that an empty table has few records
+            warnings.simplefilter("ignore", FactWarning)
+            fit_held(trial, steps, *nothing, holder)
     except DpmlError:
         raise
     except Exception:  # the estimator cannot fit an empty table: the fit on the records decides

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["Conditional", "chained", "expected_counts"]
+__all__ = ["chained", "expected_counts"]
 
 FloatArray = NDArray[np.float64]
 # an attribute, those that it depends on, and its probabilities with an axis for each of these and the last for it

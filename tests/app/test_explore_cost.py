@@ -57,7 +57,7 @@ def test_without_noise_is_the_best_of_the_settings_and_has_no_noise():
     np.testing.assert_allclose(first, second, atol=1e-6)
 
 
-@pytest.mark.parametrize(("epsilon", "method"), [(0.02, "counts"), (0.5, "weights"), (6.3, "both")])
+@pytest.mark.parametrize(("epsilon", "method"), [(0.02, "counts"), (0.05, "weights"), (6.3, "both")])
 def test_the_rule_is_the_classifiers_own(epsilon, method):
     assert cost.rule("census", "add-remove", epsilon) == method
     data = load("census")

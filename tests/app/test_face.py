@@ -105,17 +105,17 @@ def test_the_marker_can_be_dragged_and_the_slider_follows(app):
     expect(app.slider("ε")).to_have_attribute("aria-valuetext", "1")
     assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-marker').location") == 1
     # one run after the other is drawn through every ε, but nothing moves for one who wants no motion
-    app.page.wait_for_function(f"{RUNS} === 31 && {HERO}.run === 1")
-    app.page.wait_for_function(f"{RUNS} === 31 && {HERO}.run === 2")
+    app.page.wait_for_function(f"{RUNS} === 31 && {COST_PLOT}.run === 1")
+    app.page.wait_for_function(f"{RUNS} === 31 && {COST_PLOT}.run === 2")
     app.page.emulate_media(reduced_motion="reduce")
     app.page.wait_for_function(f"{RUNS} === 0")
     app.page.emulate_media(reduced_motion="no-preference")
     app.page.wait_for_function(f"{RUNS} === 31")
     app.turn("noise")
     app.page.wait_for_selector("section[data-of=noise].shown")
-    run = app.page.evaluate(f"{HERO}.run")
+    run = app.page.evaluate(f"{COST_PLOT}.run")
     app.page.wait_for_timeout(2000)
-    assert app.page.evaluate(f"{HERO}.run") == run
+    assert app.page.evaluate(f"{COST_PLOT}.run") == run
     gap = app.read("cost-gap")
     place = app.read("cost-curve")["epsilon"].index(1)
     assert gap["mean"] == [app.array("cost-curve", "mean")[place]]
@@ -163,8 +163,8 @@ def test_plots_are_walked_through_once_and_new_ones_leave_the_tab_order_too(make
     page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-histogram').height === 406")
 
 
-HERO = "Bokeh.documents[0].get_model_by_name('cost')"
-RUNS = f"{HERO}.renderers.find((r) => !r.data_source.name).data_source.data.accuracy.length"
+COST_PLOT = "Bokeh.documents[0].get_model_by_name('cost')"
+RUNS = f"{COST_PLOT}.renderers.find((r) => !r.data_source.name).data_source.data.accuracy.length"
 OFFERED = """() => {
   const names = []
   const walk = (node) => {

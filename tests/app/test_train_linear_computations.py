@@ -14,7 +14,7 @@ from dpml_app.train.linear_compute import (
     public_lambda,
     rule_takes,
 )
-from dpml_app.train.methods import DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
+from dpml_app.train.methods import BEGIN, DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
 from dpml_app.train.size import SizeCard
 from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TuningCard
 from dpml_app.train.tuning_compute import candidates, costs_of, tuning_measure
@@ -108,8 +108,8 @@ def test_areas_under_the_curve():
 
 def test_a_family_has_its_own_methods():
     assert families(values_of()) == ("linear",)
-    assert set(asked(values_of())) <= set(LINEAR)
-    assert set(asked(values_of(train_family="naive-bayes"))) <= set(METHODS)
+    assert set(asked(values_of())) <= {*LINEAR, *BEGIN}
+    assert set(asked(values_of(train_family="naive-bayes"))) <= {*METHODS, *BEGIN}
     both = asked(values_of(train_family="both"))
     assert set(both) & set(METHODS)
     assert set(both) & set(LINEAR)
@@ -123,7 +123,7 @@ def test_what_cannot_be_trained_says_why():
     values = values_of(train_linear=list(LINEAR), train_shown="functional")
     assert {"functional", "genetic"} & set(chosen(values, wide)) == set()
     assert "too many columns" in WeightsCard().refusal(values, wide)
-    alone = values_of(train_linear=["functional"])
+    alone = values_of(train_linear=["functional"], train_begin=[])
     assert all("too many columns, 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
     panel = AccuracyCard()
     panel.prepare(values, wide, {})

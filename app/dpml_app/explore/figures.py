@@ -48,7 +48,7 @@ STYLES = {
     "mutual_information": LOOKS["mask-mi"],
     "logistic": LOOKS["output"],
 }
-SCORE_WORDS = {"count": "by counts", "mutual_information": "by mutual information"}
+SCORE_WORDS = {"count": "counts", "mutual_information": "mutual information"}
 SCORE_STYLES = {kind: STYLES[kind] for kind in ("count", "mutual_information")}
 
 BAND = ("epsilon", "mean", "low", "high")
@@ -330,7 +330,7 @@ class MapFigure:
         )
         legend = PlotLegend(p)
         best = mark("circle", "white", line_color="black", line_width=2)
-        legend.add("best, and as good", [stroke("black", width=2), best])
+        legend.add("best", [stroke("black", width=2), best])
         legend.add("yours", [mark("square", HERE, fill_alpha=0, line_width=3)])
         bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0 %"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)

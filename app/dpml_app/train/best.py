@@ -37,6 +37,7 @@ class BestFigure:
         )
         epsilon_axis(p)
         p.grid.visible = False
+        p.yaxis.major_label_text_font_size = "11px"  # on a phone the names take half of the width
         columns = ("left", "right", "epsilon", "method", "setting", "mean", "error", "behind")
         self.cells = empty_source("train-best-cells", *columns)
         self.equal = empty_source("train-best-equal", "epsilon", "method")
@@ -60,9 +61,9 @@ class BestFigure:
         legend = PlotLegend(p)
         legend.add("best", [mark("circle", "white", **{k: v for k, v in ring.items() if k != "fill_color"})])
         legend.add("as good", [mark("circle", "black")])
-        bar = ColorBar(color_mapper=mapper, width=14, major_label_text_font_size="13px", padding=6)
+        bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
         bar.title = "points behind"
-        p.add_layout(bar, "right")
+        p.add_layout(bar, "above")
         tips = [("method", "@method @setting"), ("ε", "@epsilon"), ("right", "@mean{0.0%} ± @error{0.0%}")]
         p.add_tools(HoverTool(renderers=[cells], tooltips=[*tips, ("points behind", "@behind{0.0}")]))
 

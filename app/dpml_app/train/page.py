@@ -35,7 +35,7 @@ class TrainPage(CardPage):
     """The page of one session."""
 
     question = "Which model pays least?"
-    lead = "Drag <b>ε</b>: left is more private. The line on top makes the fewest errors."
+    lead = "Drag <b>ε</b>: left is more private. The top line makes the fewest errors."
     settings: TrainSettings
     controls: TrainControls
     room = "train"

@@ -213,10 +213,10 @@ MUTANTS = [
         (DROPPED,),
     ),
     Mutant(
-        f"{ROOM}.classifier.AutoClassifier.fit",
+        "dpml.estimators.base.PrivateEstimator._check_records",
         "a release says what it clips",
-        'if not self.release and self.on_invalid == "clip"',
-        'if self.release or self.on_invalid == "clip"',
+        'if not release and on_invalid == "clip"',
+        'if release or on_invalid == "clip"',
         (CLIPPED,),
     ),
     Mutant(

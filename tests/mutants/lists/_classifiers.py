@@ -49,9 +49,9 @@ MUTANTS = [
         ("test_release.py::test_a_seed_is_refused",),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.bernoulli.BernoulliNB.fit",
+        "dpml.estimators.base.PrivateEstimator._check_records",
         "not clipped in a release",
-        '"clip" if self.release else self.on_invalid',
+        '"clip" if release else self.on_invalid',
         "self.on_invalid",
         ("test_release.py::test_values_are_clipped_and_records_of_no_class_dropped_whatever_on_invalid_says",),
     ),

@@ -89,8 +89,8 @@ MUTANTS = [
     Mutant(
         f"{GRID}.fitting.check_table",
         "not clipped in a release",
-        '"clip" if model.release else model.on_invalid',
-        "model.on_invalid",
+        "model._check_records(schema, X, y)",
+        "schema.check_table(X, y, model.on_invalid)",
         (f"{PUBLISHED}::test_a_value_outside_the_taxonomy_is_named_and_clipped_in_a_release",),
     ),
     Mutant(
