@@ -45,7 +45,7 @@ def test_another_family_brings_its_panels_and_controls_and_the_link_restores_the
 
 @pytest.mark.data
 def test_many_columns_and_three_classes_are_refused_in_words(app):
-    chosen = "&train_family=linear&dataset=sms&train_linear=functional&train_shown=functional"
+    chosen = "&train_family=linear&dataset=sms&train_begin=none&train_linear=functional&train_shown=functional"
     app.enter("train", chosen + QUICK, wait=False)
     answered = "Bokeh.documents?.[0]?.get_model_by_name('train-state')?.data.answers[0] > 0"
     app.page.wait_for_function(f"globalThis.Bokeh !== undefined && {answered}", timeout=120_000)
