@@ -55,7 +55,8 @@ def curve(
     levels : mapping of str to float, optional
         Horizontal lines to compare with, such as the majority class, by their names.
     names : mapping, optional
-        What the values of `by` are called; a method of the app brings its colour and marker.
+        What the values of `by` are called. A method of the app keeps its colour and marker under another name, and a
+        name that the app has brings them.
     title : str
     logx, logy : bool, optional
         Default: as the column is known to be drawn.

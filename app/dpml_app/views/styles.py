@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dpml_app.drawing.looks import LOOKS, PALETTE, Style
@@ -29,7 +30,8 @@ def styles_of(
 ) -> dict[tuple, Style]:
     """Return the style of each group of a table, whose values stand in these columns.
 
-    `names` says what a value is called; a name that the app has brings its colour and marker.
+    `names` says what a value is called. A method of the app keeps its colour and marker under another name, and a name
+    that the app has brings them.
 
     Examples
     --------
@@ -56,7 +58,12 @@ def _known(group: tuple, names: Mapping[Any, str]) -> Style | None:
     told = [value for value in group if value == value]  # NaN: a setting that the method does not have
     if len(told) != 1:
         return None
-    name = names.get(told[0], told[0])
+    own = _look(told[0])
+    name = names.get(told[0])
+    return own if name is None else _look(name) or (own and replace(own, label=name))
+
+
+def _look(name: Any) -> Style | None:
     return LOOKS.get(STUDIES.get(name, name)) or LABELS.get(name) if isinstance(name, str) else None
 
 
