@@ -32,6 +32,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms import door
 from dpml.mechanisms.secure import check_release
+from dpml.release.cells import check_spellings
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records
 from dpml.release.released import COLUMNS, Released, warn_misfits
@@ -192,8 +193,8 @@ class Plan:
         -------
         tuple of DpmlError
             `BudgetExceeded` for shares above 1, `InvalidParameter` for parts that do not fit together, `InvalidSchema`
-            for facts that were read off the data, `NotPrivate` for a method that does not hold its ε,
-            `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without OpenDP.
+            for facts that were read off the data and for values that a file cannot tell apart, `NotPrivate` for a
+            method that does not hold its ε, `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without OpenDP.
         """
         check_flag(secure, "secure")
         found: list[DpmlError] = [*self._share_problems()]
@@ -201,6 +202,7 @@ class Plan:
             names = ", ".join(self.schema.peeked[:8]) + (", ..." if len(self.schema.peeked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
             found.append(InvalidSchema("peeked", names, allowed))
+        found += check_spellings(self.schema)
         name, model = self._method
         against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
         found += against

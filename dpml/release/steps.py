@@ -22,6 +22,7 @@ from dpml.estimators import fit_held
 from dpml.evaluation import private_confusion_matrix, release_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
 from dpml.publishing import PrivPfC
+from dpml.release.cells import AsStated, needs_spelling
 from dpml.release.methods import set_up, source_of
 from dpml.release.noise import noted
 from dpml.release.records import Records, part_of
@@ -76,7 +77,8 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             # which record evaluates is no secret, so these coins need no secure source
             training, held_out = records.split(task.test_share, np.random.default_rng() if rng is None else rng)
             schema = part_of(task.schema, 1 - task.test_share)
-        steps: list[tuple[str, Any]] = []
+        # the model reads a raw table as the release did; on one of whole texts this step does nothing
+        steps: list[tuple[str, Any]] = [("spelling", AsStated(schema))] if needs_spelling(schema) else []
         X = training.X
         if "selection" in task.epsilons:
             selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)
