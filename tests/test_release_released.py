@@ -79,6 +79,11 @@ def test_a_model_after_a_selection_predicts_from_the_raw_table():
     assert model.predict(X[X.columns[::-1]]).tolist() == y.tolist()
 
 
+def test_the_model_takes_a_table_that_has_the_labels(rehearsal):
+    table = customers(50)
+    assert rehearsal.model.predict(table).tolist() == rehearsal.model.predict(without_label(table)[0]).tolist()
+
+
 def test_the_file_gives_the_same_predictions_in_another_process(released, tmp_path):
     folder = released.save(tmp_path / "out", date=DATE)
     new = without_label(customers(200, seed=5))[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -69,14 +69,14 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
     """Make all releases of a task: `rng` for study, None for secure noise."""
     done = Carried()
     facts: dict[str, Any] = {"relation": task.relation, "on_invalid": "clip", "release": secure, "random_state": rng}
-    training, held_out, schema = records, records, task.schema
+    training, held_out, schema = records, records, _without_label(task.schema, records.label)
     with warnings.catch_warnings():
         # the parts are told what fits the schema, and would warn of numbers that are private
         warnings.simplefilter("ignore", FactWarning)
         if "evaluation" in task.epsilons:
             # which record evaluates is no secret, so these coins need no secure source
             training, held_out = records.split(task.test_share, np.random.default_rng() if rng is None else rng)
-            schema = part_of(task.schema, 1 - task.test_share)
+            schema = part_of(schema, 1 - task.test_share)
         # the model reads a raw table as the release did; on one of whole texts this step does nothing
         steps: list[tuple[str, Any]] = [("spelling", AsStated(schema))] if needs_spelling(schema) else []
         X = training.X
@@ -100,6 +100,13 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             )
             done.table = made.sample(task.n_published, random_state=rng)
     return done
+
+
+def _without_label(schema: Schema, label: str) -> Schema:
+    """Return the schema that leaves out the labels' column, so that the model takes a table that has it."""
+    if label in schema.feature_names or label in schema.ignored:
+        return schema
+    return replace(schema, ignored=(*schema.ignored, label))
 
 
 def _selector(task: Task) -> TopSelector:
