@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from release_table import CANARY, SCHEMA, customers, without_label
+from sklearn.pipeline import make_pipeline
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
+from dpml.catalogue import CATALOGUE
 from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB
 from dpml.exceptions import (
     BudgetExceeded,
@@ -149,7 +151,7 @@ REFUSED = {
     ),
     "no secure noise": (Plan(BINARY, 1.0, method=LogisticRegression), NoSecureSampler, "or rehearse: secure=False"),
     "selection of no columns": (
-        Plan(SCHEMA, 1.0, shares={"selection": 0.5, "training": 0.5}), InvalidParameter, "binary in every feature",
+        Plan(SCHEMA, 1.0, shares={"selection": 0.5, "training": 0.5}), InvalidParameter, "0 for this schema",
     ),
     "too many columns": (
         Plan(BINARY, 1.0, shares={"selection": 0.5, "training": 0.5}, n_features=9), InvalidParameter, "n_features = 9",
@@ -202,6 +204,43 @@ def test_a_method_that_takes_no_epsilon_is_refused():
 
     with pytest.raises(NotPrivate, match="takes no ε"):
         Plan(SCHEMA, 1.0, method=RidgeClassifier)
+
+
+def test_a_pipeline_and_a_class_that_needs_more_are_refused():
+    from dpml.tuning import PrivateSearch
+
+    with pytest.raises(NotPrivate, match="Pipeline takes no ε"):
+        Plan(BINARY, 1.0, method=make_pipeline(BernoulliNB(1.0)))
+    with pytest.raises(InvalidParameter, match="needs ε alone"):
+        Plan(BINARY, 1.0, method=PrivateSearch)
+
+
+def test_a_relation_without_a_claim_is_refused(monkeypatch):
+    entry = replace(CATALOGUE["mixed-nb-binned"], relations=("add-remove",))
+    monkeypatch.setattr("dpml.release.methods.claims_of", lambda kind: [entry])
+    [problem] = Plan(SCHEMA, 1.0, method="MixedNB", relation="replace-one").problems(secure=False)
+    assert isinstance(problem, RelationMismatch)
+    assert "choose the relation add-remove" in str(problem)
+    assert Plan(SCHEMA, 1.0, method="MixedNB").problems(secure=False) == ()
+
+
+class TwiceTheSame(MixedNB):
+    """Charges two halves under one name."""
+
+    def fit(self, X, y):
+        for _ in range(2):
+            self.budget.spend(self.epsilon / 2, label="half")
+        model = MixedNB(self.epsilon, schema=self.schema, on_invalid="clip", random_state=0).fit(X, y)
+        self.__dict__.update({k: v for k, v in vars(model).items() if k.endswith("_") or k.startswith("_")})
+        return self
+
+
+def test_two_charges_of_one_name_are_two_charges():
+    budget, plan = Budget(1.0), Plan(SCHEMA, 1.0, method=TwiceTheSame, shares={"training": 1.0})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FactWarning)
+        plan.run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
+    assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
 
 
 def test_a_rehearsal_runs_on_peeked_facts_and_says_what_it_is():

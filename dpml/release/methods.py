@@ -43,8 +43,14 @@ def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
         if "epsilon" not in parameters:
             raise NotPrivate(f"{method.__name__} takes no ε, so nothing bounds what it learns from the records")
         kind: Any = method
-        return kind.__name__, kind(epsilon=1.0)
+        try:
+            return kind.__name__, kind(epsilon=1.0)
+        except TypeError:
+            allowed = "a class that needs ε alone; give an estimator with what it needs beyond"
+            raise InvalidParameter("method", kind.__name__, allowed) from None
     if isinstance(method, BaseEstimator):
+        if "epsilon" not in method.get_params(deep=False):
+            raise NotPrivate(f"{type(method).__name__} takes no ε, so nothing bounds what it learns from the records")
         return type(method).__name__, clone(method)
     raise InvalidParameter("method", method, "'auto', the name of a classifier, its class or an estimator")
 

@@ -198,6 +198,8 @@ class Plan:
         """
         check_flag(secure, "secure")
         found: list[DpmlError] = [*self._share_problems()]
+        unfit = self._unfit_parts()
+        found += unfit
         if secure and self.schema.peeked:
             names = ", ".join(self.schema.peeked[:8]) + (", ..." if len(self.schema.peeked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
@@ -212,7 +214,7 @@ class Plan:
             except DpmlError as error:
                 return (*found, error)
         failed = self._trial(secure)[1]
-        if failed is not None and not against:
+        if failed is not None and not (against or unfit):
             found.append(failed)
         return tuple(found)
 
@@ -224,6 +226,16 @@ class Plan:
             found.append(BudgetExceeded(f"the shares add up to {total:.6g} of ε: lower some until they add up to 1"))
         if not total:
             found.append(InvalidParameter("shares", "all 0", f"above 0 for a part: {', '.join(PARTS)}"))
+        return found
+
+    def _unfit_parts(self) -> list[DpmlError]:
+        """Return the parts that do not fit the others, or the schema."""
+        shares: Any = self.shares
+        found: list[DpmlError] = []
+        other = next((f.name for f in self.schema.features if f.kind != "binary"), None)
+        if shares["selection"] and other is not None:
+            allowed = f"0 for this schema: only columns of 0 and 1 can be selected, and {other!r} is none"
+            found.append(InvalidParameter("share of selection", shares["selection"], allowed))
         for part in ("selection", "evaluation"):
             if shares[part] and not shares["training"]:
                 allowed = f"above 0 where {part} has a share: without a model there is nothing that it serves"
@@ -349,7 +361,12 @@ def _charge(budget: Any, planned: list[dict[str, Any]], relation: str) -> None:
     if budget.relation != relation:
         told = f"the plan's ε is under {relation}, and the budget is under {budget.relation}"
         raise RelationMismatch(f"{told}: make both the same")
-    budget.spend_all({f"{row['part']}: {row['released']}": row["epsilon"] for row in planned}, relation=relation)
+    labels: dict[str, float] = {}
+    for row in planned:
+        label = f"{row['part']}: {row['released']}"
+        # two charges of one name are two charges
+        labels[label if label not in labels else f"{label} ({len(labels) + 1})"] = row["epsilon"]
+    budget.spend_all(labels, relation=relation)
 
 
 def _check_charges(planned: list[dict[str, Any]], done: Carried) -> None:
