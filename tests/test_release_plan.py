@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.catalogue import CATALOGUE
-from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB
+from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, LogisticRegression, MixedNB
 from dpml.exceptions import (
     BudgetExceeded,
     FactWarning,
@@ -27,6 +27,7 @@ from dpml.exceptions import (
 )
 from dpml.release import Plan
 from dpml.schema import Schema
+from dpml.tuning import PrivateSearch
 
 THREE = {"training": 0.6, "evaluation": 0.2, "publishing": 0.2}
 FOUR = {"selection": 0.1, "training": 0.5, "evaluation": 0.2, "publishing": 0.2}
@@ -207,8 +208,6 @@ def test_a_method_that_takes_no_epsilon_is_refused():
 
 
 def test_a_pipeline_and_a_class_that_needs_more_are_refused():
-    from dpml.tuning import PrivateSearch
-
     with pytest.raises(NotPrivate, match="Pipeline takes no ε"):
         Plan(BINARY, 1.0, method=make_pipeline(BernoulliNB(1.0)))
     with pytest.raises(InvalidParameter, match="needs ε alone"):
@@ -241,6 +240,34 @@ def test_two_charges_of_one_name_are_two_charges():
         warnings.simplefilter("ignore", FactWarning)
         plan.run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
     assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
+
+
+MANY = Schema(SCHEMA.features, ("no", "yes"), n_lower=100_000)
+WIDE = Schema.binary(70, n_lower=20_000)
+
+
+@pytest.mark.parametrize(("schema", "method"), [(MANY, "auto"), (WIDE, "auto"), (WIDE, "LinearClassifier")])
+def test_a_rehearsal_is_one_of_the_method_that_will_be_released(schema, method):
+    """Where any noise will do these choose weights, whose noise has no secure sampler.
+
+    The 500 records have no ones: a noisy look whether they have many is wrong in fewer than 1 of 10^9 draws.
+    """
+    plan = Plan(schema, 8.0, method=method, shares={"training": 1.0})
+    X = pd.DataFrame({f.name: ["basic" if f.kind == "categorical" else 0.0] * 500 for f in schema.features})
+    y = np.array(schema.classes, dtype=object)[np.arange(500) % 2]
+    rehearsed, released = (run(plan, (X, y), secure).model for secure in (False, True))
+    assert rehearsed.method_ == released.method_
+    study = {"auto": AutoClassifier, "LinearClassifier": LinearClassifier}[method](8.0, schema=schema, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FactWarning)
+        assert study.set_params(on_invalid="clip").fit(X, y).method_ != released.method_
+
+
+def test_what_a_method_holds_must_be_in_the_catalogue():
+    search = PrivateSearch(NotCharging(1.0), {"n_bins": [2, 3]}, epsilon=1.0)
+    [problem] = Plan(BINARY, 1.0, method=search).problems()
+    assert isinstance(problem, NotPrivate)
+    assert "NotCharging is not in the catalogue" in str(problem)
 
 
 def test_a_rehearsal_runs_on_peeked_facts_and_says_what_it_is():

@@ -162,7 +162,8 @@ class Plan:
         -------
         DataFrame
             One row a charge: part, released, epsilon, relation, noise, source. A part that cannot be carried out has
-            one row, whose noise says why.
+            one row, whose noise says so. The noise is that of the trial; a method whose noisy look at the records
+            chooses its way may draw another kind, which the ledger then names.
         """
         rows = list(self._trial(check_flag(secure, "secure"))[0])
         told = {row["part"] for row in rows}
