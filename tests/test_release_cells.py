@@ -61,6 +61,7 @@ def test_a_model_reads_any_spelling():
         ([True, "True", 1], (False, True), [True] * 3),
         (["nan", "inf", None, 2**80], (0, 1), ["nan", "inf", None, 2**80]),
         (["1", "a"], ("a", "b"), ["1", "a"]),
+        ([1 + 2j, np.complex64(1 + 2j)], (0, 1), [1 + 2j, np.complex64(1 + 2j)]),
     ],
 )
 def test_values_are_spelt_as_stated(cells, stated, found):

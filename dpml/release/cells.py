@@ -36,7 +36,8 @@ def _key(value: Any) -> Any:
         except ValueError:
             return value
         return number if math.isfinite(number) else value
-    return float(value) if isinstance(value, (bool, int, float, np.number, np.bool_)) else value
+    is_number = isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_))
+    return float(value) if is_number else value
 
 
 def _has_numbers(stated: Sequence) -> bool:

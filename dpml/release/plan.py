@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
@@ -325,14 +326,18 @@ class Plan:
             check_release(random_state)
         for problem in self.problems(secure):
             raise problem
-        records = read_records(self.schema, X, y)
-        planned = self._trial(secure)[0]
-        if budget is not None:
-            _charge(budget, planned, self.relation)
         rng = None if secure else as_generator(random_state)
-        if not secure:
-            warn_misfits(self.schema, records)
-        done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
+        planned = self._trial(secure)[0]
+        with warnings.catch_warnings():
+            if secure:
+                # a warning, as an exception, may tell something of a cell
+                warnings.simplefilter("ignore")
+            records = read_records(self.schema, X, y)
+            if budget is not None:
+                _charge(budget, planned, self.relation)
+            if not secure:
+                warn_misfits(self.schema, records)
+            done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
         _check_charges(planned, done)
         return Released.of(self, done, secure)
 
