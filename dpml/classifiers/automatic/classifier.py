@@ -79,7 +79,7 @@ class AutoClassifier(PrivateClassifier):
     ----------
     classes_ : ndarray of shape (C,)
         The schema's classes, present in the data or not.
-    plan_ : Plan
+    plan_ : dpml.classifiers.automatic.plan.Plan
         What the public rule chose.
     method_ : str
         The same in words: "grid and counts", "weights", "grid and weights", "words", "naive-bayes" or "objective".
