@@ -26,7 +26,7 @@ def test_a_proposal_marks_what_it_took_from_the_data():
         "id": "ignored", "age": "numeric", "plan": "categorical", "spent": "numeric",
     }  # fmt: skip
     assert made.taken == ["plan", "spent", "the labels", "the number of records"]
-    assert made.schema().peeked == ("plan", "spent")
+    assert made.schema().peeked == ("plan", "spent", "classes", "n_lower")
     made.confirm()
     assert made.taken == []
     assert made.schema().peeked == ()

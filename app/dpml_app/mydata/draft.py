@@ -23,6 +23,8 @@ KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "
 # a column of more labels is taken for no label
 MOST_CLASSES = 20
 LABEL, RECORDS = "the labels", "the number of records"
+# what the schema calls them
+FACTS = {LABEL: "classes", RECORDS: "n_lower"}
 # the category that gaps get where they are a value of their own
 GAP = "no value"
 
@@ -188,7 +190,9 @@ class Draft:
             )
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
+        marked = tuple(FACTS[fact] for fact in sorted(self.peeked))
         facts: dict[str, Any] = {"row_bound": self.row_bound, "n_lower": self.n_lower, "ignored": ignored}
+        facts["peeked_facts"] = marked
         return Schema(features, self.classes, **facts)
 
     def take(self, schema: Schema) -> None:
@@ -207,7 +211,7 @@ class Draft:
         self.classes = schema.classes
         self.n_lower = schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        self.peeked.clear()
+        self.peeked = {fact for fact, name in FACTS.items() if name in schema.peeked_facts}
 
 
 def _number(label: Any) -> Any:

@@ -77,7 +77,7 @@ class AutoClassifier(PrivateClassifier):
     ----------
     classes_ : ndarray of shape (C,)
         The schema's classes, present in the data or not.
-    plan_ : Plan
+    plan_ : dpml.classifiers.automatic.plan.Plan
         What the public rule chose.
     method_ : str
         The same in words: "grid and counts", "weights", "grid and weights", "words" or "naive-bayes".
@@ -113,6 +113,9 @@ class AutoClassifier(PrivateClassifier):
     release: bool = False
     random_state: Any = None
 
+    # set by a rehearsal: choose the method that a release would choose, and draw noise for study
+    _as_release = False
+
     def fit(self, X: Any, y: Any) -> AutoClassifier:
         """Fit to private records.
 
@@ -142,7 +145,8 @@ class AutoClassifier(PrivateClassifier):
         dense = asks_density(schema, left, n)
         if dense:
             dense, left = _is_dense(X, left, relation, noise)
-        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=self.release)
+        secure = self.release or self._as_release
+        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=secure)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
@@ -163,8 +167,9 @@ class AutoClassifier(PrivateClassifier):
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         purse = Budget(epsilon, relation=self.relation)
-        held = MixedNB(epsilon, **facts, budget=purse).fit(X, np.asarray(schema.classes)[codes])
-        self.estimator_ = held.set_params(random_state=None)
+        held = MixedNB(epsilon, **facts, budget=purse)
+        held._as_release = self._as_release
+        self.estimator_ = held.fit(X, np.asarray(schema.classes)[codes]).set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 
