@@ -43,6 +43,7 @@ ROOMS = {
     "train": ("train-state", "train-work", "true"),
     "publish": ("publish-state", "publish-work", "true"),
     "evaluate": ("evaluate-state", "evaluate-sweep-state", "true"),
+    "mydata": ("mydata-state", "mydata-work", "true"),
 }
 # what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened
 OPEN_ALL = """() => {

@@ -5,8 +5,10 @@ import base64
 import io
 import json
 import logging
+import re
 import threading
 import zipfile
+from pathlib import Path
 
 import joblib
 import own_tables
@@ -14,15 +16,19 @@ import pandas as pd
 import pytest
 from dpml_app.mydata import release as releases
 from dpml_app.mydata import release_words as words
-from dpml_app.mydata.budget_bar import BudgetBar, drawn
+from dpml_app.mydata.budget_bar import COLOURS, BudgetBar, drawn
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.page import MyDataPage
+from dpml_app.mydata.release import MODES
 from dpml_app.mydata.save import Save
 from dpml_app.mydata.shares import PARTS
+from dpml_app.shell import STYLES
 from own_session import csv
 
 from dpml.exceptions import BudgetExceeded, InvalidData, NotPrivate
 
+# the width of the widest thing that could be scrolled sideways
+SCROLL = """() => Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth)"""
 EVIL = "<img src=x onerror=alert(1)>"
 
 
@@ -90,16 +96,20 @@ def test_what_will_be_spent_on_what_is_shown_before_it_is(ready):
     one = ready()
     step = one.page.release
     say(one, epsilon=0.8)
-    one.do(lambda: step.shares._move("publishing", 0.5))
+    one.do(lambda: step.shares._move("publishing", 50))
     plan = step.plan.object
-    assert plan.count("<tr><th scope='row'>") - plan.count("<td>integer") >= 4
     for part in ("Training", "Evaluation", "Publishing"):
         assert f"<th scope='row'>{part}</th>" in plan
     assert "Selection" not in plan
     assert "<b>0.8</b>" in plan
     assert "add or remove one record" in plan
     assert step.budget is None
-    assert "<b>0</b> of ε = 1 spent" in step.spent.object
+    assert step.spent.object == ""
+    # each charge stands behind it, and they add up
+    charges = plan.partition("aria-label='Charges'")[2]
+    each = [float(epsilon) for epsilon in re.findall(r"<td>([\d.]+)</td></tr>", charges)]
+    assert len(each) >= 5
+    assert sum(each) == pytest.approx(0.8, rel=0.01)
 
 
 def test_nothing_is_released_while_something_is_in_the_way(ready):
@@ -114,18 +124,18 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     assert "Nothing is in the way" in step.problems.object
     assert not step.button.disabled
     say(one, sure=False)
-    assert "You have not said" in step.problems.object
+    assert "Read the facts, then tick the box" in step.problems.object
     one.do(step.start)
     say(one, sure=True, epsilon=2.0)
     assert "ε = 2 is more than the 1 that is left. <b>Choose a smaller ε" in step.problems.object
     one.do(step.start)
     say(one, epsilon=0.5)
     one.do(lambda: setattr(step.shares.locks["selection"], "value", False))
-    one.do(lambda: step.shares._move("selection", 0.3))
+    one.do(lambda: step.shares._move("selection", 30))
     assert "Selection can choose only among columns of 0 and 1. <b>Move Selection to 0" in step.problems.object
     one.do(step.start)
-    one.do(lambda: step.shares._move("selection", 0.0))
-    one.do(lambda: step.shares._move("training", 0.0))
+    one.do(lambda: step.shares._move("selection", 0))
+    one.do(lambda: step.shares._move("training", 0))
     assert "without a model" in step.problems.object
     one.do(step.start)
     assert step.budget is None
@@ -200,7 +210,7 @@ def test_it_runs_once_however_often_its_button_is_pressed_and_nothing_waits_for_
         # the loop is free: other settings are taken, and clicks as well
         step.button.disabled = False
         step.button.param.trigger("clicks")
-        step.shares._move("training", 0.3)
+        step.shares._move("training", 30)
         assert "progress" in step.bar.object
         assert one.page.working.data["running"] == [True]
         go_on.set()
@@ -218,6 +228,10 @@ def test_a_second_release_adds_up_and_what_is_too_much_is_refused(ready):
     release(one)
     assert not step.sure.value
     assert step.total.disabled
+    # its files are shown, and another one is asked for
+    assert (step.before.visible, step.after.visible) == (False, True)
+    one.do(lambda: step.again.param.trigger("clicks"))
+    assert (step.before.visible, step.after.visible) == (True, False)
     # the total of a session is what it was when the first release was made
     say(one, epsilon=0.4, total=10.0)
     release(one)
@@ -282,7 +296,7 @@ def test_another_session_sees_nothing_of_it_and_nothing_is_in_a_link_or_a_log(re
         other.do(other.page.draft.confirm)
         other.use()
         other.do(other.page.release.enter)
-    assert "<b>0</b> of ε = 1 spent" in other.page.release.spent.object
+    assert other.page.release.spent.object == ""
     assert other.page.release.files.names == []
     assert other.page.release.done == []
     name = one.shell.settings.own.table.name
@@ -399,18 +413,18 @@ def total(bar):
 def test_sliders_move_each_other_and_locked_ones_stay():
     changes = []
     bar = BudgetBar(0.5, lambda: changes.append(total(bar)))
-    bar.sliders["training"].value = 0.7
-    assert bar.sliders["selection"].value == pytest.approx(0.1)
-    assert bar.sliders["publishing"].value == pytest.approx(0.15)
+    bar.sliders["training"].value = 70
+    assert bar.sliders["selection"].value == pytest.approx(10)
+    assert bar.sliders["publishing"].value == pytest.approx(10)
     bar.locks["training"].value = True
     assert bar.sliders["training"].disabled
-    bar.sliders["selection"].value = 0.9
+    bar.sliders["selection"].value = 90
     # there is no more room, and the slider says so
-    assert bar.sliders["selection"].value == pytest.approx(0.3)
-    assert bar.shares["training"] == 0.7
+    assert bar.sliders["selection"].value == pytest.approx(30)
+    assert bar.shares["training"] == pytest.approx(0.7)
     assert bar.shares["publishing"] == 0.0
-    bar.sliders["training"].value = 0.1
-    assert bar.sliders["training"].value == 0.7
+    bar.sliders["training"].value = 10
+    assert bar.sliders["training"].value == pytest.approx(70)
     bar.locks["publishing"].value = bar.locks["evaluation"].value = True
     assert all(slider.disabled for slider in bar.sliders.values())
     assert changes == pytest.approx([1.0] * len(changes))
@@ -475,12 +489,122 @@ def test_no_text_of_the_table_is_markup():
 def test_a_part_that_is_left_out_has_no_file(ready):
     one = ready()
     step = one.page.release
-    one.do(lambda: step.shares._move("publishing", 0.0))
+    one.do(lambda: step.shares._move("publishing", 0))
     release(one)
     [made] = step.done
     assert "release-1-table.csv" not in made.files
     assert "release-1-model.joblib" in made.files
-    one.do(lambda: step.shares._move("publishing", 1.0))
+    one.do(lambda: step.shares._move("publishing", 100))
     release(one)
     assert "release-2-table.csv" in step.done[1].files
     assert not {"release-2-model.joblib", "release-2-evaluation.json"} & set(step.done[1].files)
+
+
+# ---- colours ---------------------------------------------------------------------------------------------------------
+
+
+def luminance(colour):
+    """Return the relative luminance of WCAG 2.2."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_is_read_in_its_colour_and_seen_on_both_pages(part):
+    assert contrast("#ffffff", COLOURS[part]) >= 4.5
+    for page in ("#ffffff", "#121212"):
+        assert contrast(page, COLOURS[part]) >= 3
+
+
+def test_the_strip_and_the_pages_of_both_modes_are_read_in_light_and_dark():
+    strips = re.findall(r"#mode \{\s*display: block; background: [^#;]*(#\w{6})[^#;]*(#\w{6})?", STYLES)
+    assert len(strips) == 2
+    for colour in filter(None, (colour for strip in strips for colour in strip)):
+        assert contrast("#ffffff", colour) >= 4.5
+    mixed = re.findall(r"color-mix\(in srgb, var\(--panel-background-color, #f6f8fa\) (\d+)%, (#\w{6})\)", STYLES)
+    assert len(mixed) == 2
+    for share, tint in mixed:
+        for page, written in (("#f6f8fa", "#16202c"), ("#121212", "#ffffff")):
+            assert contrast(between(page, tint, int(share) / 100), written) >= 7
+
+
+def between(one, other, share):
+    """Return the colour that has a share of one and the rest of another."""
+    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
+    """The bar is moved by keys, what is in the way is put right, and the files are saved from a page that says so."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import expect
+
+    (tmp_path / "customers.csv").write_bytes(csv())
+    app = make_app(server, width=1440, height=900)
+    page = app.page
+    app.enter("mydata", wait=False)
+    page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
+    for _step in range(2):
+        page.get_by_role("button", name="Next", exact=True).click()
+    page.get_by_role("button", name="All of it is public").click()
+    expect(page.get_by_role("button", name="All of it is public")).to_have_count(0)
+    page.get_by_role("button", name="Use this table").click()
+    page.get_by_role("button", name="Release something").click()
+    strip = page.locator("#mode")
+    expect(strip).to_have_text(MODES["releasing"])
+    # a part takes from those that are not locked
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "50%")
+    page.get_by_role("checkbox", name="Lock publishing").check()
+    expect(app.slider("Publishing")).to_be_disabled()
+    app.push("Training")
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "51%")
+    expect(app.slider("Evaluation")).to_have_attribute("aria-valuetext", "24%")
+    app.push("Training", "End")
+    expect(app.slider("Evaluation")).to_have_attribute("aria-valuetext", "0%")
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "75%")
+    app.push("Evaluation", "PageUp")
+    expect(app.slider("Training")).to_have_attribute("aria-valuetext", "65%")
+    expect(app.slider("Publishing")).to_have_attribute("aria-valuetext", "25%")
+    parts = page.get_by_role("list", name="Parts of ε = 0.5")
+    expect(parts).to_contain_text("Training 0.325")
+    plan = page.get_by_role("table", name="Plan")
+    expect(plan).to_contain_text("0.325")
+    button = page.get_by_role("button", name="Release", exact=True)
+    expect(button).to_be_disabled()
+    grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
+    page.get_by_role("checkbox", name="The facts above are public").check()
+    expect(button).to_be_enabled()
+    button.dblclick()
+    expect(page.get_by_text("1 release in this session")).to_be_visible()
+    for title, name in (("All files (zip)", "release-1.zip"), ("Model (joblib)", "release-1-model.joblib")):
+        for _again in range(2):
+            with page.expect_download() as kept:
+                page.get_by_role("button", name=title, exact=True).click()
+            assert kept.value.suggested_filename == name
+            content = Path(kept.value.path()).read_bytes()
+        if title.startswith("All"):
+            assert "release-1/statement.html" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+        else:
+            assert joblib.load(io.BytesIO(content)).status_ == "release"
+    # a phone: nothing is wider than it, and the strip stays
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(f"() => ({SCROLL})() <= 390")
+    expect(strip).to_be_in_viewport()
+    # the mode is of this page
+    app.turn("noise")
+    expect(strip).to_be_hidden()
+    app.turn("mydata")
+    expect(strip).to_be_visible()
+    page.get_by_role("button", name="Leave this mode").click()
+    expect(strip).to_be_hidden()

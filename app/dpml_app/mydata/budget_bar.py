@@ -12,9 +12,9 @@ import panel_material_ui as pmui
 from dpml_app.card import WHOLE, line
 from dpml_app.mydata.shares import PARTS, START, moved
 from dpml_app.text import number
-from dpml_app.widgets import DEBOUNCE, WIDE
+from dpml_app.widgets import DEBOUNCE, WIDE, words_of
 
-__all__ = ["TITLES", "BudgetBar", "drawn"]
+__all__ = ["READ", "TITLES", "BudgetBar", "drawn"]
 
 TITLES = {part: part.capitalize() for part in PARTS}
 # white is read on each of them (at least 4.9 to 1), and each is seen on a light and on a dark page (at least 3 to 1)
@@ -29,7 +29,10 @@ li::before { content: ""; display: inline-block; width: 11px; height: 11px; bord
   background: var(--part); }
 li b { font-variant-numeric: tabular-nums; }
 """
-STEP = 0.01
+# in hundredths of the whole: the keys PageUp and PageDown move a slider by ten of its units
+WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + '%'"
+# what a slider that is switched off is called must be read too
+READ = {"& .MuiFormLabel-root.Mui-disabled": {"color": "text.secondary"}}
 
 
 def drawn(epsilon: float, shares: Mapping[str, float], locked: Collection[str] = ()) -> str:
@@ -67,9 +70,9 @@ class BudgetBar:
         self.shares = dict(START)
         self._showing, self.touched = False, False
         self.picture = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 12), stylesheets=[BAR_STYLE])
-        look: dict[str, Any] = {"start": 0.0, "end": 1.0, "step": STEP, "format": "0%", **WIDE}
+        look: dict[str, Any] = {"start": 0.0, "end": WHOLE_BAR, "step": 1.0, "show_value": False, "sx": READ}
         self.sliders: dict[str, Any] = {
-            part: pmui.FloatSlider(label=title, value=self.shares[part], bar_color=COLOURS[part], **look)
+            part: pmui.FloatSlider(label=title, bar_color=COLOURS[part], format=words_of(PERCENT), **look, **WIDE)
             for part, title in TITLES.items()
         }
         self.locks = {part: pmui.Checkbox(label=f"Lock {part}", margin=(14, 12, 0, 4)) for part in PARTS}
@@ -100,7 +103,7 @@ class BudgetBar:
         if self._showing or to is None or math.isnan(to):
             return
         self.touched = True
-        self.shares = moved(self.shares, part, min(max(float(to), 0.0), 1.0), self.locked)
+        self.shares = moved(self.shares, part, min(max(float(to) / WHOLE_BAR, 0.0), 1.0), self.locked)
         self.show()
         self.changed()
 
@@ -115,7 +118,7 @@ class BudgetBar:
         try:
             for part, slider in self.sliders.items():
                 fixed = part in locked or len(locked - {part}) == len(PARTS) - 1
-                slider.param.update(value=self.shares[part], disabled=fixed)
+                slider.param.update(value=WHOLE_BAR * self.shares[part], disabled=fixed)
             self.picture.object = drawn(self.epsilon, self.shares, locked)
         finally:
             self._showing = False

@@ -34,6 +34,8 @@ __all__ = ["MyDataPage"]
 MOST_SCHEMA = 1_000_000
 # reading takes seconds, and answers must not wait for it
 READING = Threads("reading", 1)
+# on a page of another colour its own is read
+PAPER = {"backgroundColor": "background.paper"}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 
@@ -80,7 +82,7 @@ class MyDataPage(BasePage):
         self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show)
         self.to_release = pmui.Button(label="Release something", variant="outlined", **WIDE)
         self.to_release.on_click(lambda _event: self.release.enter())
-        self.from_release = pmui.Button(label="Leave this mode", variant="outlined", **WIDE)
+        self.from_release = pmui.Button(label="Leave this mode", variant="outlined", sx=PAPER, **WIDE)
         self.from_release.on_click(lambda _event: self.release.leave())
         self.steps = pn.Column(**WHOLE)
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
@@ -245,7 +247,7 @@ class MyDataPage(BasePage):
 
     def _show(self) -> None:
         held, on = self.settings.own.table is not None, self.release.on
-        self.status.object = status(self.draft, held)
+        self.status.object = status(self.draft, held, on)
         self.to_pages.visible = held and not on
         self.to_release.visible = not on and (held or bool(self.release.done))
         self.from_release.visible = on

@@ -21,7 +21,7 @@ from dpml.exceptions import DpmlError
 from dpml.schema import Schema
 from dpml_app.card import WHOLE
 from dpml_app.mydata import release_words as words
-from dpml_app.mydata.budget_bar import BudgetBar
+from dpml_app.mydata.budget_bar import READ, BudgetBar
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.mydata.save import Save
@@ -104,8 +104,10 @@ class Release:
         self.mode = ColumnDataSource({"mode": [""], "says": [""]}, name="mydata-mode")
         self.mode.js_on_change("data", CustomJS(code=SHOW_MODE))
         offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
-        self.total = pmui.DiscreteSlider(label="ε of this session, in all", options=offered, value=TOTAL, **WIDE)
-        self.epsilon = pmui.DiscreteSlider(label="ε of this release", options=offered, value=USUAL, **WIDE)
+        # the label of a control that is switched off is read all the same
+        look: dict[str, Any] = {"options": offered, "sx": READ, **WIDE}
+        self.total = pmui.DiscreteSlider(label="ε of this session, in all", value=TOTAL, **look)
+        self.epsilon = pmui.DiscreteSlider(label="ε of this release", value=USUAL, **look)
         self.shares = BudgetBar(USUAL, self.refresh)
         self.spent, self.plan, self.facts, self.problems = pane(), pane(), pane(), pane()
         self.sure = pmui.Checkbox(label="The facts above are public", **WIDE)
@@ -120,9 +122,13 @@ class Release:
         self.sure.param.watch(lambda _event: self._tell(), "value")
         self.which.param.watch(lambda _event: self._show_done(), "value")
         self.button.on_click(lambda _event: self.start())
-        parts = [self.spent, self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure]
-        below = [self.problems, self.button, self.bar, self.said, self.which, self.ledger, self.files]
-        self.whole = pn.Column(pane(f"<h2>{self.verb}</h2>"), *parts, *below, visible=False, **WHOLE)
+        self.again = pmui.Button(label=f"{self.verb} more", variant="outlined", **WIDE)
+        self.again.on_click(lambda _event: self._show_part(plan=True))
+        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure, self.problems]
+        self.before = pn.Column(*parts, self.button, self.bar, **WHOLE)
+        self.after = pn.Column(self.which, self.files, self.ledger, self.again, visible=False, **WHOLE)
+        head = pane(f"<h2>{self.verb}</h2>")
+        self.whole = pn.Column(head, self.spent, self.said, self.before, self.after, visible=False, **WHOLE)
 
     @property
     def verb(self) -> str:
@@ -136,8 +142,15 @@ class Release:
         draft = self.draft()
         if draft is not None and not self.budget and not self.shares.touched:
             self.shares.begin(selection=all(column.kind == "binary" for column in draft.columns.values()))
-        self.on, self.sure.value = True, False
+        self.on, self.sure.value, self.said.object = True, False, ""
+        self._show_part(plan=not self.done)
         self._show_mode()
+
+    def _show_part(self, *, plan: bool) -> None:
+        """Show what could be released, or the files of what was."""
+        self.before.visible, self.after.visible = plan, not plan
+        if plan:
+            self.said.object = ""
 
     def leave(self) -> None:
         """End the mode; what was spent stays spent, and the files stay until the session ends."""
@@ -201,7 +214,9 @@ class Release:
                 [("No table is in use.", "Leave this mode and upload one.")], known=True
             )
             return
-        if ready is not None:
+        if ready is None:
+            self.plan.object = self.plan.object or "<p>Planning…</p>"
+        else:
             self.plan.object = "" if ready.preview is None else words.plan(ready.preview)
         # what is peeked is said with what to do about it, below
         known = [] if ready is None else [error for error in ready.problems if getattr(error, "name", "") != "peeked"]
@@ -223,7 +238,7 @@ class Release:
             facts = f"{count} fact{'s are' if count > 1 else ' is'} taken from the data."
             found.append((facts, "Leave this mode, and state them in the last step."))
         if not self.sure.value:
-            found.append(("You have not said that the facts are public.", "Read them, then tick the box."))
+            found.append(("", "Read the facts, then tick the box."))
         if len(self.done) >= MOST_KEPT or sum(made.size for made in self.done) > MOST_BYTES:
             found.append(("This session keeps no more releases.", "Save its files, then reload the page."))
         return found
@@ -259,11 +274,11 @@ class Release:
         self.changed()
 
     async def _run(self, draft: Draft, plan: Any, budget: Budget) -> None:
-        said = ""
+        said, done = "", False
         try:
             task = RELEASING.submit(run, plan, draft.frame, draft.label, budget, self.secure, len(self.done) + 1)
             made = await asyncio.wrap_future(task)
-            said = f"<p>Done in {made.seconds:.1f} s. Look at the files before you hand them on.</p>"
+            said, done = f"<p>Done in {made.seconds:.1f} s. Look at the files before you hand them on.</p>", True
             if not self.ended:
                 self.done.append(made)
         except Exception as error:
@@ -277,6 +292,8 @@ class Release:
                     self.which.param.update(options=titles, visible=len(titles) > 1)
                     self.which.value = titles[-1] if titles else None
                     self._show_done()
+                    if done:
+                        self._show_part(plan=False)
                     self.refresh()
                     self.changed()
 

@@ -38,27 +38,28 @@ def facts(draft: Draft) -> str:
 
 
 def plan(preview: pd.DataFrame) -> str:
-    """Return what will be spent, on what, before it is: a row for each charge."""
-    rows, before, counts = "", "", preview["part"].value_counts()
-    for row in preview.itertuples(index=False):
-        # of a part with several charges, what it is stands in the first row
-        what, _, charge = str(row.released).removesuffix(")").partition(" (")
-        charge = charge.rpartition(", ")[2]
-        said = what if counts[row.part] == 1 else charge if row.part == before else f"{what}: {charge}"
-        part = "" if row.part == before else escape(str(row.part)).capitalize()
-        rows += f"<tr><th scope='row'>{part}</th><td>{escape(said)}</td><td>{number(row.epsilon)}</td></tr>"
-        before = row.part
-    noise = "".join(
-        f"<tr><th scope='row'>{escape(str(row.released))}</th><td>{escape(str(row.noise))}</td></tr>"
+    """Return what will be spent, on what, before it is: a row for each part, and behind it one for each charge."""
+    rows = ""
+    for part, charges in preview.groupby("part", sort=False):
+        # what it is, as far as the first comma; in full it stands with its charges
+        what = str(charges["released"].iloc[0]).partition(" (")[0].partition(",")[0]
+        epsilon = number(float(charges["epsilon"].sum()))
+        rows += (
+            f"<tr><th scope='row'>{escape(str(part)).capitalize()}</th><td>{escape(what)}</td><td>{epsilon}</td></tr>"
+        )
+    each = "".join(
+        f"<tr><td>{escape(str(row.released))}</td><td>{escape(str(row.noise))}</td><td>{number(row.epsilon)}</td></tr>"
         for row in preview.itertuples(index=False)
     )
     relation = " and ".join(RELATION_WORDS[each][0] for each in preview["relation"].unique())
     whole = number(float(preview["epsilon"].sum()))
     head = "<tr><th scope='col'>Part</th><th scope='col'>What will be released</th><th scope='col'>ε</th></tr>"
     last = f"<tr><th scope='row'>Together</th><td></td><td><b>{whole}</b></td></tr>"
+    heads = "".join(f"<th scope='col'>{title}</th>" for title in ("Charge", "Noise", "ε"))
     return (
         f"<table aria-label='Plan'>{head}{rows}{last}</table>"
-        f"<details><summary>Which noise?</summary><p>Neighbours: {relation}.</p><table>{noise}</table></details>"
+        f"<details><summary>Every charge, and its noise</summary><p>Neighbours: {relation}.</p>"
+        f"<table aria-label='Charges'><tr>{heads}</tr>{each}</table></details>"
     )
 
 
@@ -87,14 +88,16 @@ def against(error: BaseException) -> tuple[str, str]:
 
 def problems(found: Iterable[tuple[str, str]], *, known: bool) -> str:
     """Return what is in the way, each with what to do next; `known`: whether the plan was tried out."""
-    items = "".join(f"<li>{escape(text)} <b>{escape(step)}</b></li>" for text, step in found)
+    items = "".join(f"<li>{escape(text)}{' ' if text else ''}<b>{escape(step)}</b></li>" for text, step in found)
     if not items:
-        return "<p>Nothing is in the way.</p>" if known else "<p>Planning…</p>"
+        return "<p>Nothing is in the way.</p>" if known else ""
     return f"<ul class='problems'>{items}</ul>"
 
 
 def spent(total: float, already: float, releases: int, *, rehearsal: bool) -> str:
-    """Return what is left of a session's ε."""
+    """Return what is left of a session's ε, once something is spent."""
+    if not already and not releases:
+        return ""
     what = "rehearsals" if rehearsal else "releases"
     left = max(total - already, 0.0)
     return (
