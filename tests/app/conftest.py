@@ -6,9 +6,11 @@ import shutil
 import numpy as np
 import pytest
 from app_server import Server
-from dpml_app import link
+from dpml_app import link, own
+from dpml_app import shell as shells
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
+from own_session import Session
 from page_alone import PageAlone, pool_here
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -41,6 +43,7 @@ ROOMS = {
     "train": ("train-state", "train-work", "true"),
     "publish": ("publish-state", "publish-work", "true"),
     "evaluate": ("evaluate-state", "evaluate-sweep-state", "true"),
+    "mydata": ("mydata-state", "mydata-work", "true"),
 }
 # what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened
 OPEN_ALL = """() => {
@@ -381,3 +384,20 @@ def _servers():
     for server in servers:
         if server.process.poll() is None:
             server.stop()
+
+
+@pytest.fixture
+def session(monkeypatch):
+    pool = pool_here()
+    monkeypatch.setattr(shells, "pool", lambda: pool)
+    monkeypatch.setattr(own, "_sweep", lambda: None)
+    made = []
+
+    def new():
+        made.append(Session())
+        return made[-1]
+
+    yield new
+    for each in made:
+        each.close()
+    pool.stop()

@@ -217,6 +217,20 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     assert page.evaluate(DATA) == before
 
 
+def test_my_data_on_a_phone_with_names_and_a_bad_link(make_app, server):
+    app = make_app(server, width=390, height=844)
+    app.enter("mydata", "&epsilon=7&colour=red")
+    app.open_all()
+    page = app.page
+    expect(page.get_by_role("button", name="Remove the table")).to_be_visible()
+    assert app.widest <= 390
+    alert = page.get_by_role("alert").filter(has_text="epsilon = 7 is not allowed: it must be one of 0.01")
+    expect(alert).to_contain_text("colour: no control has this name")
+    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton", "button"):
+        expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+
+
 @pytest.mark.parametrize("name", CONTROLS)
 def test_each_control_goes_into_the_link_and_the_browser_draws_at_once(app, name):
     query, controls = CONTROLS[name]

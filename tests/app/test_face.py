@@ -8,6 +8,7 @@ from dpml_app.settings import PAGES as TITLES
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
+# those that have a picture
 PAGES = ("explore", "noise", "select", "train", "publish", "evaluate", "audit")
 # most words before "More", and most places that the Tab key stops at on the whole page
 WORDS, STOPS = 120, 42
@@ -59,15 +60,27 @@ def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_
     )
     page.wait_for_selector("section.shown .rest canvas", state="attached")
     app.page.wait_for_timeout(2500)  # tools of plots leave the tab order within a second
+    hold(page)
+    wide, high, bottom = page.evaluate(HERO)
+    assert wide >= 0.6
+    assert high >= 0.5
+    assert bottom <= 900, "no scrolling for the picture"
+
+
+def test_the_page_without_a_picture_has_one_question_few_words_and_few_stops_too(make_app, server):
+    app = make_app(server, width=1440, height=900)
+    app.enter("mydata", wait=False)
+    expect(app.page.locator("section.shown input[type=file]").first).to_be_visible()
+    hold(app.page)
+
+
+def hold(page):
+    """Hold what is true of every page: one question, few words and stops, its place among the links, and no barrier."""
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert page.get_by_role("heading", level=1).inner_text().endswith("?")
     seen = page.evaluate(SEEN)
     assert len(seen["words"]) <= WORDS, " ".join(seen["words"])
     assert len(seen["stops"]) <= STOPS, seen["stops"]
-    wide, high, bottom = page.evaluate(HERO)
-    assert wide >= 0.6
-    assert high >= 0.5
-    assert bottom <= 900, "no scrolling for the picture"
     links = [link.inner_text() for link in page.locator("#top nav a").all()]
     expect(page.locator("#top nav a[aria-current=page]")).to_have_count(1)
     assert links == list(TITLES.values())
