@@ -78,7 +78,7 @@ def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_
 def test_numbers_of_a_plot_can_be_read_and_kept_and_escape_closes_them(app):
     app.open("?dataset=toy&draws=10")
     page = app.page
-    page.get_by_role("button", name="Accuracy: numbers", exact=True).click()
+    page.get_by_role("button", name="Accuracy: numbers and code", exact=True).click()
     dialog = page.get_by_role("dialog", name="Numbers")
     dialog.wait_for()
     assert "Who pays?" in dialog.inner_text()
