@@ -83,6 +83,8 @@ class CardPage(PlacedCards):
         self._prepared: dict[str, list[Any]] = {}
         # the last one that could be loaded
         self._dataset = GENERATED
+        # the one of which the picture came filled, until it is loaded
+        self._opened = ""
         self._wanted: dict[str, dict[Place, Chunk]] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
@@ -278,7 +280,9 @@ class CardPage(PlacedCards):
         title = own.called(name)
         if other:
             with self._hold():
-                self._clear()
+                if name != self._opened:
+                    self._clear()
+                self._opened = ""
                 self.work.rest(f"Loading {title}…")
         try:
             self._facts = facts = await self.facts(name)

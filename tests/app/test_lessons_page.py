@@ -6,6 +6,7 @@ from dpml_app import link
 from dpml_app.lessons import lessons
 from dpml_app.lessons.export import exported
 from playwright.sync_api import expect
+from waiting import becomes, wait
 
 pytestmark = pytest.mark.browser
 NOISE = "noise-that-knows-its-data"
@@ -199,6 +200,12 @@ GROUNDS = """() => [getComputedStyle(document.body).backgroundColor, getComputed
     .map((m) => m.background_fill_color)]"""
 
 
+def grounds(page):
+    """Return the colours of a page and of its letters, and those that its plots have."""
+    ground, ink, *plots = page.evaluate(GROUNDS)
+    return ground, ink, set(plots)
+
+
 def test_an_exported_lesson_is_dark_where_the_reader_asks_for_it_and_its_sliders_have_names(browser, tmp_path):
     file = tmp_path / "lesson.html"
     file.write_text(exported(lessons()[NOISE]), encoding="utf-8")
@@ -206,20 +213,19 @@ def test_an_exported_lesson_is_dark_where_the_reader_asks_for_it_and_its_sliders
     page.emulate_media(color_scheme="dark")
     page.goto(file.as_uri())
     page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
-    ground, ink, *plots = page.evaluate(GROUNDS)
-    assert (ground, ink) == ("rgb(23, 25, 28)", "rgb(240, 240, 240)")
-    assert set(plots) == {"#17191c"}
+    becomes(page, lambda: grounds(page), ("rgb(23, 25, 28)", "rgb(240, 240, 240)", {"#17191c"}))
     # each slider is called as its control, and says its value and not its place
     title = page.evaluate("[...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'control').title")
     slider = page.get_by_role("slider", name=title, exact=True)
     expect(slider).to_have_count(1)
-    said = slider.get_attribute("aria-valuetext")
+    value = lambda: float(slider.get_attribute("aria-valuetext").replace(",", ""))  # noqa: E731
+    said = value()
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(300)
-    assert 0 < float(slider.get_attribute("aria-valuetext").replace(",", "")) < float(said.replace(",", ""))
+    wait(page, lambda: value() != said)
+    assert 0 < value() < said
     assert [v["id"] for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")] == []
     page.emulate_media(color_scheme="light")
-    page.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)'")
-    assert set(page.evaluate(GROUNDS)[2:]) == {"#ffffff"}
+    # the plots are painted by a script, some time after the page has its colours
+    becomes(page, lambda: grounds(page)[::2], ("rgb(255, 255, 255)", {"#ffffff"}))
     page.close()

@@ -77,6 +77,7 @@ class ExplorePage(CardPage):
         assert isinstance(hero, HeroCard)
         hero.figure.begin(values["epsilon"])
         if hero.open(values):
+            self._opened = values["dataset"]
             facts = shipped.first_facts(values["dataset"])
             results = {self.hero: self._chosen(hero.work(values, facts))}
             self.headline.object = self.words(values, facts, results)

@@ -74,6 +74,7 @@ class PublishPage(CardPage):
         assert isinstance(hero, AccuracyCard)
         found = hero.open(values)
         if found:
+            self._opened = values["dataset"]
             facts = shipped.first_facts(values["dataset"])
             self.headline.object = self.words(values, facts, {self.hero: found})
             self._read_out(self.hero, hero.readout(values, facts, found))
