@@ -36,6 +36,7 @@ from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import PLACES, BasePage
 from dpml_app.publish.page import PublishPage
+from dpml_app.report import report_of
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
@@ -57,11 +58,13 @@ ROOMS: dict[str, type[BasePage]] = {
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script("shell.js", "numbers.js", "code.js", "present.js", "pins.js")
+SCRIPT = script("shell.js", "numbers.js", "code.js", "report.js", "present.js", "pins.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # what a phone still reads from a wall
 MOST_ADDRESS = 1000
+# what the button of the report asks for
+REPORT = "report"
 # what the panel of lessons asks for: the page and its settings stay
 ASIDE = "aside"
 
@@ -84,7 +87,7 @@ class Shell:
         # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
         self.pins = ColumnDataSource({"told": ["{}"]}, name="pins")
         self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
-        # a card whose code is wanted, and that code
+        # a card whose code is wanted, or the report; and what is told of it
         self.asking = ColumnDataSource({"said": [""], "serial": [0]}, name="asking")
         self.coded = ColumnDataSource({"told": ["{}"]}, name="coded")
         # whether the server is about to close an idle session
@@ -256,10 +259,13 @@ class Shell:
                 page.pins.load(at)
 
     def _on_asking(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
-        """Tell the browser the code of a card."""
+        """Tell the browser the code of a card, or what a report says."""
         with set_curdoc(self.doc), pn.io.hold(self.doc):
-            found = {**told(self.shown, new["said"][0]), "serial": new["serial"][0]}
-            self.coded.data = {"told": [json.dumps(found)]}
+            if new["said"][0] == REPORT:
+                found: dict[str, Any] = {"report": report_of(self.pages, self.settings.page, self.settings)}
+            else:
+                found = told(self.shown, new["said"][0])
+            self.coded.data = {"told": [json.dumps({**found, "serial": new["serial"][0]})]}
 
     def _tell_pins(self, name: str, said: str = "") -> None:
         """Tell the browser what a page has pinned, and a sentence for whoever asked."""

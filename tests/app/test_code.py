@@ -11,12 +11,13 @@ import sys
 
 import nbformat
 import numpy as np
+import own_tables
 import pandas as pd
 import pytest
+from dpml_app import data, own
 from dpml_app.code.calls import written
 from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.plain import literal
-from dpml_app.code.script import Code, Script
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.code.told import told
 from dpml_app.code.write import script_of
@@ -119,6 +120,13 @@ def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, room, query
             faults[name] = missing, wrong
     assert faults == {}
     assert ran >= (len(only) or 1)
+
+
+@pytest.mark.long
+def test_the_script_of_the_first_picture_gives_what_ships(alone):
+    alone.enter("explore", "&dataset=toy", ("cost",))
+    script = script_of(alone.page, "cost")
+    assert different(tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"], run(script)["cost-curve"]) == ""
 
 
 def test_a_difference_in_the_last_digit_is_seen():
@@ -234,11 +242,45 @@ def test_values_are_written_so_that_python_reads_them_again():
         literal(np.array([1.0]))
 
 
-def test_the_script_of_a_table_of_one_s_own_names_files_and_no_value():
-    code = Code(("from dpml_app import own",), "data = table.data\ntables = {}", ("dataset", "epsilon"))
-    values = {"dataset": "own-1f2e3d", "epsilon": 0.1}
-    script = Script("explore", "cost", "Accuracy", "What?", values, code, "left")
-    assert "1f2e3d" not in script.text + script.notebook + script.name
-    assert 'Path("table.csv")' in script.text
-    assert 'Path("schema.yaml")' in script.text
-    ast.parse(script.text)
+@pytest.fixture
+def table():
+    made = own_tables.made()
+    own.lend(made)
+    yield made
+    data.take_back(made.name)
+
+
+OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&draws=10"), ("evaluate", "&draws=10")]
+
+
+@pytest.mark.parametrize(("room", "query"), OWN)
+def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone, few_fits, table, room, query):
+    alone.enter(room, query + "&dataset=toy", ROOMS[room].why[:1])
+    alone.page.settings.hold(table)
+    alone.act(dataset=table.name)
+    scripts = [script_of(alone.page, name) for name in alone.page.cards]
+    made = [script for script in scripts if script is not None]
+    assert made != []
+    for script in made:
+        text = script.text + script.notebook + script.name
+        assert 'Path("table.csv")' in script.text
+        assert "my-table" in script.name
+        for secret in (*own_tables.SECRETS, table.name, table.name.removeprefix(own.PREFIX)):
+            assert secret not in text
+        ast.parse(script.text)
+
+
+def test_the_script_of_a_table_of_one_s_own_gives_its_numbers_from_the_files(
+    alone, few_fits, table, tmp_path, monkeypatch
+):
+    alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("roc",))
+    alone.page.settings.hold(table)
+    alone.act(dataset=table.name)
+    own_tables.customers().to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "schema.yaml").write_text(own_tables.SCHEMA.to_yaml(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("cost", "roc"):
+        card = alone.page.cards[name]
+        found = run(script_of(alone.page, name))
+        for source, rows in tables_of_plots(card.drawn(alone.page.values())).items():
+            assert different(rows, found[source]) == ""

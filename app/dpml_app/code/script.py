@@ -107,10 +107,12 @@ class Script:
         return "\n".join(["settings = {", *lines, "}"])
 
     def _head(self) -> str:
+        mine = "\nIt studies your own table: what it prints is not private." if self._own else ""
         return (
             f"{self.title}: the numbers behind a plot of dpml, made again.\n\n"
             f"Page “{self.question}”, card {self.card}. Written by dpml {__version__}.\n"
             "It needs dpml and its app. The same versions of dpml and NumPy give the same numbers, to the last digit."
+            f"{mine}"
         )
 
     @property
