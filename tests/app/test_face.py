@@ -91,7 +91,7 @@ def hold(page):
 def test_numbers_of_a_plot_can_be_read_and_kept_and_escape_closes_them(app):
     app.open("?dataset=toy&draws=10")
     page = app.page
-    page.get_by_role("button", name="Accuracy: numbers", exact=True).click()
+    page.get_by_role("button", name="Accuracy: numbers and code", exact=True).click()
     dialog = page.get_by_role("dialog", name="Numbers")
     dialog.wait_for()
     assert "Who pays?" in dialog.inner_text()
