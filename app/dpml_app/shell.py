@@ -33,7 +33,7 @@ from dpml_app.idle import Idle, most_minutes
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
-from dpml_app.page import PLACES, BasePage
+from dpml_app.page import PLACES, BasePage, one_message
 from dpml_app.publish.page import PublishPage
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
@@ -159,7 +159,7 @@ class Shell:
 
     def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             self._visit(new["query"][0])
 
     def _visit(self, query: str) -> None:
@@ -224,7 +224,7 @@ class Shell:
 
     def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Fill the places that have come near the view."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             for place in self.shown.slots:
                 if place.name in new["names"]:
                     place.mount()
@@ -234,13 +234,13 @@ class Shell:
         """Draw the address that the browser asks for."""
         href = new["href"][0][:MOST_ADDRESS]
         if href and not new["svg"][0]:
-            with set_curdoc(self.doc), pn.io.hold(self.doc):
+            with set_curdoc(self.doc), one_message(self.doc):
                 self.code.data = {"href": [href], "svg": [segno.make(href, micro=False).svg_inline(scale=4)]}
 
     def _on_pin(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Pin what is shown, or remove a pin or show it again."""
         page, act, at = self.shown, new["act"][0], new["at"][0]
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             if page.pins is None:
                 return
             if act == "pin":
@@ -267,7 +267,7 @@ class Shell:
 
     def _end(self) -> None:
         """Tell the browser that the session ends because nobody uses it."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             self.ended.data = {"idle": [True]}
 
     async def _start(self, page: BasePage) -> None:
