@@ -2,9 +2,9 @@
 
 Run from the project's root: ``python benchmarks/bench_load.py [--sessions 50] [--minutes 5]``. It starts
 ``python -m dpml_app`` on this machine and opens sessions by Bokeh's own protocol, without browsers: each opens a page
-in turn (`VISITS`), scrolls to its end, and moves a control until its time is over. It waits for the answer, then
-for ``--pause`` seconds on average. One of five sessions asks for new draws instead, so that the workers compute all
-curves of its page again. Printed are:
+in turn (`VISITS`), scrolls through the cards that are open, and moves a control until its time is over. It waits
+for the answer, then for ``--pause`` seconds on average. One of five sessions asks for new draws instead, so that the
+workers compute all curves of its page again. Printed are:
 
 - faults: lines of the server's log, sockets that it dropped, alerts of a page, answers that took more than 30 s.
 - opening: seconds from the address until the page has answered for the first time.
@@ -35,6 +35,7 @@ from pathlib import Path
 
 from bench_app import ROOT, free_port
 from bench_house import descendants, memory, processor
+from dpml_app.shell import ROOMS
 from socket_session import Dropped, SocketSession
 
 # a page, the source that says that it has answered, the setting that is moved with its values, and that of new draws
@@ -87,7 +88,7 @@ async def person(base: str, number: int, until: float, pause: float, found: Foun
     page, state, setting, values, seed = VISITS[number % len(VISITS)]
     # each five have five pages: the sweeper is on another one in each five
     sweeps = number % ONE_IN == (number // ONE_IN) % ONE_IN
-    session = SocketSession(base, f"?page={page}", state)
+    session = SocketSession(base, f"?page={page}", state, [f"place-{page}-{card}" for card in ROOMS[page].why])
     begun = time.perf_counter()
     try:
         await session.open()

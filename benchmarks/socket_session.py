@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,6 +44,8 @@ class SocketSession:
         The link's query, such as ``?page=noise``.
     state : str
         The name of the source by which the page says that it has answered.
+    near : sequence of str
+        The places of cards to which the page is scrolled.
 
     Attributes
     ----------
@@ -54,8 +57,8 @@ class SocketSession:
         Of the answer to the first request.
     """
 
-    def __init__(self, base: str, query: str, state: str):
-        self.base, self.query, self.state = base, query, state
+    def __init__(self, base: str, query: str, state: str, near: Sequence[str] = ()):
+        self.base, self.query, self.state, self.near = base, query, state, near
         self.faults: list[str] = []
         self.cookies: dict[str, str] = {}
         self.headers: dict[str, str] = {}
@@ -90,10 +93,8 @@ class SocketSession:
         self._walk(message[1])
         self._reading = asyncio.create_task(self._read())
         await self._patch(READY)
-        # as a browser that has been scrolled to the end of the page
-        names = self._entries("waiting").get("names", [])
-        if names and "near" in self._named:
-            await self._write("near", {"names": names})
+        if self.near:  # as a browser that has been scrolled
+            await self._write("near", {"names": list(self.near)})
 
     async def connect(self, token: str, **headers: str) -> None:
         """Open the socket of a session."""
@@ -135,11 +136,6 @@ class SocketSession:
         return (whole if first is None else first - begun), whole
 
     # ---- the protocol -----------------------------------------------------------------------------------------------
-
-    def _entries(self, name: str) -> dict[str, Any]:
-        """Return the columns of a data source."""
-        data = self._models[self._named[name]][1].get("data", {}) if name in self._named else {}
-        return dict(data.get("entries", [])) if isinstance(data, dict) else {}
 
     async def _write(self, name: str, columns: dict[str, Any]) -> None:
         model = {"id": self._named[name]}

@@ -16,6 +16,7 @@ from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
+from dpml_app import log
 from dpml_app.card import BOX_STYLE, WHOLE, Slot
 from dpml_app.pins import Pins
 from dpml_app.settings import Shared
@@ -122,6 +123,7 @@ class BasePage:
         self.alerts.objects = alerts
 
     def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        log.failed(error)
         text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
         self.report(topic or what, f"{what}: {text}")
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
+import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,7 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import data, link, own, real_data
+from dpml_app import data, link, log, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.drawing.figure import script
@@ -89,6 +91,8 @@ class Shell:
         self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
         self.live = False
+        # what the log calls it, and no link or token does
+        self._called, self._began = f"s{secrets.token_hex(4)}", 0.0
         self._starting: asyncio.Task | None = None
         self._watching: asyncio.Task | None = None
         self._restoring = False
@@ -259,7 +263,8 @@ class Shell:
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
-        self.live = True
+        self.live, self._began = True, time.monotonic()
+        log.event("opened", session=self._called)
         minutes = most_minutes()
         if minutes is not None and self.doc is not None:
             self._watching = asyncio.get_running_loop().create_task(Idle(self.doc, minutes, self._end).watch())
@@ -276,6 +281,9 @@ class Shell:
 
     def stop(self) -> None:
         """Stop computing for a session that has ended."""
+        if self.live:
+            log.event("closed", session=self._called, seconds=round(time.monotonic() - self._began, 1))
+            self.live = False
         if self._watching is not None:
             self._watching.cancel()
         for page in self.pages.values():
