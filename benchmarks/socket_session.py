@@ -46,6 +46,8 @@ class SocketSession:
         The name of the source by which the page says that it has answered.
     near : sequence of str
         The places of cards to which the page is scrolled.
+    trusted : bool
+        Whether the server's certificate is checked.
 
     Attributes
     ----------
@@ -57,8 +59,9 @@ class SocketSession:
         Of the answer to the first request.
     """
 
-    def __init__(self, base: str, query: str, state: str, near: Sequence[str] = ()):
+    def __init__(self, base: str, query: str, state: str, near: Sequence[str] = (), *, trusted: bool = True):
         self.base, self.query, self.state, self.near = base, query, state, near
+        self._trusted = trusted
         self.faults: list[str] = []
         self.cookies: dict[str, str] = {}
         self.headers: dict[str, str] = {}
@@ -77,7 +80,7 @@ class SocketSession:
     async def open(self, **headers: str) -> None:
         """Open the page and be ready; the headers go with both requests."""
         page = await AsyncHTTPClient(force_instance=True, defaults={"connect_timeout": OPENING}).fetch(
-            f"{self.base}/app{self.query}", headers=headers, request_timeout=OPENING
+            f"{self.base}/app{self.query}", headers=headers, request_timeout=OPENING, validate_cert=self._trusted
         )
         self.headers = dict(page.headers.get_all())
         for line in page.headers.get_list("Set-Cookie"):
@@ -100,7 +103,8 @@ class SocketSession:
         """Open the socket of a session."""
         scheme = "wss" if urlsplit(self.base).scheme == "https" else "ws"
         cookies = {"Cookie": "; ".join(f"{n}={v}" for n, v in self.cookies.items())} if self.cookies else {}
-        request = HTTPRequest(f"{scheme}://{urlsplit(self.base).netloc}/app/ws", headers={**headers, **cookies})
+        url = f"{scheme}://{urlsplit(self.base).netloc}/app/ws"
+        request = HTTPRequest(url, headers={**headers, **cookies}, validate_cert=self._trusted)
         subprotocols = ["bokeh", token]
         self._socket = await websocket_connect(request, subprotocols=subprotocols, max_message_size=2**28)
         await self._receive()
