@@ -172,7 +172,7 @@ def test_the_container_has_all_that_the_package_is_built_from():
 
 @pytest.mark.long
 def test_the_steps_of_the_container_make_an_app_that_answers(tmp_path):
-    """The recipe without a container: its copies, what pip does, in a new environment, and the command that it starts."""
+    """The recipe without a container: its copies, what pip does in a new environment, and the command that starts."""
     here = {"/source": tmp_path / "source", "/wheels": tmp_path / "wheels", "/home/dpml": tmp_path / "home"}
     for folder in here.values():
         folder.mkdir()
