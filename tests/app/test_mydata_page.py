@@ -12,6 +12,7 @@ import pytest
 from bokeh.document import Document
 from dpml_app import own
 from dpml_app import shell as shells
+from dpml_app.mydata.draft import GAP
 from dpml_app.mydata.upload import Upload
 from dpml_app.shell import Shell
 from page_alone import pool_here
@@ -199,6 +200,33 @@ def test_widgets_say_what_a_person_says(session):
     assert draft.columns["quokka-count"].told == "bounds are missing"
     one.do(lambda: setattr(wizard.lower, "value", "-5"))
     one.do(lambda: setattr(wizard.records, "value", "700"))
+    assert one.said == []
+
+
+def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
+    one = session()
+    one.upload(csv())
+    wizard, draft = one.page.wizard, one.page.draft
+    one.do(lambda: setattr(wizard.column, "value", "plan"))
+    assert (wizard.gaps.visible, wizard.gap.visible) == (True, False)
+    assert wizard.gaps.value == "The first category: none are expected"
+    one.do(lambda: setattr(wizard.gaps, "value", "A value of its own"))
+    assert draft.columns["plan"].missing == GAP
+    assert wizard.gaps.value == f"“{GAP}”"
+    assert GAP in wizard.categories.value.splitlines()
+    one.do(lambda: setattr(wizard.gaps, "value", "“basic”"))
+    assert draft.columns["plan"].missing == "basic"
+    one.do(lambda: setattr(wizard.column, "value", "age"))
+    assert (wizard.gaps.visible, wizard.gap.visible) == (False, True)
+    one.do(lambda: setattr(wizard.gap, "value", "30"))
+    assert draft.columns["age"].missing == 30
+    one.do(lambda: setattr(wizard.gap, "value", "none"))
+    assert any("missing of 'age' = 'none'" in text for text in one.said)
+    one.do(lambda: setattr(wizard.gap, "value", ""))
+    assert draft.columns["age"].missing is None
+    one.do(lambda: setattr(wizard.kind, "value", "binary"))
+    one.do(lambda: setattr(wizard.gaps, "value", "1"))
+    assert draft.columns["age"].missing == 1
     assert one.said == []
 
 

@@ -16,13 +16,13 @@ from dpml.budget import Budget, charge
 from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.layout import Layout
-from dpml.classifiers.automatic.plan import COUNT_SHARE, default_plan
+from dpml.classifiers.automatic.plan import COUNT_SHARE, DENSE, LOOK_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
 from dpml.classifiers.automatic.words import shrunken_models
 from dpml.classifiers.linear_classifier import LinearClassifier
 from dpml.classifiers.naive_bayes.bernoulli import default_row_bound
 from dpml.classifiers.naive_bayes.mixed import MixedNB
-from dpml.counts import contingency, perturbed, release_row_bounded
+from dpml.counts import FACTOR, contingency, perturbed, release_row_bounded
 from dpml.encoding import SHARE_GRID, share_rows
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
@@ -48,9 +48,11 @@ class AutoClassifier(PrivateClassifier):
       `dpml.classifiers.PrivPfCClassifier`, and the other attributes are added by noisy counts. With more records there
       is a linear classifier of all attributes, soon with a small grid beside it, and with many one that starts at a
       grid's answer. Its probabilities are stretched by what the regulariser is known to shrink.
+      A table of up to 400 binary columns is one of these if a small look (2 % of ε) finds that records have many ones.
     - *Words.* Naive Bayes with noisy counts that are shrunk one by one, or `dpml.classifiers.LinearClassifier`.
 
-    Released: what these methods release. Without a stated number of records, a noisy one.
+    Released: what these methods release. Without a stated number of records, a noisy one. Whether records
+    have many ones, if the schema leaves it open.
 
     Privacy: ε per fit, for `relation`, by composition. The rules read the schema, ε and released values.
 
@@ -139,7 +141,10 @@ class AutoClassifier(PrivateClassifier):
         charge(self.budget, relation, epsilon, label="AutoClassifier")
         noise: dict[str, Any] = {"rng": rng, "secure": self.release}
         n, left = _number(schema, count, len(codes), epsilon, relation, noise)
-        self.plan_ = default_plan(schema, left, n, relation=relation, release=self.release)
+        dense = asks_density(schema, left, n)
+        if dense:
+            dense, left = _is_dense(X, left, relation, noise)
+        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=self.release)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
@@ -220,3 +225,15 @@ def _number(
     noisy = float(perturbed(np.array([float(n)]), mechanism, noise["rng"], noise["secure"])[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
     return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)
+
+
+def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> tuple[bool, float]:
+    """Return whether at least half of the records seem to have many ones, and the ε that is left.
+
+    Privacy: `LOOK_SHARE` of ε. What gets noise is the number of records with many ones less that of the others. A
+    record adds 1 or -1 to it.
+    """
+    many = np.asarray(X.sum(axis=1)).ravel() >= DENSE * X.shape[1]
+    mechanism = Laplace(epsilon * LOOK_SHARE, FACTOR[relation])
+    noisy = perturbed(np.array([float(2 * many.sum() - len(many))]), mechanism, noise["rng"], noise["secure"])
+    return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LOOK_SHARE)

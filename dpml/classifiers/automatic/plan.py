@@ -13,13 +13,18 @@ from dpml.classifiers.automatic.layout import MOST_GROUPS, Layout
 from dpml.counts import FACTOR
 from dpml.schema import Schema
 
-__all__ = ["ADDITIONS", "Plan", "default_plan", "is_wide"]
+__all__ = ["ADDITIONS", "Plan", "asks_density", "default_plan", "is_wide"]
 
 ADDITIONS = ("counts", "weights")
 # with more binary columns that belong to no attribute a table is one of words
 MOST_BINARY = 64
 # words: noisy counts are shrunk one by one from this many columns, if there are so many records for each of them
 MANY_WORDS, RECORDS_PER_WORD = 250, 2
+# so many binary columns at most may be a dense table, which has grid and weights as any other: one in which at least
+# half of the records have ones in this share of the columns. The look has a share of ε, if n·ε is at least so much
+MOST_DENSE, DENSE, LOOK_SHARE, ENOUGH_TO_LOOK = 400, 0.15, 0.02, 300
+# of more than two classes naive Bayes tells more of a dense table from so many records times ε for each column
+ENOUGH_FOR_DENSE = 15
 # share of ε for a noisy number of records, where the schema states none
 COUNT_SHARE = 0.02
 # share of ε for the histograms of numbers
@@ -89,11 +94,26 @@ def is_wide(layout: Layout) -> bool:
     return sum(attribute.feature.kind == "binary" for attribute in layout.attributes) > MOST_BINARY
 
 
+def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
+    """Return whether a look at the number of ones of records can tell a dense table from one of words.
+
+    Examples
+    --------
+    >>> [asks_density(Schema.binary(100, row_bound=r), 1.0, 5_000) for r in (10, 100)]
+    [False, True]
+    """
+    D, known = schema.n_features, epsilon * n_records
+    if not (schema.is_binary and D <= MOST_DENSE and schema.row_bound >= DENSE * D and known >= ENOUGH_TO_LOOK):
+        return False
+    return is_wide(Layout.of(schema)) and (schema.n_classes == 2 or known < ENOUGH_FOR_DENSE * D)
+
+
 def default_plan(
     schema: Schema,
     epsilon: float,
     n_records: float | None = None,
     *,
+    dense: bool = False,
     relation: str = "add-remove",
     release: bool = False,
 ) -> Plan:
@@ -122,6 +142,8 @@ def default_plan(
     epsilon : float
     n_records : float, optional
         A public or released number of records. Default: the schema's `n_lower`.
+    dense : bool
+        Whether a look has found that records have many ones (`asks_density`).
     relation : {"add-remove", "replace-one"}
     release : bool
 
@@ -140,7 +162,7 @@ def default_plan(
     C = schema.n_classes
     weights = max(sum(size - 1 for size in layout.sizes), 1) * C * (C - 1) / 2
     mixed = not schema.is_binary and schema.n_features <= MOST_MIXED
-    if is_wide(layout) and not (mixed and effective * n / weights < ENOUGH_FOR_MIXED):
+    if is_wide(layout) and not dense and not (mixed and effective * n / weights < ENOUGH_FOR_MIXED):
         many = schema.is_binary and schema.n_features >= MANY_WORDS and n >= RECORDS_PER_WORD * schema.n_features
         return Plan("words" if many else "linear")
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
