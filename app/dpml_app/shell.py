@@ -61,6 +61,7 @@ BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
 SCRIPT = script("shell.js", "numbers.js", "code.js", "report.js", "present.js", "pins.js")
+READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # what a phone still reads from a wall
@@ -363,7 +364,7 @@ def build_app() -> Frame:
         template.add_panel(f"{name}_{place}", content)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
-        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT))
+        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT + READY))
         pn.state.onload(_send_at_once)
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())

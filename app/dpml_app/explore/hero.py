@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.card import NOW, SOON, Answer, Card, Place, Results, Values, here
+from dpml_app.card import SOON, Answer, Card, Place, Results, Values, here
 from dpml_app.code.script import Code
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.drawing.looks import BLUE
