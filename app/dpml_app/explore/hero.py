@@ -55,7 +55,7 @@ class HeroCard(Card):
 
     def code(self, values: Values, facts: Values) -> Code:
         work = self.work(values, facts)
-        at = {values["epsilon"], *(place for series, place in work if series == "private" and place != NOW)}
+        at = {values["epsilon"], *(place for series, place in work if series == "private" and place != SOON)}
         return cost_code(values, sorted(at))
 
     def open(self, values: Values) -> bool:
