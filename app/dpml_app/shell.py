@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
+import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,7 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import data, link, own, real_data
+from dpml_app import data, link, log, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.code.told import told
@@ -34,7 +36,7 @@ from dpml_app.idle import Idle, most_minutes
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
-from dpml_app.page import PLACES, BasePage
+from dpml_app.page import PLACES, BasePage, one_message
 from dpml_app.publish.page import PublishPage
 from dpml_app.report import report_of
 from dpml_app.select.page import SelectPage
@@ -59,6 +61,7 @@ BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
 SCRIPT = script("shell.js", "numbers.js", "code.js", "report.js", "present.js", "pins.js")
+READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # what a phone still reads from a wall
@@ -96,6 +99,8 @@ class Shell:
         self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
         self.live = False
+        # what the log calls it, and no link or token does
+        self._called, self._began = f"s{secrets.token_hex(4)}", 0.0
         self._starting: asyncio.Task | None = None
         self._watching: asyncio.Task | None = None
         self._restoring = False
@@ -167,7 +172,7 @@ class Shell:
 
     def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             self._visit(new["query"][0])
 
     def _visit(self, query: str) -> None:
@@ -232,7 +237,7 @@ class Shell:
 
     def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Fill the places that have come near the view."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             for place in self.shown.slots:
                 if place.name in new["names"]:
                     place.mount()
@@ -242,13 +247,13 @@ class Shell:
         """Draw the address that the browser asks for."""
         href = new["href"][0][:MOST_ADDRESS]
         if href and not new["svg"][0]:
-            with set_curdoc(self.doc), pn.io.hold(self.doc):
+            with set_curdoc(self.doc), one_message(self.doc):
                 self.code.data = {"href": [href], "svg": [segno.make(href, micro=False).svg_inline(scale=4)]}
 
     def _on_pin(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Pin what is shown, or remove a pin or show it again."""
         page, act, at = self.shown, new["act"][0], new["at"][0]
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             if page.pins is None:
                 return
             if act == "pin":
@@ -276,7 +281,8 @@ class Shell:
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
-        self.live = True
+        self.live, self._began = True, time.monotonic()
+        log.event("opened", session=self._called)
         minutes = most_minutes()
         if minutes is not None and self.doc is not None:
             self._watching = asyncio.get_running_loop().create_task(Idle(self.doc, minutes, self._end).watch())
@@ -284,7 +290,7 @@ class Shell:
 
     def _end(self) -> None:
         """Tell the browser that the session ends because nobody uses it."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             self.ended.data = {"idle": [True]}
 
     async def _start(self, page: BasePage) -> None:
@@ -293,6 +299,9 @@ class Shell:
 
     def stop(self) -> None:
         """Stop computing for a session that has ended."""
+        if self.live:
+            log.event("closed", session=self._called, seconds=round(time.monotonic() - self._began, 1))
+            self.live = False
         if self._watching is not None:
             self._watching.cancel()
         for page in self.pages.values():
@@ -355,7 +364,7 @@ def build_app() -> Frame:
         template.add_panel(f"{name}_{place}", content)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
-        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT))
+        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT + READY))
         pn.state.onload(_send_at_once)
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())
