@@ -21,6 +21,7 @@ from dpml.exceptions import (
     InvalidData,
     InvalidParameter,
     InvalidSchema,
+    MissingExtra,
     NoSecureSampler,
     NotPrivate,
     RelationMismatch,
@@ -207,6 +208,18 @@ def test_a_method_that_takes_no_epsilon_is_refused():
         Plan(SCHEMA, 1.0, method=RidgeClassifier)
 
 
+def test_without_opendp_a_release_is_refused_and_a_rehearsal_is_not(monkeypatch):
+    def missing():
+        raise MissingExtra('pip install "dpml[release]"')
+
+    monkeypatch.setattr("dpml.mechanisms.secure._opendp", missing)
+    plan = Plan(SCHEMA, 1.0, shares=THREE)
+    [problem] = plan.problems()
+    assert isinstance(problem, MissingExtra)
+    assert plan.preview()["noise"].tolist() == ["cannot be drawn: see the problems"] * 3
+    assert plan.problems(secure=False) == ()
+
+
 def test_a_pipeline_and_a_class_that_needs_more_are_refused():
     with pytest.raises(NotPrivate, match="Pipeline takes no ε"):
         Plan(BINARY, 1.0, method=make_pipeline(BernoulliNB(1.0)))
@@ -312,6 +325,7 @@ def test_a_budget_is_charged_every_row_once():
         ({"n_features": 0}, "n_features"),
         ({"max_grids": 0}, "max_grids"),
         ({"n_published": -1}, "n_published"),
+        ({"n_published": 10**8}, "n_published"),
     ],
 )
 def test_a_value_that_no_plan_can_have_is_named(options, name):
