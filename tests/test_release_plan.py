@@ -9,22 +9,26 @@ import numpy as np
 import pandas as pd
 import pytest
 from release_table import CANARY, SCHEMA, customers, without_label
+from sklearn.pipeline import make_pipeline
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
-from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB
+from dpml.catalogue import CATALOGUE
+from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, LogisticRegression, MixedNB
 from dpml.exceptions import (
     BudgetExceeded,
     FactWarning,
     InvalidData,
     InvalidParameter,
     InvalidSchema,
+    MissingExtra,
     NoSecureSampler,
     NotPrivate,
     RelationMismatch,
 )
 from dpml.release import Plan
 from dpml.schema import Schema
+from dpml.tuning import PrivateSearch
 
 THREE = {"training": 0.6, "evaluation": 0.2, "publishing": 0.2}
 FOUR = {"selection": 0.1, "training": 0.5, "evaluation": 0.2, "publishing": 0.2}
@@ -149,7 +153,7 @@ REFUSED = {
     ),
     "no secure noise": (Plan(BINARY, 1.0, method=LogisticRegression), NoSecureSampler, "or rehearse: secure=False"),
     "selection of no columns": (
-        Plan(SCHEMA, 1.0, shares={"selection": 0.5, "training": 0.5}), InvalidParameter, "binary in every feature",
+        Plan(SCHEMA, 1.0, shares={"selection": 0.5, "training": 0.5}), InvalidParameter, "0 for this schema",
     ),
     "too many columns": (
         Plan(BINARY, 1.0, shares={"selection": 0.5, "training": 0.5}, n_features=9), InvalidParameter, "n_features = 9",
@@ -204,6 +208,78 @@ def test_a_method_that_takes_no_epsilon_is_refused():
         Plan(SCHEMA, 1.0, method=RidgeClassifier)
 
 
+def test_without_opendp_a_release_is_refused_and_a_rehearsal_is_not(monkeypatch):
+    def missing():
+        raise MissingExtra('pip install "dpml[release]"')
+
+    monkeypatch.setattr("dpml.mechanisms.secure._opendp", missing)
+    plan = Plan(SCHEMA, 1.0, shares=THREE)
+    [problem] = plan.problems()
+    assert isinstance(problem, MissingExtra)
+    assert plan.preview()["noise"].tolist() == ["cannot be drawn: see the problems"] * 3
+    assert plan.problems(secure=False) == ()
+
+
+def test_a_pipeline_and_a_class_that_needs_more_are_refused():
+    with pytest.raises(NotPrivate, match="Pipeline takes no ε"):
+        Plan(BINARY, 1.0, method=make_pipeline(BernoulliNB(1.0)))
+    with pytest.raises(InvalidParameter, match="needs ε alone"):
+        Plan(BINARY, 1.0, method=PrivateSearch)
+
+
+def test_a_relation_without_a_claim_is_refused(monkeypatch):
+    entry = replace(CATALOGUE["mixed-nb-binned"], relations=("add-remove",))
+    monkeypatch.setattr("dpml.release.methods.claims_of", lambda kind: [entry])
+    [problem] = Plan(SCHEMA, 1.0, method="MixedNB", relation="replace-one").problems(secure=False)
+    assert isinstance(problem, RelationMismatch)
+    assert "choose the relation add-remove" in str(problem)
+    assert Plan(SCHEMA, 1.0, method="MixedNB").problems(secure=False) == ()
+
+
+class TwiceTheSame(MixedNB):
+    """Charges two halves under one name."""
+
+    def fit(self, X, y):
+        for _ in range(2):
+            self.budget.spend(self.epsilon / 2, label="half")
+        model = MixedNB(self.epsilon, schema=self.schema, on_invalid="clip", random_state=0).fit(X, y)
+        self.__dict__.update({k: v for k, v in vars(model).items() if k.endswith("_") or k.startswith("_")})
+        return self
+
+
+def test_two_charges_of_one_name_are_two_charges():
+    budget, plan = Budget(1.0), Plan(SCHEMA, 1.0, method=TwiceTheSame, shares={"training": 1.0})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FactWarning)
+        plan.run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
+    assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
+
+
+MANY = Schema(SCHEMA.features, ("no", "yes"), n_lower=100_000)
+WIDE = Schema.binary(70, n_lower=20_000)
+
+
+@pytest.mark.parametrize(("schema", "method"), [(MANY, "auto"), (WIDE, "LinearClassifier")])
+def test_a_rehearsal_is_one_of_the_method_that_will_be_released(schema, method):
+    """Where any noise will do these choose weights, whose noise has no secure sampler."""
+    plan = Plan(schema, 8.0, method=method, shares={"training": 1.0})
+    X = pd.DataFrame({f.name: ["basic" if f.kind == "categorical" else 0.0] * 500 for f in schema.features})
+    y = np.array(schema.classes, dtype=object)[np.arange(500) % 2]
+    rehearsed, released = (run(plan, (X, y), secure).model for secure in (False, True))
+    assert rehearsed.method_ == released.method_
+    study = {"auto": AutoClassifier, "LinearClassifier": LinearClassifier}[method](8.0, schema=schema, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FactWarning)
+        assert study.set_params(on_invalid="clip").fit(X, y).method_ != released.method_
+
+
+def test_what_a_method_holds_must_be_in_the_catalogue():
+    search = PrivateSearch(NotCharging(1.0), {"n_bins": [2, 3]}, epsilon=1.0)
+    [problem] = Plan(BINARY, 1.0, method=search).problems()
+    assert isinstance(problem, NotPrivate)
+    assert "NotCharging is not in the catalogue" in str(problem)
+
+
 def test_a_rehearsal_runs_on_peeked_facts_and_says_what_it_is():
     released = run(Plan(PEEKED, 1.0), without_label(customers()))
     assert released.status == "rehearsal, not a release" == released.model.status_
@@ -246,6 +322,7 @@ def test_a_budget_is_charged_every_row_once():
         ({"n_features": 0}, "n_features"),
         ({"max_grids": 0}, "max_grids"),
         ({"n_published": -1}, "n_published"),
+        ({"n_published": 10**8}, "n_published"),
     ],
 )
 def test_a_value_that_no_plan_can_have_is_named(options, name):

@@ -43,8 +43,14 @@ def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
         if "epsilon" not in parameters:
             raise NotPrivate(f"{method.__name__} takes no ε, so nothing bounds what it learns from the records")
         kind: Any = method
-        return kind.__name__, kind(epsilon=1.0)
+        try:
+            return kind.__name__, kind(epsilon=1.0)
+        except TypeError:
+            allowed = "a class that needs ε alone; give an estimator with what it needs beyond"
+            raise InvalidParameter("method", kind.__name__, allowed) from None
     if isinstance(method, BaseEstimator):
+        if "epsilon" not in method.get_params(deep=False):
+            raise NotPrivate(f"{type(method).__name__} takes no ε, so nothing bounds what it learns from the records")
         return type(method).__name__, clone(method)
     raise InvalidParameter("method", method, "'auto', the name of a classifier, its class or an estimator")
 
@@ -113,8 +119,10 @@ def method_problems(name: str, model: BaseEstimator | None, relation: str, secur
     except DpmlError as error:
         return [NotPrivate(f"{error}: {choose}")]
     claims = claims_of(type(model))
-    if secure and not claims:
-        return [NotPrivate(f"{name} is not in the catalogue, so nothing has checked its ε: {choose}")]
+    held = [value for value in model.get_params(deep=True).values() if isinstance(value, BaseEstimator)]
+    unknown = [type(part).__name__ for part in (model, *held) if not claims_of(type(part))]
+    if secure and unknown:
+        return [NotPrivate(f"{unknown[0]} is not in the catalogue, so nothing has checked its ε: {choose}")]
     if claims and not any(relation in entry.relations for entry in claims if entry.private):
         offered = ", ".join(sorted({each for entry in claims for each in entry.relations}))
         return [RelationMismatch(f"{name} has no claim under {relation}: choose the relation {offered}")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
@@ -32,6 +33,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms import door
 from dpml.mechanisms.secure import check_release
+from dpml.release.cells import check_spellings
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records
 from dpml.release.released import COLUMNS, Released, warn_misfits
@@ -42,6 +44,7 @@ from dpml.selection.plan import plan as selection_plan
 __all__ = ["PARTS", "Plan"]
 
 SHARES = {"training": 0.8, "evaluation": 0.2}
+MOST_RECORDS = 10_000_000
 # shares that add up to 1 as people write them may exceed it by rounding
 ROUNDING = 1e-9
 
@@ -74,7 +77,7 @@ class Plan:
     test_share : float
         Each record is held out for the evaluation with this probability, in (0, 1).
     n_published : int, optional
-        Number of records of the synthetic table. Default: the released number.
+        Number of records of the synthetic table, at most 10,000,000. Default: the released number.
     relation : {"add-remove", "replace-one"}
     max_grids : int
         The largest number of grids that publishing chooses from.
@@ -132,7 +135,7 @@ class Plan:
         if self.n_features is not None:
             put("n_features", check_integer(self.n_features, "n_features", 1))
         if self.n_published is not None:
-            put("n_published", check_integer(self.n_published, "n_published", 0))
+            put("n_published", check_integer(self.n_published, "n_published", 0, MOST_RECORDS))
         put("max_grids", check_integer(self.max_grids, "max_grids", 1))
         put("_method", method_named(self.method))
 
@@ -161,7 +164,8 @@ class Plan:
         -------
         DataFrame
             One row a charge: part, released, epsilon, relation, noise, source. A part that cannot be carried out has
-            one row, whose noise says why.
+            one row, whose noise says so. The noise is that of the trial; a method whose noisy look at the records
+            chooses its way may draw another kind, which the ledger then names.
         """
         rows = list(self._trial(check_flag(secure, "secure"))[0])
         told = {row["part"] for row in rows}
@@ -192,15 +196,18 @@ class Plan:
         -------
         tuple of DpmlError
             `BudgetExceeded` for shares above 1, `InvalidParameter` for parts that do not fit together, `InvalidSchema`
-            for facts that were read off the data, `NotPrivate` for a method that does not hold its ε,
-            `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without OpenDP.
+            for facts that were read off the data and for values that a file cannot tell apart, `NotPrivate` for a
+            method that does not hold its ε, `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without OpenDP.
         """
         check_flag(secure, "secure")
         found: list[DpmlError] = [*self._share_problems()]
+        unfit = self._unfit_parts()
+        found += unfit
         if secure and self.schema.peeked:
             names = ", ".join(self.schema.peeked[:8]) + (", ..." if len(self.schema.peeked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
             found.append(InvalidSchema("peeked", names, allowed))
+        found += check_spellings(self.schema)
         name, model = self._method
         against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
         found += against
@@ -210,7 +217,7 @@ class Plan:
             except DpmlError as error:
                 return (*found, error)
         failed = self._trial(secure)[1]
-        if failed is not None and not against:
+        if failed is not None and not (against or unfit):
             found.append(failed)
         return tuple(found)
 
@@ -222,6 +229,16 @@ class Plan:
             found.append(BudgetExceeded(f"the shares add up to {total:.6g} of ε: lower some until they add up to 1"))
         if not total:
             found.append(InvalidParameter("shares", "all 0", f"above 0 for a part: {', '.join(PARTS)}"))
+        return found
+
+    def _unfit_parts(self) -> list[DpmlError]:
+        """Return the parts that do not fit the others, or the schema."""
+        shares: Any = self.shares
+        found: list[DpmlError] = []
+        other = next((f.name for f in self.schema.features if f.kind != "binary"), None)
+        if shares["selection"] and other is not None:
+            allowed = f"0 for this schema: only columns of 0 and 1 can be selected, and {other!r} is none"
+            found.append(InvalidParameter("share of selection", shares["selection"], allowed))
         for part in ("selection", "evaluation"):
             if shares[part] and not shares["training"]:
                 allowed = f"above 0 where {part} has a share: without a model there is nothing that it serves"
@@ -310,14 +327,18 @@ class Plan:
             check_release(random_state)
         for problem in self.problems(secure):
             raise problem
-        records = read_records(self.schema, X, y)
-        planned = self._trial(secure)[0]
-        if budget is not None:
-            _charge(budget, planned, self.relation)
         rng = None if secure else as_generator(random_state)
-        if not secure:
-            warn_misfits(self.schema, records)
-        done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
+        planned = self._trial(secure)[0]
+        with warnings.catch_warnings():
+            if secure:
+                # a warning, as an exception, may tell something of a cell
+                warnings.simplefilter("ignore")
+            records = read_records(self.schema, X, y)
+            if budget is not None:
+                _charge(budget, planned, self.relation)
+            if not secure:
+                warn_misfits(self.schema, records)
+            done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
         _check_charges(planned, done)
         return Released.of(self, done, secure)
 
@@ -347,7 +368,12 @@ def _charge(budget: Any, planned: list[dict[str, Any]], relation: str) -> None:
     if budget.relation != relation:
         told = f"the plan's ε is under {relation}, and the budget is under {budget.relation}"
         raise RelationMismatch(f"{told}: make both the same")
-    budget.spend_all({f"{row['part']}: {row['released']}": row["epsilon"] for row in planned}, relation=relation)
+    labels: dict[str, float] = {}
+    for row in planned:
+        label = f"{row['part']}: {row['released']}"
+        # two charges of one name are two charges
+        labels[label if label not in labels else f"{label} ({len(labels) + 1})"] = row["epsilon"]
+    budget.spend_all(labels, relation=relation)
 
 
 def _check_charges(planned: list[dict[str, Any]], done: Carried) -> None:

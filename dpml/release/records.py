@@ -20,8 +20,9 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import door
+from dpml.release.cells import AsStated, spelled
 from dpml.schema import Schema
-from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
+from dpml.schema.untrusted import plain_rows, read_frame
 
 __all__ = ["Records", "part_of", "read_records"]
 
@@ -77,14 +78,14 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         missing = [name for name in schema.feature_names if name not in names]
         if missing:
             raise InvalidData(f"column {shown(missing[0])} is missing: the table must have every column of the schema")
-        X = X.reset_index(drop=True)
+        X = AsStated(schema).transform(X.reset_index(drop=True))
         X.columns = pd.Index(names, dtype=object)
     elif sparse.issparse(X):
         X = X.tocsr()
     else:
         X = np.asarray(X)
     schema.check_features(X[:0], "clip")  # the columns, which are public
-    labels = plain_cells(y)
+    labels = spelled(y, schema.classes)
     if labels.ndim != 1:
         raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
     if X.shape[0] != len(labels):

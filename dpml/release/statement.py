@@ -27,7 +27,7 @@ body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff; max
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin: 1.4rem 0 0.3rem; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { border: 1px solid #999; padding: 0.25rem 0.5rem; text-align: left; vertical-align: top;
-  overflow-wrap: anywhere; }
+  overflow-wrap: break-word; }
 .banner { border: 3px solid #b45309; padding: 0.6rem; font-weight: bold; }
 @media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
 """
@@ -192,7 +192,11 @@ def _measured(released: Released) -> str:
 def _facts(released: Released, stated_by: str | None) -> str:
     schema = released.schema
     who = escape(stated_by) if stated_by else "the person who wrote the schema (schema.yaml)"
-    rows = [(feature.name, _domain(feature)) for feature in schema.features]
+    domains: dict[str, list[str]] = {}
+    for feature in schema.features:
+        domains.setdefault(_domain(feature), []).append(feature.name)
+    # columns of one domain stand together, as the many of a one-hot table
+    rows = [(", ".join(names), domain) for domain, names in domains.items()]
     rows.append(("classes", ", ".join(map(str, schema.classes))))
     if schema.is_binary:
         rows.append(("most ones of a record", str(schema.row_bound)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from dpml.estimators import fit_held
 from dpml.evaluation import private_confusion_matrix, release_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
 from dpml.publishing import PrivPfC
+from dpml.release.cells import AsStated, needs_spelling
 from dpml.release.methods import set_up, source_of
 from dpml.release.noise import noted
 from dpml.release.records import Records, part_of
@@ -68,15 +69,16 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
     """Make all releases of a task: `rng` for study, None for secure noise."""
     done = Carried()
     facts: dict[str, Any] = {"relation": task.relation, "on_invalid": "clip", "release": secure, "random_state": rng}
-    training, held_out, schema = records, records, task.schema
+    training, held_out, schema = records, records, _without_label(task.schema, records.label)
     with warnings.catch_warnings():
         # the parts are told what fits the schema, and would warn of numbers that are private
         warnings.simplefilter("ignore", FactWarning)
         if "evaluation" in task.epsilons:
             # which record evaluates is no secret, so these coins need no secure source
             training, held_out = records.split(task.test_share, np.random.default_rng() if rng is None else rng)
-            schema = part_of(task.schema, 1 - task.test_share)
-        steps: list[tuple[str, Any]] = []
+            schema = part_of(schema, 1 - task.test_share)
+        # the model reads a raw table as the release did; on one of whole texts this step does nothing
+        steps: list[tuple[str, Any]] = [("spelling", AsStated(schema))] if needs_spelling(schema) else []
         X = training.X
         if "selection" in task.epsilons:
             selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)
@@ -100,6 +102,13 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
     return done
 
 
+def _without_label(schema: Schema, label: str) -> Schema:
+    """Return the schema that leaves out the labels' column, so that the model takes a table that has it."""
+    if label in schema.feature_names or label in schema.ignored:
+        return schema
+    return replace(schema, ignored=(*schema.ignored, label))
+
+
 def _selector(task: Task) -> TopSelector:
     # the one choice of columns that has a secure sampler; a rehearsal makes the same
     return TopSelector(1.0, task.n_features or 1, method="permute-and-flip")
@@ -111,6 +120,9 @@ def _fitted(
     """Return a fitted copy of an estimator without its purse, and note what it charged."""
     purse = Budget(task.epsilons[part], relation=task.relation)
     made = set_up(model, epsilon=purse.epsilon, budget=purse, **facts)
+    if hasattr(made, "_as_release"):
+        # a rehearsal is one of what will be released: these choose another method where any noise will do
+        made._as_release = True
 
     def fit() -> None:
         fit_held(made, [made], X, records.y if y is None else y, HOLDER)

@@ -11,11 +11,12 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
-from dpml.exceptions import DpmlError, InvalidTable
+from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge
 from dpml.schema import Schema
 from dpml.tables import Limits, read_table
-from dpml_app import own
+from dpml_app import log, own
 from dpml_app.card import BOX_STYLE, WHOLE, Card
+from dpml_app.limits import UPLOADS, most
 from dpml_app.mydata import advice
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.release import Release
@@ -52,6 +53,7 @@ class MyDataPage(BasePage):
         super().__init__(settings, pool)
         self.readouts, self.slots = {}, []
         self.draft: Draft | None = None
+        self.uploads = 0
         self.wizard: Wizard | None = None
         self.limits = Limits(bytes=own.most_bytes())
         kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
@@ -115,6 +117,7 @@ class MyDataPage(BasePage):
     # ---- files -----------------------------------------------------------------------------------------------------
 
     def _fault(self, fault: InvalidTable) -> None:
+        log.event("upload", size="refused", error=type(fault).__name__)
         self.report("file", str(fault))
 
     def _on_file(self, name: str, content: bytes) -> None:
@@ -123,7 +126,14 @@ class MyDataPage(BasePage):
             self._early = name, content
             return
         self.clear("file")
+        allowed = most(UPLOADS)
+        if self.uploads >= allowed:
+            cause = f"this session has uploaded {self.uploads:,} files, and at most {allowed:g} are taken"
+            self._fault(TableTooLarge(name, cause))
+            return
+        self.uploads += 1
         self._reading += 1
+        log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
 
     async def _read(self, name: str, content: bytes) -> None:
@@ -133,14 +143,16 @@ class MyDataPage(BasePage):
             done[:] = so_far, total
 
         reading = partial(read_table, content, name=name, limits=self.limits, progress=tell)
-        task = READING.submit(lambda: Draft(reading(), name))
         self.bar.object = filled("Reading", 0, 1)
         try:
+            task = READING.submit(lambda: Draft(reading(), name))
             draft = await _followed(task, lambda: self._tell_bar(*done))
         except DpmlError as error:
+            log.failed(error)
             with self._hold():
                 self.report("file", str(error))
         except Exception as error:  # a fault of the reader is no reason to tell what is in the file
+            log.failed(error)
             with self._hold():
                 self.report("file", f"{name} cannot be read: {type(error).__name__}")
         else:
@@ -215,6 +227,7 @@ class MyDataPage(BasePage):
                 self.clear("use")
             self._spawn(self._advise(made.name))
         except DpmlError as error:
+            log.failed(error)
             with self._hold():
                 self.report("use", str(error))
         with self._hold():
