@@ -39,7 +39,7 @@ def test_where_the_schema_leaves_it_open_the_classifier_looks():
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize(("density", "kind"), [(0.05, "linear"), (0.5, "table")])
+@pytest.mark.parametrize(("density", "kind"), [(0.05, "words"), (0.5, "table")])
 def test_dense_tables_are_tables_of_attributes(density, kind, make):
     X, y = records(density)
     budget = Budget(0.5)

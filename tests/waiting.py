@@ -2,7 +2,7 @@
 
 import time
 
-__all__ = ["PATIENCE", "becomes", "wait"]
+__all__ = ["PATIENCE", "check_becomes", "wait"]
 
 # seconds; the machine may be busy: what never comes is a failure, what comes late is none
 PATIENCE = 120.0
@@ -16,7 +16,7 @@ def wait(page, holds):
         page.wait_for_timeout(50)
 
 
-def becomes(page, read, wanted):
+def check_becomes(page, read, wanted):
     """Wait until what is read is what is wanted; what it is instead is said in the failure."""
     deadline = time.monotonic() + PATIENCE
     while (found := read()) != wanted and time.monotonic() < deadline:

@@ -20,6 +20,7 @@ from panel.viewable import Viewable
 
 from dpml_app import formulas
 from dpml_app.called import let_call
+from dpml_app.code.script import Code
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.glossary import mark
@@ -240,6 +241,14 @@ class Card:
     def clear(self) -> None:
         """Show nothing."""
 
+    def code(self, values: Values, facts: Values) -> Code | None:
+        """Return code that makes its numbers again; None: the calls of its work, and this card's layout of them."""
+        return None
+
+    def browser_code(self, values: Values) -> Code | None:
+        """Return code of what the browser computes by itself, which adds to `tables`; None: nothing."""
+        return None
+
 
 def here(results: Results, series: str) -> Any:
     """Return what is known of a series at the setting that is chosen, or None."""
@@ -280,7 +289,9 @@ def head(title: str, caption: str, plots: Sequence[Plot], said: HTML) -> pn.pane
     shown = escape(title)
     # a card's line is called by the card, as its formulas are
     about = mark(caption) + formulas.caption((said.name or "").removesuffix("-readout"))
-    numbers = f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers"'
+    numbers = (
+        f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers and code"'
+    )
     return pn.pane.HTML(
         f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
         f'<summary aria-label="{shown}: about this plot"></summary><div>{about}</div></details></div>',

@@ -130,6 +130,15 @@ class CardPage(PlacedCards):
         """Return what is known of a data set."""
         raise NotImplementedError
 
+    def facts_chunk(self, values: Values) -> Chunk | None:
+        """Return the call that finds what is known of a data set, for a script; None on a page without one."""
+        return None
+
+    @property
+    def known(self) -> Values | None:
+        """What is known of the data set that is shown; None while nothing is."""
+        return self._facts
+
     def note(self, facts: Values) -> str:
         """Return one line about the data set."""
         return dataset_note(facts)

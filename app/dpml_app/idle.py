@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 from bokeh.document import Document
 
-__all__ = ["IDLE_MINUTES", "Idle", "most_minutes"]
+from dpml_app.limits import IDLE_MINUTES, most
 
-# how many minutes; what is no number above 0: for ever
-IDLE_MINUTES = "DPML_IDLE_MINUTES"
+__all__ = ["Idle", "most_minutes"]
+
 LOOKS = 20
 # so long may what is told be on its way
 TELLING = 1.0
@@ -21,11 +21,8 @@ TELLING = 1.0
 
 def most_minutes() -> float | None:
     """Return how long a session may be idle, None: for ever."""
-    try:
-        minutes = float(os.environ.get(IDLE_MINUTES, ""))
-    except ValueError:
-        return None
-    return minutes if 0 < minutes < 1e6 else None
+    minutes = most(IDLE_MINUTES)
+    return minutes if math.isfinite(minutes) else None
 
 
 class Idle:

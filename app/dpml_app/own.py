@@ -7,7 +7,6 @@ in the server and in the workers.
 
 from __future__ import annotations
 
-import os
 import pickle
 import secrets
 import sys
@@ -22,6 +21,7 @@ from dpml.datasets import Dataset
 from dpml.datasets.own import CUTS, own_dataset
 from dpml.exceptions import DpmlError, TableTooLarge
 from dpml.schema import Schema
+from dpml_app.limits import SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull, most
 
 __all__ = [
     "TITLE",
@@ -42,11 +42,8 @@ __all__ = [
 
 PREFIX = "own-"
 TITLE = "My table"
-# of one table, encoded as zeros and ones of 8 bytes; and of all that a server holds at a time
-MOST_CELLS = 20_000_000
-MOST_HELD = 100_000_000
-# of an upload, in millions of bytes
-UPLOAD_MB, USUAL_MB = "DPML_UPLOAD_MB", 50.0
+# encoded records are zeros and ones of 8 bytes
+CELL = 8
 # what was on its way when a table went may have left something behind
 SWEPT_AGAIN = 30.0
 
@@ -68,14 +65,14 @@ class Own:
         What calls and results name.
     payload : bytes
         What a worker makes it from.
-    cells : int
-        Of its encoded records.
+    bytes : int
+        That it takes in the server: its encoded records and the payload.
     data : Dataset
     """
 
     name: str
     payload: bytes
-    cells: int
+    bytes: int
     data: Dataset
 
     def __repr__(self) -> str:
@@ -118,11 +115,7 @@ def named(arguments: Iterable[Any]) -> set[str]:
 
 def most_bytes() -> int:
     """Return the most bytes of an upload: 50 MB, or what the server was started with."""
-    try:
-        wanted = float(os.environ.get(UPLOAD_MB, USUAL_MB))
-    except ValueError:
-        wanted = USUAL_MB
-    return int(1e6 * (wanted if 0 < wanted < 10_000 else USUAL_MB))
+    return int(1e6 * most(UPLOAD_MB))
 
 
 def encoded_cells(records: int, schema: Schema) -> int:
@@ -136,22 +129,24 @@ def encoded_cells(records: int, schema: Schema) -> int:
 
 def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> Own:
     """Return a session's table, not yet held; raise what is too large or does not fit."""
-    cells = encoded_cells(len(frame), schema)
-    if cells > MOST_CELLS:
-        cause = f"with a column for each category it has {cells:,} cells, and at most {MOST_CELLS:,} are taken"
+    cells, allowed = encoded_cells(len(frame), schema), most(SESSION_MB)
+    if CELL * cells > 1e6 * allowed:
+        takes = f"it takes {CELL * cells / 1e6:,.1f} MB of memory, and at most {allowed:g} MB are given to a table"
+        cause = f"with a column for each category it has {cells:,} cells: {takes}"
         raise TableTooLarge(file, f"{cause}: leave out columns with many categories")
     name = PREFIX + secrets.token_hex(16)
     frame = frame[[*schema.feature_names, label]]
     made = own_dataset(frame, label, schema, name=name, title=TITLE)
-    return Own(name, pickle.dumps((frame, label, schema)), cells, made)
+    payload = pickle.dumps((frame, label, schema))
+    return Own(name, payload, CELL * cells + len(payload), made)
 
 
 def lend(table: Own) -> None:
     """Hold a table while its session lives."""
     with _CHANGING:
-        held = sum(one.cells for one in _HELD.values() if isinstance(one, Own))
-        if held + table.cells > MOST_HELD:
-            raise TableTooLarge(TITLE, "the server holds as many tables as it can: try again later")
+        held = sum(one.bytes for one in _HELD.values() if isinstance(one, Own))
+        if held + table.bytes > 1e6 * most(TABLES_MB):
+            raise ServerFull("the server holds as many tables as it can: try again later")
         _HELD[table.name] = table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
+from dpml_app import log
 from dpml_app.card import BOX_STYLE, WHOLE, Slot
 from dpml_app.pins import Pins
 from dpml_app.settings import Shared
@@ -23,7 +24,7 @@ from dpml_app.text import PEOPLE_STYLE, risk
 from dpml_app.work.pool import Pool
 from dpml_app.work.threads import Threads
 
-__all__ = ["HEADLINE_STYLE", "PLACES", "BasePage"]
+__all__ = ["HEADLINE_STYLE", "PLACES", "BasePage", "one_message"]
 
 QUIET = 0.1
 PLACES = ("top", "side", "advanced", "work", "why", "more")
@@ -31,6 +32,17 @@ HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
 """
+
+
+@contextmanager
+def one_message(doc: Document | None) -> Iterator[None]:
+    """Send all changes to a document as one message, and gather its models once, at the end.
+
+    Bokeh gathers all models of a document anew after each change that brings or takes one (3.9): that was nine of
+    twelve seconds when all cards of a page were made.
+    """
+    with pn.io.hold(doc), nullcontext() if doc is None else doc.models.freeze():
+        yield
 
 
 class BasePage:
@@ -67,8 +79,8 @@ class BasePage:
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     shown = True
-    # holds a document's events back; a notebook's output has its own way to send them
-    hold_events: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(pn.io.hold)
+    # a notebook's output has its own way to send what changes
+    one_message: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(one_message)
 
     def __init__(self, settings: Shared, pool: Pool):
         self.settings, self.pool = settings, pool
@@ -113,6 +125,7 @@ class BasePage:
         self.alerts.objects = alerts
 
     def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        log.failed(error)
         text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
         self.report(topic or what, f"{what}: {text}")
 
@@ -168,7 +181,7 @@ class BasePage:
         Of several messages in quick succession Panel may keep the last one until the next event (1.9.4, where a task of
         `_dispatch_msgs` ends while another waits), so a small event follows once it is quiet.
         """
-        with self.hold_events(self._doc):
+        with self.one_message(self._doc):
             yield
         if self._timer is not None:
             self._timer.cancel()
@@ -176,7 +189,7 @@ class BasePage:
 
     def _beat(self) -> None:
         if self._doc is not None:
-            with set_curdoc(self._doc), self.hold_events(self._doc):
+            with set_curdoc(self._doc), self.one_message(self._doc):
                 self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
 
     @staticmethod

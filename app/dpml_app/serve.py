@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import logging
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -17,13 +17,15 @@ from urllib.request import urlopen
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform
 
-from dpml_app.idle import IDLE_MINUTES
-from dpml_app.own import UPLOAD_MB, USUAL_MB
+from dpml.exceptions import InvalidParameter
+from dpml_app import log
+from dpml_app.limits import IDLE_MINUTES, UPLOAD_MB, check_all, most
 
 __all__ = ["HEADERS", "HEALTH", "POLICY", "main", "make", "parser"]
 
 HEALTH = "health"
 PORT = 5006
+USUAL_MINUTES = 60.0
 # a part of an upload has 1.4 million characters, and no other message is as long
 MOST_MESSAGE = 8_000_000
 # Bokeh makes functions of its callbacks' code, hence 'unsafe-eval'; it and Panel write scripts and styles into the
@@ -69,17 +71,6 @@ class Strict(OutputTransform):
         return chunk
 
 
-class Discreet(logging.Filter):
-    """Keeps what a browser sent out of the log: Bokeh writes down the whole message that it could not handle."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if record.name.startswith("bokeh.server"):
-            kind = record.exc_info[0] if record.exc_info else None
-            record.msg, record.args = f"a message could not be handled: {kind.__name__ if kind else 'error'}", ()
-            record.exc_info = record.exc_text = None
-        return True
-
-
 def parser() -> argparse.ArgumentParser:
     """Return what the command line takes."""
     made = argparse.ArgumentParser(prog="python -m dpml_app", description="Serve the app of dpml.")
@@ -89,9 +80,9 @@ def parser() -> argparse.ArgumentParser:
         "--origin", action="append", default=[], metavar="HOST[:PORT]",
         help="a name under which browsers reach the server, such as that of a proxy; can be given again",
     )  # fmt: skip
-    made.add_argument("--upload-mb", type=_positive, default=USUAL_MB, help=f"largest table in MB ({USUAL_MB:g})")
+    made.add_argument("--upload-mb", type=_positive, help="largest table in MB (DPML_UPLOAD_MB, or 50)")
     made.add_argument(
-        "--idle-minutes", type=_positive, default=60.0, help="a session ends when it is idle so long (60)"
+        "--idle-minutes", type=_positive, help="a session ends when idle so long (DPML_IDLE_MINUTES, or 60)"
     )
     made.add_argument("--proxy", action="store_true", help="believe the headers of a proxy on who asks, and how")
     made.add_argument("--show", action="store_true", help="open a browser")
@@ -117,8 +108,11 @@ def _positive(text: str) -> float:
 
 def make(asked: argparse.Namespace) -> Any:
     """Return the server that a command line asks for, listening but not started."""
-    os.environ[UPLOAD_MB] = f"{asked.upload_mb:g}"
-    os.environ[IDLE_MINUTES] = f"{asked.idle_minutes:g}"
+    if asked.upload_mb is not None:
+        os.environ[UPLOAD_MB.name] = f"{asked.upload_mb:g}"
+    if asked.idle_minutes is not None or math.isinf(most(IDLE_MINUTES)):
+        os.environ[IDLE_MINUTES.name] = f"{asked.idle_minutes or USUAL_MINUTES:g}"
+    check_all()
     import panel as pn
 
     from dpml_app.shell import build_app
@@ -139,6 +133,7 @@ def make(asked: argparse.Namespace) -> Any:
         verbose=False,
     )
     server._tornado.add_transform(Strict)
+    log.begin()  # last: Bokeh and Panel have set up theirs by now
     return server
 
 
@@ -158,11 +153,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         well = healthy(asked.port)
         print("well" if well else f"no server answers on port {asked.port}", file=sys.stdout if well else sys.stderr)
         return 0 if well else 1
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Discreet())
     try:
         server = make(asked)
+    except InvalidParameter as error:
+        print(error, file=sys.stderr)
+        return 2
     except OSError as error:
         print(f"port {asked.port} of {asked.host} cannot be used: {error.strerror or error}", file=sys.stderr)
         return 1

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
+import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -23,9 +25,10 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import link, own, real_data
+from dpml_app import link, log, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
+from dpml_app.code.told import told
 from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
@@ -34,8 +37,9 @@ from dpml_app.lent import exchange
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
-from dpml_app.page import PLACES, BasePage
+from dpml_app.page import PLACES, BasePage, one_message
 from dpml_app.publish.page import PublishPage
+from dpml_app.report import report_of
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
@@ -57,11 +61,14 @@ ROOMS: dict[str, type[BasePage]] = {
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script("shell.js", "numbers.js", "present.js", "pins.js")
+SCRIPT = script("shell.js", "numbers.js", "code.js", "report.js", "present.js", "pins.js")
+READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # what a phone still reads from a wall
 MOST_ADDRESS = 1000
+# what the button of the report asks for
+REPORT = "report"
 # what the panel of lessons asks for: the page and its settings stay
 ASIDE = "aside"
 
@@ -84,12 +91,17 @@ class Shell:
         # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
         self.pins = ColumnDataSource({"told": ["{}"]}, name="pins")
         self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
+        # a card whose code is wanted, or the report; and what is told of it
+        self.asking = ColumnDataSource({"said": [""], "serial": [0]}, name="asking")
+        self.coded = ColumnDataSource({"told": ["{}"]}, name="coded")
         # whether the server is about to close an idle session
         self.ended = ColumnDataSource({"idle": [False]}, name="ended")
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
         self.live = False
+        # what the log calls it, and no link or token does
+        self._called, self._began = f"s{secrets.token_hex(4)}", 0.0
         self._starting: asyncio.Task | None = None
         self._watching: asyncio.Task | None = None
         self._restoring = False
@@ -106,6 +118,7 @@ class Shell:
         self.near.on_change("data", self._on_near)
         self.code.on_change("data", self._on_code)
         self.pinning.on_change("data", self._on_pin)
+        self.asking.on_change("data", self._on_asking)
         self.settings.param.watch(self._on_change, ["page", *self.settings.names()])
         self.show()
         self._tell(faults)
@@ -121,7 +134,7 @@ class Shell:
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
         every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning, self.ended)
-        return {s.name: s for s in every}
+        return {s.name: s for s in (*every, self.asking, self.coded)}
 
     @property
     def shown(self) -> BasePage:
@@ -146,9 +159,9 @@ class Shell:
         bare = set(link.parse(query)) <= {"page"}
         if bare and "dataset" in names and self.settings.dataset != real_data.first():
             query += f"{'' if query == '?' else '&'}dataset={self.settings.dataset}"
-        told = {"query": [query], "at": self.visited.data["at"]}
-        if push or told != {name: self.address.data[name] for name in told}:
-            self.address.data = {**told, "push": [push]}
+        now = {"query": [query], "at": self.visited.data["at"]}
+        if push or now != {name: self.address.data[name] for name in now}:
+            self.address.data = {**now, "push": [push]}
 
     def _on_change(self, *events: Any) -> None:
         if self._restoring:
@@ -160,7 +173,7 @@ class Shell:
 
     def _on_visit(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Go where Back, Forward or a link of the navigation leads."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             self._visit(new["query"][0])
 
     def _visit(self, query: str) -> None:
@@ -225,7 +238,7 @@ class Shell:
 
     def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Fill the places that have come near the view."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             for place in self.shown.slots:
                 if place.name in new["names"]:
                     place.mount()
@@ -235,13 +248,13 @@ class Shell:
         """Draw the address that the browser asks for."""
         href = new["href"][0][:MOST_ADDRESS]
         if href and not new["svg"][0]:
-            with set_curdoc(self.doc), pn.io.hold(self.doc):
+            with set_curdoc(self.doc), one_message(self.doc):
                 self.code.data = {"href": [href], "svg": [segno.make(href, micro=False).svg_inline(scale=4)]}
 
     def _on_pin(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Pin what is shown, or remove a pin or show it again."""
         page, act, at = self.shown, new["act"][0], new["at"][0]
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             if page.pins is None:
                 return
             if act == "pin":
@@ -251,16 +264,26 @@ class Shell:
             elif act == "load" and at in range(len(page.pins.kept)):
                 page.pins.load(at)
 
+    def _on_asking(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Tell the browser the code of a card, or what a report says."""
+        with set_curdoc(self.doc), pn.io.hold(self.doc):
+            if new["said"][0] == REPORT:
+                found: dict[str, Any] = {"report": report_of(self.pages, self.settings.page, self.settings)}
+            else:
+                found = told(self.shown, new["said"][0])
+            self.coded.data = {"told": [json.dumps({**found, "serial": new["serial"][0]})]}
+
     def _tell_pins(self, name: str, said: str = "") -> None:
         """Tell the browser what a page has pinned, and a sentence for whoever asked."""
         pins = self.pages[name].pins
         if pins is not None:
-            told = {"page": name, "said": said, "serial": self.pinning.data["serial"][0], **pins.table()}
-            self.pins.data = {"told": [json.dumps(told)]}
+            shown = {"page": name, "said": said, "serial": self.pinning.data["serial"][0], **pins.table()}
+            self.pins.data = {"told": [json.dumps(shown)]}
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
-        self.live = True
+        self.live, self._began = True, time.monotonic()
+        log.event("opened", session=self._called)
         minutes = most_minutes()
         if minutes is not None and self.doc is not None:
             self._watching = asyncio.get_running_loop().create_task(Idle(self.doc, minutes, self._end).watch())
@@ -268,7 +291,7 @@ class Shell:
 
     def _end(self) -> None:
         """Tell the browser that the session ends because nobody uses it."""
-        with set_curdoc(self.doc), pn.io.hold(self.doc):
+        with set_curdoc(self.doc), one_message(self.doc):
             self.ended.data = {"idle": [True]}
 
     async def _start(self, page: BasePage) -> None:
@@ -277,6 +300,9 @@ class Shell:
 
     def stop(self) -> None:
         """Stop computing for a session that has ended."""
+        if self.live:
+            log.event("closed", session=self._called, seconds=round(time.monotonic() - self._began, 1))
+            self.live = False
         if self._watching is not None:
             self._watching.cancel()
         for page in self.pages.values():
@@ -318,11 +344,11 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    told = {}
+    pages = {}
     for name, title in PAGES.items():
         room = ROOMS[name]
-        told[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
-    template.add_variable("pages", told)
+        pages[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
+    template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
@@ -332,7 +358,7 @@ def build_app() -> Frame:
         template.add_panel(f"{name}_{place}", content)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
-        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT))
+        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT + READY))
         pn.state.onload(_send_at_once)
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())

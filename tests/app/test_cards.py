@@ -3,7 +3,10 @@
 import asyncio
 
 import numpy as np
+import panel as pn
 import pytest
+from bokeh.document import Document
+from bokeh.document.models import DocumentModelManager
 from dpml_app import data
 from dpml_app.audit.page import AuditPage
 from dpml_app.card import INSET, NOW, SOON, Card, under
@@ -11,12 +14,14 @@ from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.accuracy import AccuracyCard, accuracies
 from dpml_app.explore.page import ExplorePage
 from dpml_app.noise.page import NoisePage
+from dpml_app.page import one_message
 from dpml_app.publish.page import PublishPage
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import Chunk, Pool
+from panel.io.state import set_curdoc
 
 PAGES = [ExplorePage, NoisePage, SelectPage, TrainPage, EvaluatePage, AuditPage]
 # settings that one drags or clicks in a figure or a table, and widgets that only help there
@@ -81,6 +86,26 @@ def test_what_stands_behind_more_is_made_when_it_is_asked_for(kind):
     page.card_places[name].mount()
     assert page._asked(page.values()) == {page.hero, name}
     assert "page" in page._changed
+
+
+def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_once(monkeypatch):
+    """Each renderer that came gathered all models of the document anew: nine of the twelve seconds of this page."""
+    gathered = []
+    recompute = DocumentModelManager.recompute
+    monkeypatch.setattr(DocumentModelManager, "recompute", lambda self: gathered.append(recompute(self)))
+    doc = Document()
+    with set_curdoc(doc):
+        page = TrainPage(Settings(dataset="toy"), Pool(1))
+        doc.add_root(pn.Column(*page.places.values()).get_root(doc))
+        del gathered[:]
+        with one_message(doc):
+            for place in page.slots:
+                place.mount()
+            made = page.cards["accuracy"].figure
+            for series in ("one", "two", "three"):
+                made.plot.line([0], [1], name=series)
+    assert len(gathered) == 1
+    assert {"one", "two", "three"} <= {model.name for model in doc.models}
 
 
 @pytest.fixture

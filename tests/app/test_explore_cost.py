@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dpml_app.card import NOW
+from dpml_app import data
+from dpml_app.card import NOW, SOON
 from dpml_app.explore import cost, shipped
 from dpml_app.explore.hero import HeroCard
 from dpml_app.explore.hero_figure import CostFigure
@@ -119,11 +120,33 @@ def test_who_pays_has_a_row_for_all_each_class_and_each_group():
     assert list(card.figure.plot.y_range.factors) == rows["name"][::-1]
     assert len(rows["name"]) == 3 + 2 + 7
     assert rows["records"][0] == sum(rows["records"][1:3]) == sum(rows["records"][3:5]) == sum(rows["records"][5:])
-    draws, plain = results["private", NOW], results["plain", NOW]
+    draws, plain = results["private", SOON], results["plain", SOON]
     assert rows["mean"][0] == pytest.approx(100 * (plain["accuracy"] - draws["accuracy"].mean()))
     assert rows["low"][3] == pytest.approx(100 * (plain["groups"][0] - np.quantile(draws["groups"][:, 0], 0.95)))
     assert card.figure.plot.x_range.start <= min(rows["low"])
     assert max(rows["high"]) <= card.figure.plot.x_range.end
+
+
+def test_fits_that_do_not_ship_are_for_the_workers():
+    """Twenty take nine seconds on adult; the few threads that answer all sessions would wait for them."""
+    page = ExplorePage(Settings(dataset="toy", seed=3), Pool(1))
+    facts = data.facts("toy")
+    for name in ("cost", "who"):
+        page.card_places[name].mount()
+        work = page.cards[name].work(page.values(), facts)
+        assert {place[0] for place in work} == {"private", "plain"}
+        assert not [place for place in work if place[1] == NOW]
+
+
+def test_who_pays_shows_nothing_of_another_setting():
+    page = ExplorePage(Settings(epsilon=0.05), Pool(1))
+    page.card_places["who"].mount()
+    card, facts = page.cards["who"], shipped.first_facts("census")
+    work = card.work(page.values(), facts)
+    card.prepare(page.values(), facts, {place: page.pool.cache.get(chunk.key) for place, chunk in work.items()})
+    assert len(card.figure.rows.data["name"]) > 0
+    card.prepare({**page.values(), "seed": 3}, facts, {})
+    assert len(card.figure.rows.data["name"]) == 0
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -158,7 +181,7 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     assert len(card.figure.curve.data["epsilon"]) == 0
     wanted = card.work(settings.explore_values(), {})
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
-    result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in ("now", 0.1)}
+    result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in (SOON, 0.1)}
     people = {"classes": ("a", "b"), "groups": ()}
     assert card.readout({"epsilon": 0.1}, people, result).startswith("Who pays?")
 

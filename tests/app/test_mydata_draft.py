@@ -26,7 +26,7 @@ def test_a_proposal_marks_what_it_took_from_the_data():
         "id": "ignored", "age": "numeric", "plan": "categorical", "spent": "numeric",
     }  # fmt: skip
     assert made.taken == ["plan", "spent", "the labels", "the number of records"]
-    assert made.schema().peeked == ("plan", "spent")
+    assert made.schema().peeked == ("plan", "spent", "classes", "n_lower")
     made.confirm()
     assert made.taken == []
     assert made.schema().peeked == ()
@@ -124,6 +124,9 @@ def test_a_schema_that_was_saved_is_taken_and_one_of_another_table_is_not():
     made.take(schema)
     assert made.schema() == schema
     assert made.taken == []
+    # what was peeked when it was saved still is
+    made.take(Schema(features, ("yes", "no"), n_lower=2, ignored=("id", "spent"), peeked_facts=("n_lower",)))
+    assert made.taken == ["the number of records"]
     other = Schema((Feature("height", "numeric", lower=0, upper=3),), ("yes", "no"))
     with pytest.raises(InvalidSchema, match="feature = 'height'"):
         made.take(other)

@@ -10,6 +10,7 @@ import pytest
 from dpml_app import data, link, own
 from dpml_app import shell as shells
 from dpml_app.explore import cost
+from dpml_app.limits import ServerFull
 from dpml_app.settings import Shared
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
@@ -182,10 +183,22 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
 
 
 def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
-    monkeypatch.setattr(own, "MOST_CELLS", 1000)
-    with pytest.raises(TableTooLarge, match=r"'customers\.csv'.*15,200 cells, and at most 1,000"):
+    monkeypatch.setenv("DPML_SESSION_MB", "0.1")
+    with pytest.raises(TableTooLarge, match=r"'customers\.csv'.*15,200 cells: it takes 0\.1 MB .* at most 0\.1 MB"):
         own_tables.made()
-    monkeypatch.undo()
-    monkeypatch.setattr(own, "MOST_HELD", 1000)
-    with pytest.raises(TableTooLarge, match="as many tables as it can"):
-        own.lend(own_tables.made())
+
+
+def test_a_server_holds_so_many_bytes_of_tables(monkeypatch):
+    """The encoded records of 8 bytes a cell, and what a worker makes them from."""
+    one, other = own_tables.made(), own_tables.made(1)
+    assert one.bytes == 8 * 15_200 + len(one.payload)
+    monkeypatch.setenv("DPML_TABLES_MB", f"{1.5 * one.bytes / 1e6}")
+    own.lend(one)
+    try:
+        with pytest.raises(ServerFull, match="as many tables as it can"):
+            own.lend(other)
+        assert not own.here(other.name)
+    finally:
+        data.take_back(one.name)
+    own.lend(other)
+    data.take_back(other.name)

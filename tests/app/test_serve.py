@@ -2,22 +2,26 @@
 
 import asyncio
 import json
-import logging
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import time
 import tomllib
+import venv
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.request import urlopen
 
 import pytest
-from app_server import ROOT, Server
+from app_server import ROOT, Server, free_port
 from bokeh.document import Document
 from bokeh.document.events import ModelChangedEvent
 from bokeh.models import ColumnDataSource
 from dpml_app import idle
-from dpml_app.serve import HEADERS, POLICY, Discreet, parser
+from dpml_app.serve import HEADERS, POLICY, parser
 
 
 class Strict(Server):
@@ -99,26 +103,6 @@ def test_what_is_not_allowed_is_named(given, says, capsys):
     assert says in capsys.readouterr().err
 
 
-# ---- the log ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_log_has_nothing_that_a_browser_sent():
-    lines = []
-    handler = logging.Handler()
-    handler.emit = lambda record: lines.append(logging.Formatter().format(record))
-    handler.addFilter(Discreet())
-    log = logging.getLogger("bokeh.server.protocol_handler")
-    log.addHandler(handler)
-    try:
-        try:
-            raise ValueError("quokka")
-        except ValueError as error:
-            log.error("error handling message\n message: %r \n error: %r", {"new": "quokka"}, error, exc_info=True)
-    finally:
-        log.removeHandler(handler)
-    assert lines == ["a message could not be handled: ValueError"]
-
-
 # ---- idle sessions ---------------------------------------------------------------------------------------------------
 
 
@@ -153,11 +137,11 @@ def test_only_what_comes_from_the_browser_is_use(monkeypatch):
     assert watched.idle.last > 0
 
 
-@pytest.mark.parametrize(("said", "minutes"), [(None, None), ("0", None), ("x", None), ("-1", None), ("2.5", 2.5)])
+@pytest.mark.parametrize(("said", "minutes"), [(None, None), ("", None), ("2.5", 2.5)])
 def test_a_session_may_be_idle_for_ever_unless_the_server_was_told(said, minutes, monkeypatch):
-    monkeypatch.delenv(idle.IDLE_MINUTES, raising=False)
+    monkeypatch.delenv("DPML_IDLE_MINUTES", raising=False)
     if said is not None:
-        monkeypatch.setenv(idle.IDLE_MINUTES, said)
+        monkeypatch.setenv("DPML_IDLE_MINUTES", said)
     assert idle.most_minutes() == minutes
 
 
@@ -184,6 +168,53 @@ def test_the_container_has_all_that_the_package_is_built_from():
     assert extras == {"large", "release"} <= set(facts["optional-dependencies"])
     kept = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert {line[1:] for line in kept if line.startswith("!")} == copied
+
+
+@pytest.mark.long
+def test_the_steps_of_the_container_make_an_app_that_answers(tmp_path):
+    """The recipe without a container: its copies, what pip does in a new environment, and the command that starts."""
+    here = {"/source": tmp_path / "source", "/wheels": tmp_path / "wheels", "/home/dpml": tmp_path / "home"}
+    for folder in here.values():
+        folder.mkdir()
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    place, told, done = Path("/"), {}, []
+    for kind, said in steps():
+        if kind == "WORKDIR":
+            place = here[said]
+        elif kind == "COPY" and "--from" not in said:
+            *names, target = said.split()
+            assert target in ("./", *names)
+            for name in names:
+                copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+                copy(ROOT / name, place / name)
+        elif kind == "RUN":
+            for step in said.split(" && "):
+                command = [re.sub(r"^/wheels$", str(here["/wheels"]), part) for part in shlex.split(step)]
+                if command[0] == "pip":
+                    subprocess.run([python, "-m", *command], cwd=place if place.is_dir() else tmp_path, check=True)
+                    done.append(command[1])
+        elif kind == "ENV":
+            told = dict(part.split("=") for part in said.split())
+    assert done == ["wheel", "install"]
+    said = dict(steps())
+    entry, port = json.loads(said["ENTRYPOINT"]) + json.loads(said["CMD"]), free_port()
+    environment = {"PATH": os.environ["PATH"], **told, "DPML_DATA": str(here["/home/dpml"])}
+    command = [python, *entry[1:], "--host", "127.0.0.1", "--port", str(port)]
+    server = subprocess.Popen(command, cwd=here["/home/dpml"], env=environment)
+    try:
+        check = [python, *json.loads(re.search(r"CMD (\[.+\])", said["HEALTHCHECK"])[1])[1:], "--port", str(port)]
+        deadline = time.monotonic() + 120
+        while subprocess.run(check, env=environment, capture_output=True).returncode:
+            assert server.poll() is None
+            assert time.monotonic() < deadline
+        with urlopen(f"http://127.0.0.1:{port}/health") as answer:
+            assert answer.status == 200
+        with urlopen(f"http://127.0.0.1:{port}/app") as answer:
+            assert b"dpml" in answer.read()
+    finally:
+        server.terminate()
+        server.wait(60)
 
 
 def test_the_container_starts_and_checks_the_server_as_a_user_without_rights():

@@ -5,7 +5,7 @@ import re
 import pytest
 from dpml_app.settings import EPSILONS
 from playwright.sync_api import expect
-from waiting import becomes, wait
+from waiting import check_becomes, wait
 
 pytestmark = pytest.mark.browser
 SIZES = {"laptop": (1440, 900), "phone": (390, 844)}
@@ -131,7 +131,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
         elsewhere.set_viewport_size({"width": width, "height": height})
         elsewhere.goto(page.url)
         elsewhere.get_by_role("heading", name=mine[2], exact=True).wait_for()
-        becomes(elsewhere, lambda: seen(elsewhere), mine)
-        becomes(elsewhere, lambda: elsewhere.url, page.url)
+        check_becomes(elsewhere, lambda: seen(elsewhere), mine)
+        check_becomes(elsewhere, lambda: elsewhere.url, page.url)
     finally:
         other.close()

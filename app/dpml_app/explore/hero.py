@@ -8,15 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.card import NOW, Answer, Card, Place, Results, Values, here
+from dpml_app.card import SOON, Answer, Card, Place, Results, Values, here
+from dpml_app.code.script import Code
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.drawing.looks import BLUE
 from dpml_app.explore import cost, shipped, words
+from dpml_app.explore.code import cost_code
 from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
-__all__ = ["HeroCard", "chosen_now"]
+__all__ = ["HeroCard", "at_chosen"]
 
 
 def private(values: Values, epsilon: float) -> Chunk:
@@ -29,11 +31,11 @@ def plain(values: Values, method: str) -> Chunk:
     return Chunk(cost.without_noise, (values["dataset"], values["relation"], method))
 
 
-def chosen_now(values: Values) -> dict[Place, Chunk]:
-    """Return the chunks at the ε that is chosen."""
+def at_chosen(values: Values) -> dict[Place, Chunk]:
+    """Return the chunks at the ε that is chosen: for a worker, as twenty fits take seconds where they do not ship."""
     chosen = values["epsilon"]
     method = shipped.methods(values["dataset"], values["relation"])[chosen]
-    return {("private", NOW): private(values, chosen), ("plain", NOW): plain(values, method)}
+    return {("private", SOON): private(values, chosen), ("plain", SOON): plain(values, method)}
 
 
 class HeroCard(Card):
@@ -45,11 +47,16 @@ class HeroCard(Card):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         rules = shipped.methods(values["dataset"], values["relation"])
         chosen = values["epsilon"]
-        work = chosen_now(values)
+        work = at_chosen(values)
         work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
         # every ε of the slider where they ship, else those of the other curves
         whole = private(values, chosen) in shipped.results(values["dataset"], values["relation"], values["seed"])
         return work | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
+
+    def code(self, values: Values, facts: Values) -> Code:
+        work = self.work(values, facts)
+        at = {values["epsilon"], *(place for series, place in work if series == "private" and place != SOON)}
+        return cost_code(values, sorted(at))
 
     def open(self, values: Values) -> bool:
         """Show what ships, before anything is loaded; return whether it is all that the card shows."""
@@ -68,9 +75,9 @@ class HeroCard(Card):
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         rules = shipped.methods(self._values["dataset"], self._values["relation"])
-        found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != NOW}
-        if ("private", NOW) in results:
-            found[self._values["epsilon"]] = results["private", NOW]
+        found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != SOON}
+        if ("private", SOON) in results:
+            found[self._values["epsilon"]] = results["private", SOON]
         there = [e for e in sorted(found) if ("plain", rules[e]) in results]
         draws = np.array([found[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
         plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])

@@ -119,6 +119,9 @@ class ExplorePage(CardPage):
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
             self.report("epsilon", problem)
 
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(data.facts, (values["dataset"],))
+
     async def facts(self, name: str) -> Values:
         return await self._call(data.facts, name)
 

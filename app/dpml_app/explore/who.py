@@ -13,7 +13,7 @@ from dpml_app.card import Card, Place, Results, Values, here
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.looks import COST, OVERLAY, REFERENCE
 from dpml_app.explore import words
-from dpml_app.explore.hero import chosen_now
+from dpml_app.explore.hero import at_chosen
 from dpml_app.work.pool import Chunk
 
 __all__ = ["WhoCard", "WhoFigure"]
@@ -67,10 +67,12 @@ class WhoCard(Card):
     name, title, caption = "who", "Who pays?", words.CAPTIONS["who"]
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return chosen_now(values)
+        return at_chosen(values)
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self._facts = facts
+        if here(now, "private") is None or here(now, "plain") is None:
+            self.clear()  # what is there is of another setting
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:

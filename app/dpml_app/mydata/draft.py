@@ -23,6 +23,8 @@ KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "
 # a column of more labels is taken for no label
 MOST_CLASSES = 20
 LABEL, RECORDS = "the labels", "the number of records"
+# what a schema calls them
+FACTS = {"classes": LABEL, "n_lower": RECORDS}
 # the category that gaps get where they are a value of their own
 GAP = "no value"
 
@@ -188,8 +190,9 @@ class Draft:
             )
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
+        marked = tuple(name for name, fact in FACTS.items() if fact in self.peeked)
         facts: dict[str, Any] = {"row_bound": self.row_bound, "n_lower": self.n_lower, "ignored": ignored}
-        return Schema(features, self.classes, **facts)
+        return Schema(features, self.classes, **facts, peeked_facts=marked)
 
     def take(self, schema: Schema) -> None:
         """Take all facts from a schema; its columns must be the table's."""
@@ -207,7 +210,7 @@ class Draft:
         self.classes = schema.classes
         self.n_lower = schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        self.peeked.clear()
+        self.peeked = {fact for name, fact in FACTS.items() if name in schema.peeked_facts}
 
 
 def _number(label: Any) -> Any:

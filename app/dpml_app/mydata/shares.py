@@ -15,7 +15,7 @@ __all__ = ["PARTS", "START", "moved", "room"]
 
 # of a release, in the order in which they are paid
 PARTS = ("selection", "training", "evaluation", "publishing")
-START = {"selection": 0.2, "training": 0.4, "evaluation": 0.1, "publishing": 0.3}
+START = {"selection": 0.2, "training": 0.4, "evaluation": 0.2, "publishing": 0.2}
 # what is smaller is what rounding leaves of nothing
 NOTHING = 1e-12
 

@@ -94,7 +94,7 @@ class Wizard:
             label="Categories, one a line", rows=4, max_length=LONGEST_LIST, auto_grow=False, **WIDE
         )
         self.gaps = pmui.Select(label="A gap counts as", options=[], **WIDE)
-        self.gap = pmui.TextInput(label="A gap counts as (empty: the middle)", **WIDE)
+        self.gap = pmui.TextInput(label="A gap counts as", placeholder="The middle of the bounds", **WIDE)
         self.public = pmui.Checkbox(label="This is true for everybody, and public", **WIDE)
         self.column.param.watch(lambda _event: self.show(), "value")
         for widget in (self.kind, self.lower, self.upper, self.categories):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app import own
+from dpml_app import log, own
 
 __all__ = ["Cache", "key_of", "read_only"]
 
@@ -67,4 +67,8 @@ class Cache:
         """Return function(*arguments), kept under the same key as the chunk of that call."""
         key = key_of(function, arguments)
         value = self.get(key)
-        return self.put(key, function(*arguments)) if value is None else value
+        if value is not None:
+            return value
+        with log.timed("server", function):
+            made = function(*arguments)
+        return self.put(key, made)

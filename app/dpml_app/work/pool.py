@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpml.exceptions import shown
-from dpml_app import own
+from dpml_app import log, own
 from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.turns import Rank, Turns, session
 from dpml_app.work.worker import Worker, WorkerEnded
@@ -120,15 +120,17 @@ class Pool:
     def submit(self, chunk: Chunk, *, owner: Hashable | None = None, rank: Rank = Rank.CURVES) -> Future:
         """Return a future of the chunk's result: kept, on its way, or waiting for its turn.
 
-        The owner is the session that asks unless another is named. Cancel the future when nobody waits for it any more.
+        The owner is the session that asks unless another is named; `ServerFull` if too much of it waits. Cancel the
+        future when nobody waits for it any more.
         """
         future: Future = Future()
         with self._changed:
             kept = self.cache.get(chunk.key)
             if kept is None:
-                request = self._asked.setdefault(chunk.key, _Request(chunk))
                 # what nobody owns has a turn of its own
                 owner = next(who for who in (owner, session(), future) if who is not None)
+                self._turns.check(owner, lambda waiting: not waiting[0].cancelled())
+                request = self._asked.setdefault(chunk.key, _Request(chunk))
                 request.callers[future] = owner, rank
                 if not request.sent:
                     self._turns.put((future, request), owner=owner, rank=rank)
@@ -210,7 +212,8 @@ class Pool:
             return False
         try:
             self._give(hand, request.chunk)
-            value = hand.worker.call(request.chunk.function, request.chunk.arguments)
+            with log.timed("worker", request.chunk.function):
+                value = hand.worker.call(request.chunk.function, request.chunk.arguments)
         except WorkerEnded:
             if not hand.ended:
                 self._lost(request)

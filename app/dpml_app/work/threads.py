@@ -43,7 +43,10 @@ class Threads:
         self._stopped = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
-        """Return a future of function(*arguments); the session that asks has its turn among the others."""
+        """Return a future of function(*arguments); the session that asks has its turn among the others.
+
+        `ServerFull` if too much of that session waits.
+        """
         future: Future = Future()
         with self._changed:
             if self._stopped:
@@ -58,8 +61,9 @@ class Threads:
                 ]
                 for thread in self._threads:
                     thread.start()
-            owner = session()
-            self._turns.put((future, function, arguments), owner=future if owner is None else owner, rank=Rank.NOW)
+            owner = next(who for who in (session(), future) if who is not None)
+            self._turns.check(owner, self._wanted)
+            self._turns.put((future, function, arguments), owner=owner, rank=Rank.NOW)
             self._changed.notify()
         return future
 

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 import panel as pn
 
+from dpml_app.limits import WAITING, ServerFull, most
+
 __all__ = ["Rank", "Turns", "session"]
 
 T = TypeVar("T")
@@ -54,6 +56,16 @@ class Turns(Generic[T]):
     def put(self, item: T, *, owner: Hashable, rank: Rank) -> None:
         """Let an item wait behind the others of its owner."""
         self._waiting[rank].setdefault(owner, deque()).append(item)
+
+    def check(self, owner: Hashable, wanted: Callable[[T], bool] = lambda _item: True) -> None:
+        """Raise `ServerFull` if as much of an owner waits as may wait; what is not wanted any more goes."""
+        allowed, waits = most(WAITING), 0
+        for waiting in self._waiting.values():
+            if owner in waiting and len(waiting[owner]) >= allowed:
+                waiting[owner] = deque(filter(wanted, waiting[owner]))
+            waits += len(waiting.get(owner, ()))
+        if waits >= allowed:
+            raise ServerFull(f"{waits:,} computations of this session wait already: at most {allowed:g} may")
 
     def put_back(self, item: T, *, owner: Hashable, rank: Rank) -> None:
         """Let an item that was taken be the next of its rank."""

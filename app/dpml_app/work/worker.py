@@ -69,7 +69,10 @@ def _serve(pipe: Connection) -> None:
     # a terminal's Ctrl-C is for the server, which then ends; the thread below follows it
     import signal
 
+    from dpml_app import log
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log.silence()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(NICE)  # the page that is being used comes first

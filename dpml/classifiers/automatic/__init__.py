@@ -5,7 +5,7 @@ from dpml.classifiers.automatic.classifier import AutoClassifier
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.automatic.plan import Plan, asks_density, default_plan
 from dpml.classifiers.automatic.tables import TableModel, release_table
-from dpml.classifiers.automatic.words import shrunken_models
+from dpml.classifiers.automatic.words import release_words, shrunken_models
 
 __all__ = [
     "AutoClassifier",
@@ -19,5 +19,6 @@ __all__ = [
     "quantile_levels",
     "release_histograms",
     "release_table",
+    "release_words",
     "shrunken_models",
 ]

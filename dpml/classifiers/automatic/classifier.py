@@ -18,12 +18,9 @@ from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.automatic.plan import COUNT_SHARE, DENSE, LOOK_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
-from dpml.classifiers.automatic.words import shrunken_models
-from dpml.classifiers.linear_classifier import LinearClassifier
-from dpml.classifiers.naive_bayes.bernoulli import default_row_bound
+from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
-from dpml.counts import FACTOR, contingency, perturbed, release_row_bounded
-from dpml.encoding import SHARE_GRID, share_rows
+from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -31,7 +28,6 @@ from dpml.schema import Schema, resolve_schema
 __all__ = ["AutoClassifier"]
 
 FloatArray = NDArray[np.float64]
-CLASS_SHARE = 0.1
 # a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
 LOWERED = 3.0
 
@@ -49,7 +45,9 @@ class AutoClassifier(PrivateClassifier):
       is a linear classifier of all attributes, soon with a small grid beside it, and with many one that starts at a
       grid's answer. Its probabilities are stretched by what the regulariser is known to shrink.
       A table of up to 400 binary columns is one of these if a small look (2 % of ε) finds that records have many ones.
-    - *Words.* Naive Bayes with noisy counts that are shrunk one by one, or `dpml.classifiers.LinearClassifier`.
+    - *Words.* Naive Bayes with noisy counts that are shrunk one by one. With few records for each word small looks tell
+      whether a few words, other naive Bayes or the larger class alone are better.
+    - *Many binary columns beside others.* `dpml.classifiers.MixedNB`.
 
     Released: what these methods release. Without a stated number of records, a noisy one. Whether records
     have many ones, if the schema leaves it open.
@@ -79,10 +77,10 @@ class AutoClassifier(PrivateClassifier):
     ----------
     classes_ : ndarray of shape (C,)
         The schema's classes, present in the data or not.
-    plan_ : Plan
+    plan_ : dpml.classifiers.automatic.plan.Plan
         What the public rule chose.
     method_ : str
-        The same in words: "grid and counts", "weights", "grid and weights", "words", "naive-bayes" or "objective".
+        The same in words: "grid and counts", "weights", "grid and weights", "words" or "naive-bayes".
 
     Raises
     ------
@@ -115,6 +113,9 @@ class AutoClassifier(PrivateClassifier):
     release: bool = False
     random_state: Any = None
 
+    # set by a rehearsal: choose the method that a release would choose, and draw noise for study
+    _as_release = False
+
     def fit(self, X: Any, y: Any) -> AutoClassifier:
         """Fit to private records.
 
@@ -144,38 +145,31 @@ class AutoClassifier(PrivateClassifier):
         dense = asks_density(schema, left, n)
         if dense:
             dense, left = _is_dense(X, left, relation, noise)
-        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=self.release)
+        secure = self.release or self._as_release
+        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=secure)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
             [self._model] = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
             self.method_ = f"grid and {self.plan_.addition}" if self.plan_.grid_share else self.plan_.addition
         elif self.plan_.kind == "words":
-            self._fit_words(X, codes, schema, left, noise)
+            options: dict[str, Any] = {"look": self.plan_.look, "relation": relation, **noise}
+            self._linear = release_words(X, codes, schema, left, **options)
             self.method_ = "words"
         else:
             self._fit_held(X, codes, schema, left, rng)
+            self.method_ = "naive-bayes"
         self._learned_facts(schema, named)
         return self
-
-    def _fit_words(
-        self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, noise: dict[str, Any]
-    ) -> None:
-        r = default_row_bound(schema, epsilon)
-        exact = contingency(share_rows(X, r), codes, schema.n_classes)
-        shared: dict[str, Any] = {"relation": self.relation, "class_share": CLASS_SHARE}
-        noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **shared, **noise)
-        self._linear = shrunken_models(noisy, epsilon, r, **shared)
 
     def _fit_held(self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, rng: Any) -> None:
         """Fit another classifier of the library; the charge of this fit pays for it."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         purse = Budget(epsilon, relation=self.relation)
-        kind: Any = LinearClassifier if schema.is_binary else MixedNB
-        held = kind(epsilon, **facts, budget=purse).fit(X, np.asarray(schema.classes)[codes])
-        self.estimator_ = held.set_params(random_state=None)
-        self.method_ = held.method_ if schema.is_binary else "naive-bayes"
+        held = MixedNB(epsilon, **facts, budget=purse)
+        held._as_release = self._as_release
+        self.estimator_ = held.fit(X, np.asarray(schema.classes)[codes]).set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ __all__ = ["ADDITIONS", "Plan", "asks_density", "default_plan", "is_wide"]
 ADDITIONS = ("counts", "weights")
 # with more binary columns that belong to no attribute a table is one of words
 MOST_BINARY = 64
-# words: noisy counts are shrunk one by one from this many columns, if there are so many records for each of them
+# words: noisy counts are shrunk one by one from this many columns. With fewer records for each of them than this a few
+# words may be enough, or other models better
 MANY_WORDS, RECORDS_PER_WORD = 250, 2
 # so many binary columns at most may be a dense table, which has grid and weights as any other: one in which at least
 # half of the records have ones in this share of the columns. The look has a share of ε, if n·ε is at least so much
@@ -59,9 +60,9 @@ class Plan:
 
     Attributes
     ----------
-    kind : {"table", "words", "linear"}
-        "table": a grid and what is added to it. "words": naive Bayes with shrunken counts. "linear": what
-        `dpml.classifiers.LinearClassifier` or, for a wide table with other columns, `dpml.classifiers.MixedNB` does.
+    kind : {"table", "words", "mixed"}
+        "table": a grid and what is added to it. "words": naive Bayes with shrunken counts, or what a look finds better.
+        "mixed": `dpml.classifiers.MixedNB`, for many binary columns beside others.
     n_cells : int
         Cells of the histogram of each number; 0 for bins of equal width, which cost nothing.
     bins_share : float
@@ -77,6 +78,8 @@ class Plan:
         Groups of a number with bins of equal width, in what is added.
     trust : float
         Where the added weights start: this times the grid's log odds.
+    look : bool
+        Of words, whether few of them may be enough and which model is best are looked at.
     """
 
     kind: str
@@ -87,6 +90,7 @@ class Plan:
     weight: float = WEIGHT
     most_groups: int = MOST_GROUPS
     trust: float = 1.0
+    look: bool = False
 
 
 def is_wide(layout: Layout) -> bool:
@@ -163,8 +167,9 @@ def default_plan(
     weights = max(sum(size - 1 for size in layout.sizes), 1) * C * (C - 1) / 2
     mixed = not schema.is_binary and schema.n_features <= MOST_MIXED
     if is_wide(layout) and not dense and not (mixed and effective * n / weights < ENOUGH_FOR_MIXED):
-        many = schema.is_binary and schema.n_features >= MANY_WORDS and n >= RECORDS_PER_WORD * schema.n_features
-        return Plan("words" if many else "linear")
+        if not schema.is_binary:
+            return Plan("mixed")
+        return Plan("words", look=schema.n_features < MANY_WORDS or n < RECORDS_PER_WORD * schema.n_features)
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights

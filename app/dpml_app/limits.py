@@ -1,0 +1,92 @@
+"""What one session may take of a server, and all sessions together: read from the environment, checked at the start.
+
+`LIMITS` has every one. A value that is not allowed is an error that names it: a limit that nobody set is none.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+from dpml.exceptions import DpmlError, InvalidParameter
+
+__all__ = [
+    "IDLE_MINUTES",
+    "LIMITS",
+    "SESSION_MB",
+    "TABLES_MB",
+    "UPLOADS",
+    "UPLOAD_MB",
+    "WAITING",
+    "Limit",
+    "ServerFull",
+    "check_all",
+    "most",
+]
+
+
+class ServerFull(DpmlError):
+    """A session asks for more than one may have, or than the server has left."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit.
+
+    Attributes
+    ----------
+    name : str
+        The environment variable.
+    usual : float
+        What holds where it is not set; infinity: no limit.
+    most : float
+        The largest that can be asked for.
+    what : str
+    """
+
+    name: str
+    usual: float
+    most: float
+    what: str
+
+
+UPLOAD_MB = Limit("DPML_UPLOAD_MB", 50.0, 10_000.0, "the largest file that a session may upload, in MB")
+UPLOADS = Limit("DPML_UPLOADS", 50.0, 1e6, "how many files a session may upload")
+SESSION_MB = Limit("DPML_SESSION_MB", 300.0, 1e6, "the memory that the table of a session may take, in MB")
+TABLES_MB = Limit("DPML_TABLES_MB", 1000.0, 1e7, "the memory that the tables of all sessions may take, in MB")
+WAITING = Limit("DPML_WAITING", 200.0, 1e6, "how many computations of a session may wait for their turn")
+IDLE_MINUTES = Limit("DPML_IDLE_MINUTES", math.inf, 10_000.0, "the minutes after which an idle session ends")
+LIMITS = (UPLOAD_MB, UPLOADS, SESSION_MB, TABLES_MB, WAITING, IDLE_MINUTES)
+
+
+def most(limit: Limit) -> float:
+    """Return what a limit is now; raise `InvalidParameter` where the environment says what is not allowed.
+
+    Examples
+    --------
+    >>> os.environ["DPML_WAITING"] = "-3"
+    >>> most(WAITING)
+    Traceback (most recent call last):
+    ...
+    dpml.exceptions.InvalidParameter: DPML_WAITING = '-3' is not allowed: it must be a number above 0 and below ...
+    >>> del os.environ["DPML_WAITING"]
+    >>> most(WAITING)
+    200.0
+    """
+    said = os.environ.get(limit.name, "").strip()
+    if not said:
+        return limit.usual
+    try:
+        value = float(said)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < limit.most:
+        raise InvalidParameter(limit.name, said, f"a number above 0 and below {limit.most:,g}")
+    return value
+
+
+def check_all() -> None:
+    """Raise `InvalidParameter` for the first limit that the environment says wrongly."""
+    for limit in LIMITS:
+        most(limit)

@@ -1,0 +1,209 @@
+"""Many people at a time: what they wait for, what goes wrong, and what memory is left behind.
+
+Run from the project's root: ``python benchmarks/bench_load.py [--sessions 50] [--minutes 5]``. It starts
+``python -m dpml_app`` on this machine and opens sessions by Bokeh's own protocol, without browsers: each opens a page
+in turn (`VISITS`), scrolls through the cards that are open, and moves a control until its time is over. It waits
+for the answer, then for ``--pause`` seconds on average. One of five sessions asks for new draws instead, so that the
+workers compute all curves of its page again. Printed are:
+
+- faults: lines of the server's log, sockets that it dropped, alerts of a page, answers that took more than 30 s.
+- opening: seconds from the address until the page has answered for the first time.
+- first, whole: seconds from a control's message until the first part of the answer, and until the page says that it
+  has answered. A page waits 0.15 s before it lets workers begin, so that whoever drags a slider starts no work.
+- sweeps: the first part of the answer to those who ask for new draws.
+- alone: the first part of the answer when one session is there.
+- memory: of the server and its workers, in MB (their resident sets, added up): once each page was opened and left
+  again by one session, at the most, and after all have left.
+
+Goals for 50 sessions, 5 minutes and 2 processors: no fault, a median of the first part below 0.5 s, and memory that
+returns to within 60 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench_app import ROOT, free_port
+from bench_house import descendants, memory, processor
+from dpml_app.shell import ROOMS
+from socket_session import Dropped, SocketSession
+
+# a page, the source that says that it has answered, the setting that is moved with its values, and that of new draws
+VISITS = (
+    ("explore", "answer-state", "epsilon", range(31), "seed"),
+    ("select", "select-state", "n_features", range(5, 60), "seed"),
+    ("train", "train-state", "epsilon", range(31), "seed"),
+    ("noise", "noise-state", "noise_epsilon", range(31), "noise_seed"),
+    ("evaluate", "evaluate-state", "epsilon", range(31), "seed"),
+)
+ONE_IN = 5
+MOST_SESSIONS, MOST_MINUTES = 200, 15.0
+ANSWER_MOST = 30.0
+# seconds between two who come
+RAMP = 0.5
+SEED = 20
+
+
+@dataclass
+class Found:
+    """What was measured."""
+
+    opening: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
+    sweeps: list[float] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    most: float = 0.0
+
+
+def of_all(pid: int) -> float:
+    """Return the megabytes of a process and all below it."""
+    total = 0.0
+    for one in (pid, *descendants(pid)):
+        try:
+            total += memory(one)
+        except (OSError, AssertionError):
+            continue  # it has ended
+    return total
+
+
+def work_of_all(pid: int) -> float:
+    """Return the seconds of processor time of a process and all below it."""
+    return sum(processor(one) for one in (pid, *descendants(pid)))
+
+
+async def person(base: str, number: int, until: float, pause: float, found: Found) -> None:
+    """Open a page and move its control until the time is over; of five, the last one asks for new draws."""
+    rng = random.Random(SEED + number)
+    page, state, setting, values, seed = VISITS[number % len(VISITS)]
+    # each five have five pages: the sweeper is on another one in each five
+    sweeps = number % ONE_IN == (number // ONE_IN) % ONE_IN
+    session = SocketSession(base, f"?page={page}", state, [f"place-{page}-{card}" for card in ROOMS[page].why])
+    begun = time.perf_counter()
+    try:
+        await session.open()
+        await session.answered(120)
+        found.opening.append(time.perf_counter() - begun)
+        while time.monotonic() < until and not session.faults:
+            if sweeps:
+                name, value = seed, rng.randrange(2**31)
+            else:
+                name, value = setting, rng.choice([v for v in values if v != session.value(setting)])
+            first, whole = await session.move(name, value, ANSWER_MOST)
+            (found.sweeps if sweeps else found.first).append(first)
+            found.whole.append(whole)
+            await asyncio.sleep(rng.uniform(0.5, 1.5) * pause)
+    except TimeoutError:
+        found.faults.append(f"{page}: no answer in time")
+    except (Dropped, OSError, KeyError) as error:
+        found.faults.append(f"{page}: {type(error).__name__}: {error}")
+    finally:
+        found.faults += [f"{page}: {fault}" for fault in session.faults]
+        await session.close()
+
+
+async def watch(pid: int, found: Found) -> None:
+    """Note the most memory."""
+    while True:
+        found.most = max(found.most, of_all(pid))
+        await asyncio.sleep(1)
+
+
+async def rest(pid: int, quiet: float = 4.0, most: float = 300.0) -> float:
+    """Wait until the server and its workers do next to nothing; return the seconds."""
+    begun, since, last = time.monotonic(), time.monotonic(), work_of_all(pid)
+    while time.monotonic() - begun < most and time.monotonic() - since < quiet:
+        await asyncio.sleep(0.5)
+        now = work_of_all(pid)
+        if now - last > 0.1:
+            since = time.monotonic()
+        last = now
+    return time.monotonic() - begun
+
+
+async def measure(base: str, pid: int, sessions: int, minutes: float, pause: float) -> None:
+    """Let one session open each page, then all come; print what was found."""
+    fresh, alone = of_all(pid), Found()
+    for number in range(len(VISITS)):
+        await person(base, number, time.monotonic() + 3 * pause, pause, alone)
+    await rest(pid)
+    await asyncio.sleep(20)  # the server keeps what a session had for so long
+    before, found = of_all(pid), Found()
+    watcher = asyncio.create_task(watch(pid, found))
+    ends, used = time.monotonic() + sessions * RAMP + 60 * minutes, work_of_all(pid)
+    people = []
+    for number in range(sessions):
+        people.append(asyncio.create_task(person(base, number, ends, pause, found)))
+        await asyncio.sleep(RAMP)
+    await asyncio.gather(*people)
+    used = work_of_all(pid) - used
+    rested = await rest(pid)
+    await asyncio.sleep(20)
+    watcher.cancel()
+    after = of_all(pid)
+    took = sessions * RAMP + 60 * minutes
+    load = os.getloadavg()[1]
+    print(f"{sessions} sessions, {minutes:g} minutes, a pause of {pause:g} s; load of the machine {load:.1f}")
+    for name in ("opening", "first", "sweeps", "whole"):
+        print(f"{name:<8} {told(getattr(found, name))}")
+    print(f"alone    {told(alone.first)}")
+    print(f"server   {used / took:.2f} processors, {rested:.0f} s until it rested")
+    most, left = f"{found.most:.0f} at the most", f"{after:.0f} after all left ({after - before:+.0f})"
+    print(f"memory   {fresh:.0f} MB fresh, {before:.0f} before, {most}, {left}")
+    for fault in sorted(set(found.faults)):
+        print(f"fault    {found.faults.count(fault)} × {fault}")
+
+
+def told(seconds: list[float]) -> str:
+    """Return median, 95 % and most of some times."""
+    if not seconds:
+        return "none"
+    ordered = sorted(seconds)
+    high = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    return f"median {statistics.median(ordered):.3f} s, 95 % {high:.3f} s, most {ordered[-1]:.2f} s, of {len(ordered)}"
+
+
+def main() -> None:
+    """Serve, measure, and print the log if it has anything."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--pause", type=float, default=2.0)
+    options = parser.parse_args()
+    if not 0 < options.sessions <= MOST_SESSIONS or not 0 < options.minutes <= MOST_MINUTES:
+        parser.error(f"at most {MOST_SESSIONS} sessions and {MOST_MINUTES:g} minutes")
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        with log.open("wb") as out:
+            command = [sys.executable, "-m", "dpml_app", "--port", str(port)]
+            server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=out)
+        try:
+            check = [*command, "--check"]
+            while subprocess.run(check, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+                if server.poll() is not None:
+                    raise SystemExit(log.read_text())
+                time.sleep(0.5)
+            base = f"http://127.0.0.1:{port}"
+            asyncio.run(measure(base, server.pid, options.sessions, options.minutes, options.pause))
+        finally:
+            server.terminate()
+            server.wait(60)
+        lines = log.read_text(encoding="utf-8").splitlines()
+        print(f"log      {len(lines)} lines")
+        for line in lines[:20]:
+            print(f"         {line[:200]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Limits of a session and of a server: where they come from, and what happens beyond them."""
+
+import math
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+from app_server import ROOT
+from dpml_app import limits
+from dpml_app.limits import LIMITS, ServerFull, most
+from dpml_app.serve import USUAL_MINUTES
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.threads import Threads
+from dpml_app.work.turns import Rank, Turns
+from page_alone import pool_here
+
+from dpml.exceptions import InvalidParameter
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
+@pytest.mark.parametrize("said", ["0", "-1", "x", "nan", "inf", "1e300", "5 MB"])
+def test_a_value_that_is_not_allowed_is_named(limit, said, monkeypatch):
+    monkeypatch.setenv(limit.name, said)
+    with pytest.raises(InvalidParameter, match=f"{limit.name} = '{said}' is not allowed: it must be a number above 0"):
+        most(limit)
+    with pytest.raises(InvalidParameter, match=limit.name):
+        limits.check_all()
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
+def test_a_limit_is_what_was_said_or_what_is_usual(limit, monkeypatch):
+    monkeypatch.setenv(limit.name, " 2.5 ")
+    assert most(limit) == 2.5
+    monkeypatch.setenv(limit.name, "")
+    assert most(limit) == limit.usual
+    assert limit.usual < limit.most or math.isinf(limit.usual)
+
+
+def test_a_server_does_not_start_with_a_limit_that_is_not_allowed():
+    command = [sys.executable, "-m", "dpml_app", "--port", "1"]
+    told = {**os.environ, "DPML_TABLES_MB": "plenty"}
+    ended = subprocess.run(command, capture_output=True, text=True, env=told, timeout=120)
+    assert ended.returncode == 2
+    assert "DPML_TABLES_MB = 'plenty' is not allowed" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_so_much_of_one_owner_may_wait_and_others_are_free(monkeypatch):
+    monkeypatch.setenv("DPML_WAITING", "3")
+    turns = Turns()
+    for item, rank in (("a1", Rank.NOW), ("a2", Rank.CURVES), ("a3", Rank.IDLE)):
+        turns.check("a")
+        turns.put(item, owner="a", rank=rank)
+    with pytest.raises(ServerFull, match="3 computations of this session wait already: at most 3 may"):
+        turns.check("a")
+    turns.check("b")
+    assert turns.take() == "a1"
+    turns.check("a")
+
+
+def test_what_is_not_wanted_any_more_does_not_count(monkeypatch):
+    monkeypatch.setenv("DPML_WAITING", "2")
+    turns = Turns()
+    for item in ("old", "older"):
+        turns.put(item, owner="a", rank=Rank.NOW)
+    turns.check("a", lambda _item: False)
+    turns.put("new", owner="a", rank=Rank.NOW)
+    assert turns.take() == "new"
+
+
+def test_a_session_that_floods_the_pool_is_refused_and_the_others_are_served(monkeypatch):
+    monkeypatch.setenv("DPML_WAITING", "4")
+    asked, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        alive = True
+
+        def ready(self):
+            pass
+
+        def call(self, function, arguments):
+            asked.set()
+            assert go_on.wait(60)
+            return function(*arguments)
+
+        def end(self):
+            go_on.set()
+
+    pool = Pool(1, worker=Slow)
+    try:
+        first = pool.submit(Chunk(divmod, (1, 1)), owner="flood")
+        assert asked.wait(60)
+        waiting = [pool.submit(Chunk(divmod, (n, 7)), owner="flood") for n in range(4)]
+        with pytest.raises(ServerFull):
+            pool.submit(Chunk(divmod, (99, 7)), owner="flood")
+        other = pool.submit(Chunk(divmod, (9, 2)), owner="quiet")
+        # what nobody waits for any more is not counted
+        waiting[0].cancel()
+        again = pool.submit(Chunk(divmod, (99, 7)), owner="flood")
+        go_on.set()
+        assert [f.result(60) for f in (first, other, again)] == [(1, 0), (4, 1), (14, 1)]
+    finally:
+        pool.stop()
+
+
+def test_threads_refuse_a_flood(monkeypatch):
+    monkeypatch.setenv("DPML_WAITING", "2")
+    monkeypatch.setattr("dpml_app.work.threads.session", lambda: "flood")
+    threads, begun, go_on = Threads("limits", 1), threading.Event(), threading.Event()
+
+    def wait():
+        begun.set()
+        assert go_on.wait(60)
+
+    try:
+        threads.submit(wait)
+        assert begun.wait(60)
+        found = [threads.submit(divmod, n, 2) for n in range(2)]
+        with pytest.raises(ServerFull):
+            threads.submit(divmod, 9, 2)
+        go_on.set()
+        assert [one.result(60) for one in found] == [(0, 0), (0, 1)]
+    finally:
+        go_on.set()
+        threads.stop()
+
+
+def test_a_kept_result_is_given_however_much_waits(monkeypatch):
+    pool = pool_here()
+    try:
+        assert pool.submit(Chunk(divmod, (7, 2)), owner="a").result(60) == (3, 1)
+        monkeypatch.setattr(pool._turns, "check", lambda *_args: pytest.fail("nothing needs to wait"))
+        assert pool.submit(Chunk(divmod, (7, 2)), owner="a").result(60) == (3, 1)
+    finally:
+        pool.stop()
+
+
+def test_the_docs_have_every_limit():
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `DPML_")}
+    assert set(rows) == {limit.name for limit in LIMITS}
+    for limit in LIMITS:
+        usual = USUAL_MINUTES if math.isinf(limit.usual) else limit.usual
+        assert rows[limit.name].endswith(f" {usual:g} |")
