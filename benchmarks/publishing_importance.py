@@ -357,20 +357,21 @@ PARTS = {
 }
 
 
-def main():
+def run_parts(script, parts, make_setting):
+    """Run the parts that the command line names, and write and print the table of each."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--part", nargs="+", choices=parts, default=list(parts))
     chosen = parser.parse_args()
-    warnings.simplefilter("ignore", ConcentratedWeights)  # small λ is part of the study
+    warnings.simplefilter("ignore", ConcentratedWeights)  # small λ and ε are part of the study
     warnings.simplefilter("ignore", ConvergenceWarning)  # of a hinge with a few very large weights
-    setting = Setting()
+    setting = make_setting()
     print(f"N = {len(setting.D)}, N_E = {len(setting.E)}, d = {setting.features.dimension}")
     for part in chosen.part:
         begun = time.perf_counter()
-        table = PARTS[part](setting)
-        write_results(f"publishing_importance_{part}", table, "publishing_importance")
+        table = parts[part](setting)
+        write_results(f"{script}_{part}", table, script)
         print(table.to_string(), f"\n{part}: {time.perf_counter() - begun:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    run_parts("publishing_importance", PARTS, Setting)

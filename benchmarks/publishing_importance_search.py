@@ -9,20 +9,14 @@ three minutes.
 
 from __future__ import annotations
 
-import argparse
-import time
-import warnings
-
 import numpy as np
 import pandas as pd
-from result_files import write_results
+from publishing_importance import run_parts
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from dpml.datasets import load
-from dpml.exceptions import ConcentratedWeights
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights
 from dpml.publishing.moments import moment_minimiser
@@ -176,19 +170,5 @@ def intervals(_setting, n_queries=300, draws=1):
 PARTS = {"readings": readings, "machines": machines, "intervals": intervals}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
-    chosen = parser.parse_args()
-    warnings.simplefilter("ignore", ConcentratedWeights)  # small ε is part of the study
-    warnings.simplefilter("ignore", ConvergenceWarning)  # of a hinge with a few very large weights
-    setting = Setting()
-    for part in chosen.part:
-        begun = time.perf_counter()
-        table = PARTS[part](setting)
-        write_results(f"publishing_importance_search_{part}", table, "publishing_importance_search")
-        print(table.to_string(), f"\n{part}: {time.perf_counter() - begun:.0f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts("publishing_importance_search", PARTS, Setting)

@@ -1,4 +1,4 @@
-"""The command line: ``python -m dpml catalogue``, ``audit``, ``sweep``, ``frontier`` and ``data``.
+"""The command line: ``python -m dpml catalogue``, ``audit``, ``sweep``, ``frontier``, ``data`` and ``release``.
 
 Exit codes: 0 success; 1 an unexpected audit result, or a data file that is missing or damaged (the only reasons for
 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed with its traceback; 130
@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 # Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
-from dpml._commands import data, frontier, sweep
+from dpml._commands import data, frontier, release, sweep
 from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -339,6 +339,7 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_command(commands, _say)
     frontier.add_command(commands, _say)
     data.add_command(commands, _say)
+    release.add_command(commands, _say)
     return parser
 
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
-from dpml.classifiers.automatic import Layout, default_plan
+from dpml.classifiers.automatic import Layout, Plan, default_plan
 from dpml.classifiers.automatic.additive import LOSS, slope_of
 from dpml.classifiers.automatic.layout import MOST_GROUPS
 from dpml.classifiers.automatic.plan import (
@@ -54,9 +54,9 @@ def paid_for(mechanism, factor):
 
 def test_the_rule_tells_words_from_attributes():
     assert default_plan(Schema.binary(MOST_BINARY, n_lower=5000), 1.0).kind == "table"
-    assert default_plan(Schema.binary(MOST_BINARY + 1, n_lower=5000), 1.0).kind == "linear"
-    assert default_plan(Schema.binary(1000, n_lower=2000), 1.0).kind == "words"
-    assert default_plan(Schema.binary(1000, n_lower=1999), 1.0).kind == "linear"
+    assert default_plan(Schema.binary(MOST_BINARY + 1, n_lower=5000), 1.0) == Plan("words", look=True)
+    assert default_plan(Schema.binary(1000, n_lower=2000), 1.0) == Plan("words")
+    assert default_plan(Schema.binary(1000, n_lower=1999), 1.0) == Plan("words", look=True)
     blocks = [Feature(f"{a}={v}", block=f"a{a}", exhaustive=True) for a in range(30) for v in range(4)]
     assert default_plan(Schema(tuple(blocks), n_lower=5000), 1.0).kind == "table"
 
@@ -122,10 +122,10 @@ def test_words_and_wide_tables():
     rate = np.full((2, 1200), 0.01)
     rate[:, :20] = [[0.1], [0.4]]
     X = sparse.csr_array((rng.random((3000, 1200)) < rate[y]).astype(float))
-    for columns, method in ((1200, "words"), (200, "naive-bayes")):
+    for columns in (1200, 200):
         schema = Schema.binary(columns, row_bound=40, n_lower=3000)
         model = AutoClassifier(3.0, schema=schema, random_state=0).fit(X[:, :columns], y)
-        assert model.method_ == method
+        assert model.method_ == "words"
         assert model.score(X[:, :columns], y) > 0.8
         dense = model.predict_proba(X[:50, :columns].toarray())
         np.testing.assert_allclose(dense, model.predict_proba(X[:50, :columns]))
@@ -324,8 +324,8 @@ def test_a_wide_table_with_numbers_is_one_of_attributes_under_much_noise():
     number = Feature("x", "numeric", lower=0, upper=1)
     schema = Schema((*binary, number), n_lower=1000)
     edge = ENOUGH_FOR_MIXED * (len(binary) + 7) / 1000
-    assert [default_plan(schema, e).kind for e in (0.99 * edge, edge)] == ["table", "linear"]
-    assert default_plan(Schema(tuple(binary), n_lower=1000), 0.99 * edge).kind == "linear"
+    assert [default_plan(schema, e).kind for e in (0.99 * edge, edge)] == ["table", "mixed"]
+    assert default_plan(Schema(tuple(binary), n_lower=1000), 0.99 * edge).kind == "words"
 
 
 def test_with_records_for_each_weight_there_is_no_grid():

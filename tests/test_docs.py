@@ -44,6 +44,17 @@ def test_tutorial_runs(path):
     assert failures == 0
 
 
+def test_the_whole_path_of_a_table_is_at_most_fifteen_lines():
+    page = (ROOT / "docs" / "tutorials" / "own_table.md").read_text(encoding="utf-8")
+    [code] = blocks(page.partition("## The whole path in fifteen lines")[2].partition("\n## ")[0], "pycon")
+    lines = [line for line in code.splitlines() if line.strip()]
+    assert len(lines) <= 15
+    assert all(line.startswith(">>> ") for line in lines)
+    assert "read_table(" in lines[4]
+    assert "joblib.load(" in lines[-2]
+    assert lines[-1].startswith(">>> assert")
+
+
 def test_tutorial_has_no_code_that_is_not_run():
     languages = {found for path in TUTORIALS for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))}
     assert languages == {"pycon"}

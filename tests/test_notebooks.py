@@ -1,5 +1,6 @@
 """Every notebook is committed without outputs and runs from top to bottom in a kernel of its own."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,13 @@ def test_every_code_cell_is_short(path):
     cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
     lines = {number: len(cell.source.splitlines()) for number, cell in enumerate(cells)}
     assert {number: count for number, count in lines.items() if count > LINES_PER_CELL} == {}
+
+
+@each_notebook
+def test_pictures_are_views_of_tables(path):
+    """A picture made by hand has colours of its own, and may show no spread."""
+    code = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
+    assert set(re.findall(r"\bhv\.(\w+)", code)) <= {"extension", "Layout"}
 
 
 @each_notebook

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ if [ "${1:-} ${2:-}" = "-m venv" ]; then
     mkdir -p "$3/bin"
     for name in python pytest ruff mypy lint-imports nbstripout sphinx-build; do cp "$0" "$3/bin/$name"; done
 fi
+if [ -n "${REAL:-}" ] && [[ "$0 $*" == *"/pytest -m browser "* ]]; then exec $REAL "${@}"; fi
 [ -z "$BROKEN" ] || [[ ! "$0 $*" =~ $BROKEN ]]
 """
 TIMEOUT = """#!/bin/bash
@@ -61,9 +63,10 @@ def ci(tmp_path):
         (programs / name).write_text(TIMEOUT if name == "timeout" else PROGRAM)
         (programs / name).chmod(0o755)
 
-    def run(*arguments, broken=""):
+    def run(*arguments, broken="", real=""):
         notes.write_text("")
         environment = {"PATH": f"{programs}:/usr/bin:/bin", "NOTES": str(notes), "BROKEN": broken, "TMPDIR": str(rest)}
+        environment["REAL"] = real
         command = ["bash", str(checkout / ".ci" / "run"), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         assert list(rest.iterdir()) == [], "something was left behind"
@@ -122,6 +125,58 @@ def test_every_run_of_tests_has_a_time_limit(ci):
     runs = [note for note in ci("full")[1] if "/pytest " in note or "tests/mutants" in note]
     assert len(runs) == 6
     assert [note for note in runs if not re.match(r"limit=\d{3,5} ", note)] == []
+
+
+# tests that the real pytest runs: some fail the first time, some always
+SCRATCH = """
+from pathlib import Path
+import pytest
+
+pytestmark = pytest.mark.browser
+
+@pytest.mark.parametrize("name", ONCE)
+def test_once(name):
+    mark = Path(__file__).with_name(name)
+    seen = mark.exists()
+    mark.touch()
+    assert seen
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_always(name):
+    raise AssertionError(name)
+
+def test_good():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("once", "always", "passes", "runs"),
+    [([], [], True, 1), (["a b"], [], True, 2), (["a", "b"], ["c"], False, 2), (["a", "b", "c", "d"], [], False, 1)],
+    ids=["none", "one", "one of three again", "four"],
+)
+def test_few_browser_tests_that_fail_are_run_once_more(ci, tmp_path, once, always, passes, runs):
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = browser\n")
+    scratch = SCRATCH.replace("ONCE", repr(once)).replace("ALWAYS", repr(always))
+    (tmp_path / "test_scratch.py").write_text(scratch)
+    done, notes = ci(real=f"{sys.executable} -m pytest -c {tmp_path}/pytest.ini {tmp_path}/test_scratch.py")
+    expected = r"CI PASSED in \d+ s" if passes else r"CI FAILED in \d+ s: browser tests"
+    assert re.fullmatch(expected, last_line(done)), done.stdout
+    browser = [note for note in notes if "/pytest -m browser" in note]
+    assert len(browser) == runs
+    told = re.findall(r"!!! failed once, run again alone: .*test_(\w+)\[(.+)\]", done.stdout)
+    assert sorted(told) == ([("always", n) for n in always] + [("once", n) for n in once] if runs == 2 else [])
+    late = re.findall(r"!!! passed only the second time: .*test_once\[(.+)\]", done.stdout)
+    assert late == (once if passes else [])
+
+
+def test_a_run_without_browser_tests_or_without_an_end_is_not_repeated(ci, tmp_path):
+    (tmp_path / "test_nothing.py").touch()
+    (tmp_path / "endless").write_text("exit 124\n")  # as `timeout` says
+    for real in (f"{sys.executable} -m pytest -c /dev/null {tmp_path}/test_nothing.py", f"sh {tmp_path}/endless"):
+        done, notes = ci(real=real)
+        assert re.fullmatch(r"CI FAILED in \d+ s: browser tests", last_line(done))
+        assert len([note for note in notes if "/pytest -m browser" in note]) == 1
 
 
 @pytest.mark.parametrize("arguments", [("ful",), ("--full",), ("",), ("full", "fast")])

@@ -114,3 +114,18 @@ def test_a_value_that_yaml_has_no_word_for_is_named():
     schema = Schema((Feature("a", "categorical", (b"x", b"y")),))
     with pytest.raises(InvalidSchema, match="to be written as YAML"):
         schema.to_yaml()
+
+
+def test_marks_of_what_was_read_off_the_data_come_back():
+    """Of a column, and of the whole table: otherwise a schema that is saved and loaded could be released."""
+    age = Feature("age", "numeric", lower=18, upper=90, peeked=True)
+    schema = Schema((age, Feature("b")), ("no", "yes"), n_lower=10, peeked_facts=("n_lower", "classes"))
+    assert schema.peeked == ("age", "classes", "n_lower")
+    for again in (Schema.from_yaml(schema.to_yaml()), Schema.from_json(schema.to_json()), schema.subset(["b", "age"])):
+        assert set(again.peeked) == {"age", "classes", "n_lower"}
+    assert schema.subset(["b"]).peeked == ("classes", "n_lower")
+
+
+def test_a_mark_of_no_fact_is_refused():
+    with pytest.raises(InvalidSchema, match="peeked_facts"):
+        Schema.from_yaml("features: [{name: a}]\nclasses: [a, b]\npeeked_facts: [luck]\n")

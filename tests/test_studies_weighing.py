@@ -73,10 +73,10 @@ def test_a_draw_is_the_estimator_s_release_of_a_bootstrap(two, study, method, re
 
 
 def test_without_noise_a_draw_is_the_minimiser_of_a_bootstrap(study):
-    exact = balanced_minimiser(study.private_records[study.bootstrap(rng=rng(4))], study.public_records, 0.1)
+    exact = balanced_minimiser(study.two.private_records[study.bootstrap(rng=rng(4))], study.public_records, 0.1)
     np.testing.assert_array_equal(study.weigh("output", None, 0.1, rng=rng(4)), exact)
     tilted = study.weigh("moments", None, 1e-6, rng=rng(4))
-    drawn = study.private_records[study.bootstrap(rng=rng(4))]
+    drawn = study.two.private_records[study.bootstrap(rng=rng(4))]
     np.testing.assert_allclose(study.shares(tilted) @ study.public_records, drawn.mean(axis=0), atol=1e-4)
     with pytest.raises(InvalidData, match="reg_lambda is None"):
         study.weigh("moments", None, None, rng=rng())
@@ -94,7 +94,7 @@ def test_answers_without_weights_are_the_tables_own(two, study):
 
 def test_the_machine_minimises_what_is_said(two, study):
     """Against scikit-learn on the private table, and no step away from it does better."""
-    X, y = study.private_records[:, :-2], (two.private["income"] == "high").to_numpy()
+    X, y = study.two.private_records[:, :-2], (two.private["income"] == "high").to_numpy()
     plain = LinearSVC(loss="hinge", C=1 / (0.1 * len(X)), fit_intercept=False, max_iter=3000, random_state=0).fit(X, y)
     np.testing.assert_array_equal(study.machine, plain.coef_[0])
 

@@ -19,6 +19,8 @@ from panel.models.markup import HTML
 from panel.viewable import Viewable
 
 from dpml_app import formulas
+from dpml_app.called import let_call
+from dpml_app.code.script import Code
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.glossary import mark
@@ -50,6 +52,8 @@ __all__ = [
     "under",
 ]
 
+let_call(__name__)  # dpml_app.card("accuracy")
+
 GRID_STYLE = """
 :host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
 """
@@ -75,6 +79,7 @@ h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1;
   cursor: pointer; border: 1px solid #8888; border-radius: 14px; background: none; color: inherit;
   font-size: 1rem; line-height: 1; list-style: none;
 }
+.head > button { display: var(--numbers-button, grid); }
 summary::-webkit-details-marker { display: none; }
 summary::before { content: "i"; font: italic 600 1rem/1 Georgia, serif; }
 details > div {
@@ -236,6 +241,14 @@ class Card:
     def clear(self) -> None:
         """Show nothing."""
 
+    def code(self, values: Values, facts: Values) -> Code | None:
+        """Return code that makes its numbers again; None: the calls of its work, and this card's layout of them."""
+        return None
+
+    def browser_code(self, values: Values) -> Code | None:
+        """Return code of what the browser computes by itself, which adds to `tables`; None: nothing."""
+        return None
+
 
 def here(results: Results, series: str) -> Any:
     """Return what is known of a series at the setting that is chosen, or None."""
@@ -276,7 +289,9 @@ def head(title: str, caption: str, plots: Sequence[Plot], said: HTML) -> pn.pane
     shown = escape(title)
     # a card's line is called by the card, as its formulas are
     about = mark(caption) + formulas.caption((said.name or "").removesuffix("-readout"))
-    numbers = f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers"'
+    numbers = (
+        f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers and code"'
+    )
     return pn.pane.HTML(
         f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
         f'<summary aria-label="{shown}: about this plot"></summary><div>{about}</div></details></div>',

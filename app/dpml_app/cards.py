@@ -83,6 +83,8 @@ class CardPage(PlacedCards):
         self._prepared: dict[str, list[Any]] = {}
         # the last one that could be loaded
         self._dataset = GENERATED
+        # the one of which the picture came filled, until it is loaded
+        self._opened = ""
         self._wanted: dict[str, dict[Place, Chunk]] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
@@ -127,6 +129,15 @@ class CardPage(PlacedCards):
     async def facts(self, name: str) -> Values:
         """Return what is known of a data set."""
         raise NotImplementedError
+
+    def facts_chunk(self, values: Values) -> Chunk | None:
+        """Return the call that finds what is known of a data set, for a script; None on a page without one."""
+        return None
+
+    @property
+    def known(self) -> Values | None:
+        """What is known of the data set that is shown; None while nothing is."""
+        return self._facts
 
     def note(self, facts: Values) -> str:
         """Return one line about the data set."""
@@ -269,7 +280,9 @@ class CardPage(PlacedCards):
         title = own.called(name)
         if other:
             with self._hold():
-                self._clear()
+                if name != self._opened:
+                    self._clear()
+                self._opened = ""
                 self.work.rest(f"Loading {title}…")
         try:
             self._facts = facts = await self.facts(name)

@@ -16,7 +16,7 @@ function tables(plot) {
     const source = renderer.data_source
     const columns = Object.entries(source?.data ?? {}).map(([name, values]) => [name, Array.from(values)])
     const rows = columns.length > 0 ? columns[0][1].length : 0
-    if (source?.name && rows > 0) { found.set(source.name, {columns, rows}) }
+    if (source?.name && rows > 0 && !source.tags.includes("layout")) { found.set(source.name, {columns, rows}) }
   }
   return found
 }
@@ -37,9 +37,12 @@ function table(name, {columns, rows}) {
   }
   return made
 }
+// a file has every digit, as the code of the plot gives them
+const exact = (value) => typeof value === "number" ? (Number.isFinite(value) ? String(value) : "") : String(value ?? "")
+const whole = (value) => typeof value === "object" && value !== null && value.length !== undefined ? Array.from(value, exact).join(" ") : exact(value)
 function csv({columns, rows}) {
   const lines = [columns.map(([name]) => quoted(name)).join(",")]
-  for (let i = 0; i < rows; i++) { lines.push(columns.map(([, values]) => quoted(cell(values[i]))).join(",")) }
+  for (let i = 0; i < rows; i++) { lines.push(columns.map(([, values]) => quoted(whole(values[i]))).join(",")) }
   return lines.join("\n") + "\n"
 }
 function keep(blob, name) {
@@ -57,6 +60,9 @@ function button(text, act) {
   return made
 }
 
+// a plot as it is seen, drawn once more; lines and letters stay so in an SVG
+const picture = (plot, kind) => Bokeh.index.find_one_by_id(plot.id).export(kind).to_blob()
+
 const numbers = document.getElementById("numbers")
 function open_numbers(of) {
   const doc = address.document
@@ -66,20 +72,22 @@ function open_numbers(of) {
   // the model holds escaped HTML, as its own view takes it
   said.innerHTML = new DOMParser().parseFromString(doc.get_model_by_name(of.dataset.said)?.text ?? "", "text/html").documentElement.textContent
   const [actions, body] = [document.createElement("p"), document.createElement("div")]
+  // page, card, data set and ε, once the server has said them
+  const called = (name) => [actions.dataset.file, name].filter(Boolean).join("-")
   for (const name of of.dataset.plots.split(" ").filter(Boolean)) {
     const plot = doc.get_model_by_name(name)
     if (!plot) { continue }
     for (const [source, found] of tables(plot)) {
       body.append(table(source, found))
-      actions.append(button(`${source}.csv`, () => keep(new Blob([csv(found)], {type: "text/csv"}), `${source}.csv`)))
+      actions.append(button(`${source}.csv`, () => keep(new Blob([csv(found)], {type: "text/csv"}), `${called(source)}.csv`)))
     }
-    actions.append(button(`${name}.png`, () => {
-      const layer = Bokeh.index.find_one_by_id(plot.id).export("png")
-      layer.canvas.toBlob((blob) => keep(blob, `${name}.png`))
-    }))
+    for (const kind of ["png", "svg"]) {
+      actions.append(button(`${name}.${kind}`, async () => keep(await picture(plot, kind), `${called(name)}.${kind}`)))
+    }
   }
   numbers.replaceChildren(title, close, said, actions, body)
   numbers.showModal()
+  offer_code(of, actions)
 }
 document.addEventListener("click", (event) => {
   const of = event.composedPath().find((part) => part.dataset?.plots !== undefined)

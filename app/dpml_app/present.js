@@ -61,6 +61,17 @@ addEventListener("keydown", (event) => {
   if (event.key === "PageUp" || event.key === "b") { stage(at - 1); event.preventDefault() }
 })
 
+// The menu closes once something of it is chosen, with Escape, and where another place is clicked.
+const menu = document.getElementById("menu")
+menu.addEventListener("click", (event) => { if (event.target.matches("button")) { menu.open = false } })
+menu.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && menu.open) {
+    menu.open = false
+    menu.querySelector("summary").focus()
+  }
+})
+document.addEventListener("click", (event) => { if (!menu.contains(event.target)) { menu.open = false } })
+
 // The link of what is shown, and all of its settings as they were at first.
 const copied = document.getElementById("copied")
 document.getElementById("copy").addEventListener("click", async () => {

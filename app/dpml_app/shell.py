@@ -25,23 +25,26 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import data, link, log, own, real_data
+from dpml_app import link, log, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
+from dpml_app.code.told import told
 from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.idle import Idle, most_minutes
+from dpml_app.lent import exchange
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import PLACES, BasePage, one_message
 from dpml_app.publish.page import PublishPage
+from dpml_app.report import report_of
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
-from dpml_app.work.pool import Chunk, Loan, pool
+from dpml_app.work.pool import pool
 
 __all__ = ["Shell", "build_app"]
 
@@ -58,11 +61,14 @@ ROOMS: dict[str, type[BasePage]] = {
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script("shell.js", "numbers.js", "present.js", "pins.js")
+SCRIPT = script("shell.js", "numbers.js", "code.js", "report.js", "present.js", "pins.js")
+READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
 # what a phone still reads from a wall
 MOST_ADDRESS = 1000
+# what the button of the report asks for
+REPORT = "report"
 # what the panel of lessons asks for: the page and its settings stay
 ASIDE = "aside"
 
@@ -85,6 +91,9 @@ class Shell:
         # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
         self.pins = ColumnDataSource({"told": ["{}"]}, name="pins")
         self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
+        # a card whose code is wanted, or the report; and what is told of it
+        self.asking = ColumnDataSource({"said": [""], "serial": [0]}, name="asking")
+        self.coded = ColumnDataSource({"told": ["{}"]}, name="coded")
         # whether the server is about to close an idle session
         self.ended = ColumnDataSource({"idle": [False]}, name="ended")
         # a model is in the document once another one refers to it
@@ -109,6 +118,7 @@ class Shell:
         self.near.on_change("data", self._on_near)
         self.code.on_change("data", self._on_code)
         self.pinning.on_change("data", self._on_pin)
+        self.asking.on_change("data", self._on_asking)
         self.settings.param.watch(self._on_change, ["page", *self.settings.names()])
         self.show()
         self._tell(faults)
@@ -124,7 +134,7 @@ class Shell:
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
         every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning, self.ended)
-        return {s.name: s for s in every}
+        return {s.name: s for s in (*every, self.asking, self.coded)}
 
     @property
     def shown(self) -> BasePage:
@@ -149,9 +159,9 @@ class Shell:
         bare = set(link.parse(query)) <= {"page"}
         if bare and "dataset" in names and self.settings.dataset != real_data.first():
             query += f"{'' if query == '?' else '&'}dataset={self.settings.dataset}"
-        told = {"query": [query], "at": self.visited.data["at"]}
-        if push or told != {name: self.address.data[name] for name in told}:
-            self.address.data = {**told, "push": [push]}
+        now = {"query": [query], "at": self.visited.data["at"]}
+        if push or now != {name: self.address.data[name] for name in now}:
+            self.address.data = {**now, "push": [push]}
 
     def _on_change(self, *events: Any) -> None:
         if self._restoring:
@@ -256,12 +266,21 @@ class Shell:
             elif act == "load" and at in range(len(page.pins.kept)):
                 page.pins.load(at)
 
+    def _on_asking(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Tell the browser the code of a card, or what a report says."""
+        with set_curdoc(self.doc), pn.io.hold(self.doc):
+            if new["said"][0] == REPORT:
+                found: dict[str, Any] = {"report": report_of(self.pages, self.settings.page, self.settings)}
+            else:
+                found = told(self.shown, new["said"][0])
+            self.coded.data = {"told": [json.dumps({**found, "serial": new["serial"][0]})]}
+
     def _tell_pins(self, name: str, said: str = "") -> None:
         """Tell the browser what a page has pinned, and a sentence for whoever asked."""
         pins = self.pages[name].pins
         if pins is not None:
-            told = {"page": name, "said": said, "serial": self.pinning.data["serial"][0], **pins.table()}
-            self.pins.data = {"told": [json.dumps(told)]}
+            shown = {"page": name, "said": said, "serial": self.pinning.data["serial"][0], **pins.table()}
+            self.pins.data = {"told": [json.dumps(shown)]}
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
@@ -298,14 +317,7 @@ class Shell:
 
     def _lend(self, table: own.Own | None) -> None:
         """Let this session's pages and the workers compute with a table; take back the one before."""
-        if self._lent is not None:
-            own.forget(self._lent.name)
-            data.forget(self._lent.name)
-            pool().take_back(self._lent.name)
-        self._lent = table
-        if table is not None:
-            give, back = Chunk(own.keep, (table.name, table.payload)), Chunk(data.take_back, (table.name,))
-            pool().lend(table.name, Loan(give, back))
+        self._lent = exchange(pool(), self._lent, table)
 
 
 class Frame(pn.Template):
@@ -334,11 +346,11 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    told = {}
+    pages = {}
     for name, title in PAGES.items():
         room = ROOMS[name]
-        told[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
-    template.add_variable("pages", told)
+        pages[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
+    template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
@@ -348,7 +360,7 @@ def build_app() -> Frame:
         template.add_panel(f"{name}_{place}", content)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
-        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT))
+        doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT + READY))
         pn.state.onload(_send_at_once)
         pn.state.onload(shell.start)
         pn.state.on_session_destroyed(lambda _context: shell.stop())

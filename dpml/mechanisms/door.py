@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Listener", "Loss", "alternatives", "coins", "l1_distance", "listen", "release", "unreleased"]
+__all__ = ["Listener", "Loss", "alternatives", "coins", "l1_distance", "listen", "listener", "release", "unreleased"]
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,18 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listen(listener: Listener | None) -> Iterator[None]:
+def listen(to: Listener | None) -> Iterator[None]:
     """Pass every release inside the ``with`` block, in this thread, to a listener."""
-    token = _listener.set(listener)
+    token = _listener.set(to)
     try:
         yield
     finally:
         _listener.reset(token)
+
+
+def listener() -> Listener | None:
+    """Return who listens in this thread, for a listener that passes everything on."""
+    return _listener.get()
 
 
 def unreleased() -> Any:
@@ -102,10 +107,10 @@ def l1_distance(first: Any, second: Any) -> float:
 
 def release(mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
     """Draw one release of a statistic. Without a generator the mechanism uses its own source of randomness."""
-    listener = _listener.get()
-    if listener is None:
+    heard = _listener.get()
+    if heard is None:
         return mechanism._sample(statistic, rng)
-    return listener.release(mechanism, statistic, rng)
+    return heard.release(mechanism, statistic, rng)
 
 
 def coins(draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
@@ -113,8 +118,8 @@ def coins(draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
 
     If the result has one entry for each record, the entries are in the order of the records.
     """
-    listener = _listener.get()
-    return draw(rng) if listener is None else listener.coins(draw, rng)
+    heard = _listener.get()
+    return draw(rng) if heard is None else heard.coins(draw, rng)
 
 
 def alternatives(factor: float) -> Any:
@@ -122,5 +127,5 @@ def alternatives(factor: float) -> Any:
 
     Only the best run is released. It costs `factor` times the loss of the most expensive run (`dpml.tuning.stopping`).
     """
-    listener = _listener.get()
-    return nullcontext(nullcontext) if listener is None else listener.alternatives(factor)
+    heard = _listener.get()
+    return nullcontext(nullcontext) if heard is None else heard.alternatives(factor)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Feature", "Schema", "resolve_schema"]
 
+# what a schema says of the whole table, and may have been read off the data
+FACTS = ("classes", "row_bound", "n_rows", "n_lower")
 # what an error adds where no schema was given
 ASSUMED = "No schema was given, so every column must be 0 or 1 and the classes are 0 and 1: state a dpml.schema.Schema"
 
@@ -52,6 +54,9 @@ class Schema:
     ignored : sequence of str
         Columns that a table may have and that are left out, an identifier for example. Any other column that is no
         feature is refused.
+    peeked_facts : sequence of {"classes", "row_bound", "n_rows", "n_lower"}
+        Facts of the whole table that were read off the data and not yet confirmed by a person. A release refuses them,
+        as it refuses features that are marked `peeked`.
 
     Examples
     --------
@@ -66,6 +71,7 @@ class Schema:
     n_rows: int | None = None
     n_lower: int = None  # type: ignore[assignment]
     ignored: tuple[str, ...] = ()
+    peeked_facts: tuple[str, ...] = ()
     _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
     _assumed: bool = field(default=False, init=False, repr=False, compare=False)
 
@@ -87,6 +93,10 @@ class Schema:
             twice = next(name for name in seen if seen.count(name) > 1)
             raise InvalidSchema("feature name", twice, "given to one feature only")
         set_("ignored", ignored_names(self.ignored, self._position))
+        marked = (self.peeked_facts,) if isinstance(self.peeked_facts, str) else tuple(self.peeked_facts)
+        for fact in marked:
+            check_choice(fact, "fact in peeked_facts", FACTS)
+        set_("peeked_facts", tuple(fact for fact in FACTS if fact in marked))
         most = self._most_ones()
         if self.row_bound is None:
             set_("row_bound", most)
@@ -362,8 +372,8 @@ class Schema:
 
     @property
     def peeked(self) -> tuple[str, ...]:
-        """The features whose domain was read off the data. A release refuses them."""
-        return tuple(f.name for f in self.features if f.peeked)
+        """The features whose domain was read off the data, and then such facts of the table. A release refuses them."""
+        return (*(f.name for f in self.features if f.peeked), *self.peeked_facts)
 
 
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:

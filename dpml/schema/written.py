@@ -14,7 +14,7 @@ from dpml.schema.schema import Schema
 
 __all__ = ["from_json", "schema_of", "to_json", "to_yaml"]
 
-KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored")
+KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored", "peeked_facts")
 OF_FEATURE = tuple(f.name for f in fields(Feature))
 PLAIN = (str, int, float, bool, type(None))
 
@@ -23,8 +23,8 @@ def to_json(schema: Schema) -> str:
     """Return a schema's public facts as JSON."""
     features = [{k: v for k, v in asdict(f).items() if v is not None and v is not False} for f in schema.features]
     facts = {name: getattr(schema, name) for name in ("classes", "row_bound", "n_rows", "n_lower")}
-    left_out = {"ignored": schema.ignored} if schema.ignored else {}
-    return json.dumps({"features": features, **facts, **left_out}, ensure_ascii=False)
+    named = {name: getattr(schema, name) for name in ("ignored", "peeked_facts") if getattr(schema, name)}
+    return json.dumps({"features": features, **facts, **named}, ensure_ascii=False)
 
 
 def from_json(text: str) -> Schema:
@@ -36,7 +36,7 @@ def from_json(text: str) -> Schema:
             item = {**item, "categories": tuple(item["categories"])}
         features.append(Feature(**item))
     rest: dict[str, Any] = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
-    rest["ignored"] = tuple(facts.get("ignored", ()))
+    rest |= {name: tuple(facts.get(name, ())) for name in ("ignored", "peeked_facts")}
     return Schema(tuple(features), tuple(facts["classes"]), **rest)
 
 
@@ -64,6 +64,8 @@ def to_yaml(schema: Schema) -> str:
     said["n_lower"] = schema.n_lower
     if schema.ignored:
         said["ignored"] = list(schema.ignored)
+    if schema.peeked_facts:
+        said["peeked_facts"] = list(schema.peeked_facts)
     return write_values(said)
 
 
@@ -85,14 +87,14 @@ def schema_of(text: str) -> Schema:
     items = said["features"]
     if not isinstance(items, list) or not items:
         raise InvalidSchema("features", items, "a list with at least one feature")
-    classes, ignored = said["classes"], said.get("ignored") or []
-    for name, value in (("classes", classes), ("ignored", ignored)):
+    classes, ignored, marked = said["classes"], said.get("ignored") or [], said.get("peeked_facts") or []
+    for name, value in (("classes", classes), ("ignored", ignored), ("peeked_facts", marked)):
         if not isinstance(value, list) or not all(isinstance(each, PLAIN) for each in value):
             raise InvalidSchema(name, value, "a list of texts or numbers")
     facts = {key: said[key] for key in ("row_bound", "n_rows", "n_lower") if said.get(key) is not None}
     try:
         features = tuple(_feature(item) for item in items)
-        return Schema(features, tuple(classes), ignored=tuple(ignored), **facts)
+        return Schema(features, tuple(classes), ignored=tuple(ignored), peeked_facts=tuple(marked), **facts)
     except InvalidSchema:
         raise
     except InvalidParameter as error:  # a number that is text, for example

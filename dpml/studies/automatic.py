@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
-from dpml.classifiers.automatic import AutoClassifier, Layout, default_plan, release_table
+from dpml.classifiers.automatic import AutoClassifier, Layout, asks_density, default_plan, release_table
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
@@ -66,11 +66,13 @@ class AutoStudy:
     ) -> dict[str, FloatArray]:
         """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well."""
         epsilon, rng = check_epsilon(epsilon), check_rng(rng)
-        plan = default_plan(self.schema, epsilon, self._public_number(), relation=self.relation)
+        number = self._public_number()
+        plan = default_plan(self.schema, epsilon, number, relation=self.relation)
+        batched = plan.kind == "table" and not asks_density(self.schema, epsilon, number)
         parts = np.array_split(np.arange(check_integer(draws, "draws", 1)), check_integer(grids, "grids", 1))
         rows: list[dict[str, float]] = []
         for part in parts:
-            if plan.kind == "table" and len(part):
+            if batched and len(part):
                 options: dict[str, Any] = {"relation": self.relation, "draws": len(part), "rng": rng}
                 table = self._train, self.y_train, plan, epsilon
                 models: list[Any] = release_table(Layout.of(self.schema), *table, **options)

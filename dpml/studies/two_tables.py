@@ -71,6 +71,16 @@ class TwoTables:
         """The one-hot features of the ratio of the two tables' densities."""
         return RatioFeatures(self.schema)
 
+    @cached_property
+    def private_records(self) -> NDArray[np.float64]:
+        """The private records in the columns of `features`. Not private."""
+        return self.matrix(self.private)
+
+    @cached_property
+    def public_records(self) -> NDArray[np.float64]:
+        """The public records in the columns of `features`."""
+        return self.matrix(self.public)
+
     def matrix(self, table: pd.DataFrame) -> NDArray[np.float64]:
         """Return a table with this schema in the columns of `features`."""
         return self.features.matrix(self.features.parts(self.schema.check_features(table)[0]))

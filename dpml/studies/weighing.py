@@ -108,14 +108,11 @@ class WeighingStudy:
         return len(self.two.private)
 
     @cached_property
-    def private_records(self) -> FloatArray:
-        """The private records in one-hot columns."""
-        return self.two.matrix(self.two.private)
-
-    @cached_property
     def public_records(self) -> FloatArray:
         """The public records in one-hot columns."""
-        return self.private_records if self.public is self.two.private else self.two.matrix(self.public)
+        if self.public is self.two.private:
+            return self.two.private_records
+        return self.two.public_records if self.public is self.two.public else self.two.matrix(self.public)
 
     @property
     def _classes(self) -> int:
@@ -127,7 +124,7 @@ class WeighingStudy:
     @property
     def truth(self) -> float:
         """The share of private records with the label's last class."""
-        return float(self._of_class(self.private_records).mean())
+        return float(self._of_class(self.two.private_records).mean())
 
     def bootstrap(self, *, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return the positions of N private records, drawn with replacement."""
@@ -157,7 +154,7 @@ class WeighingStudy:
             if epsilon is None:
                 raise InvalidData("reg_lambda is None: the public rule needs an ε; name a number, or an ε")
             reg_lambda = public_reg_lambda(X, features, epsilon, self.n, method, calibration)
-        drawn = self.private_records[self.bootstrap(rng=rng)]
+        drawn = self.two.private_records[self.bootstrap(rng=rng)]
         if method == "output":
             exact = balanced_minimiser(drawn, X, reg_lambda)
             if epsilon is None:
@@ -201,7 +198,7 @@ class WeighingStudy:
     @cached_property
     def machine(self) -> FloatArray:
         """The machine of the private table."""
-        return self._machine(self.private_records)
+        return self._machine(self.two.private_records)
 
     @property
     def norm(self) -> float:
@@ -217,7 +214,7 @@ class WeighingStudy:
 
     def distance_of_bootstrap(self, *, rng: np.random.Generator) -> float:
         """Return how far the machine of a bootstrap of the private table is: that of other people like them."""
-        return self._distance(self._machine(self.private_records[self.bootstrap(rng=rng)]))
+        return self._distance(self._machine(self.two.private_records[self.bootstrap(rng=rng)]))
 
     def distance_of_private_machine(self, epsilon: float, *, rng: np.random.Generator) -> float:
         """Return how far a machine of a bootstrap with noise of its own is (Chaudhuri et al. 2011, Algorithm 1).
@@ -229,7 +226,7 @@ class WeighingStudy:
         rng = check_rng(rng)
         attributes = len(self.two.schema.features) - 1
         reach = 2 * math.sqrt(attributes) / (self.n * self.machine_penalty)
-        exact = self._machine(self.private_records[self.bootstrap(rng=rng)])
+        exact = self._machine(self.two.private_records[self.bootstrap(rng=rng)])
         return self._distance(NormGamma(epsilon, reach, len(exact)).release(exact, rng=rng))
 
     def over(self, draw: Callable[[np.random.Generator], float], draws: int, *, seed: int) -> FloatArray:

@@ -63,7 +63,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     ----------
     classifier_ : estimator
         The classifier, fitted to the selected columns.
-    plan_ : Plan
+    plan_ : dpml.selection.Plan
         The rule that was used, from `dpml.selection.plan`.
     few_ : bool
         Whether few features were kept.

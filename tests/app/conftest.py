@@ -6,10 +6,13 @@ import shutil
 import numpy as np
 import pytest
 from app_server import Server
-from dpml_app import link
+from dpml_app import link, own
+from dpml_app import shell as shells
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
+from own_session import Session
 from page_alone import PageAlone, pool_here
+from waiting import PATIENCE, check_becomes, wait
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
@@ -22,8 +25,6 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
-# the machine may be busy: what never comes is a failure, what comes late is none
-PATIENCE = 120_000
 # so high that every card is near the view
 ALL_CARDS = 6000
 
@@ -41,6 +42,7 @@ ROOMS = {
     "train": ("train-state", "train-work", "true"),
     "publish": ("publish-state", "publish-work", "true"),
     "evaluate": ("evaluate-state", "evaluate-sweep-state", "true"),
+    "mydata": ("mydata-state", "mydata-work", "true"),
 }
 # what stands behind "More" and "Advanced" is a part of the page, and is made when it is opened
 OPEN_ALL = """() => {
@@ -50,13 +52,32 @@ READY = """(before) => {
   const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
   const work = named("WORK"), state = named("STATE")
   if (!CARDS) { (OPEN_ALL)() }
-  const answered = state?.answers[0] > before && !work?.running[0] && !state.due?.[0]
+  const answered = state?.answers[0] > before && !(WORKING && work?.running[0]) && !state.due?.[0]
   return answered && ALSO && (CARDS || named("waiting")?.names.length === 0)
 }"""
-# the address says what the server has told the browser to write into it
+# the server is where the last link led, and the address says what it has told the browser to write into it
 WRITTEN = """() => {
-  const told = Bokeh.documents[0].get_model_by_name("address").data.query[0]
-  return location.search === (told === "?" ? "" : told)
+  const [there, asked] = ["address", "visited"].map((name) => Bokeh.documents[0].get_model_by_name(name).data)
+  const told = there.query[0]
+  return there.at[0] === asked.at[0] && location.search === (told === "?" ? "" : told)
+}"""
+# every plot that is shown is drawn, and its own tools are out of the tab order
+DRAWN = """() => {
+  let [tools, plots] = [0, 0]
+  const walk = (root) => {
+    for (const part of root.querySelectorAll("*")) {
+      tools += part.tabIndex >= 0
+      if (part.shadowRoot) { walk(part.shadowRoot) }
+    }
+  }
+  for (const model of globalThis.Bokeh?.documents?.[0]?._all_models.values() ?? []) {
+    const view = model.type === "Figure" && Bokeh.index.find_one_by_id(model.id)
+    if (!view?.el?.checkVisibility()) { continue }
+    if (!view.el.shadowRoot?.querySelector("canvas, .bk-Canvas, .bk-CanvasPanel")) { return false }
+    plots += 1
+    walk(view.el.shadowRoot)
+  }
+  return plots > 0 && tools === 0
 }"""
 # a NaN is null on its way out of the page
 READ = """(name) => {
@@ -112,7 +133,7 @@ class App:
 
     def __init__(self, page, url, height):
         self.page, self.url, self.height = page, url, height
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(1000 * PATIENCE)
         self.room = "explore"
         # a test that kills the server expects complaints
         self.forgives = False
@@ -136,10 +157,10 @@ class App:
         self.room = room
         return self.open(f"?page={room}{query}", wait)
 
-    def settle(self, before):
-        """Wait until the page has answered more than `before` times and its work is done."""
+    def settle(self, before, working=True):
+        """Wait until the page has answered more than `before` times and its work is done, if that is asked for."""
         state, work, also = ROOMS[self.room]
-        words = {"STATE": state, "WORK": work, "ALSO": also}
+        words = {"STATE": state, "WORKING": str(working).lower(), "WORK": work, "ALSO": also}
         # on a small screen some cards wait for being near
         words["CARDS"] = "false" if self.height >= ALL_CARDS else "true"
         ready = READY.replace("OPEN_ALL", OPEN_ALL)
@@ -194,7 +215,8 @@ class App:
 
     def wait_for_answer(self, before):
         """Wait until the page has answered more than `before` times, but for no curve."""
-        answered = "([name, before]) => Bokeh.documents[0].get_model_by_name(name).data.answers[0] > before"
+        state = "globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data"
+        answered = f"([name, before]) => {state}?.answers[0] > before"
         self.page.wait_for_function(answered, arg=[ROOMS[self.room][0], before])
 
     def wait_for_link(self, setting, before):
@@ -222,11 +244,12 @@ class App:
     @property
     def query(self):
         """What the link says of every setting; what it does not say is at its default."""
-        self.page.wait_for_function(WRITTEN)
         return {**DEFAULTS, **link.parse(self.search)}
 
     @property
     def search(self):
+        """What the address says, once the server has told it and it is written."""
+        self.page.wait_for_function(WRITTEN)
         return self.page.evaluate("location.search")
 
     def slider(self, label):
@@ -257,6 +280,31 @@ class App:
     @property
     def text(self):
         return self.page.evaluate(TEXT)
+
+    def check_becomes(self, read, wanted):
+        """Wait until what is read is what is wanted."""
+        check_becomes(self.page, read, wanted)
+
+    def steady(self, script, argument):
+        """Return what a script gives once it gives it again a moment later: nothing moves any more."""
+        seen = [self.page.evaluate(script, argument)]
+
+        def rests():
+            self.page.wait_for_timeout(200)
+            seen.append(self.page.evaluate(script, argument))
+            return seen[-1] == seen[-2]
+
+        wait(self.page, rests)
+        return seen[-1]
+
+    def wait_for_drawn(self):
+        """Wait until every plot that is shown is drawn, and has been taken out of the tab order."""
+        self.page.wait_for_function(DRAWN)
+
+    def wait_for_alerts(self, *texts):
+        """Wait until each of these is said in an alert."""
+        for text in texts:
+            self.page.get_by_role("alert").filter(has_text=text).first.wait_for()
 
     def wait_for_text(self, text, times=1):
         """Wait until a text stands on the page that many times."""
@@ -293,7 +341,7 @@ def start_browser(tmp_path_factory):
         pytest.skip(message)
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=1000 * PATIENCE)
     with sync_playwright() as playwright:
 
         def start():
@@ -381,3 +429,20 @@ def _servers():
     for server in servers:
         if server.process.poll() is None:
             server.stop()
+
+
+@pytest.fixture
+def session(monkeypatch):
+    pool = pool_here()
+    monkeypatch.setattr(shells, "pool", lambda: pool)
+    monkeypatch.setattr(own, "_sweep", lambda: None)
+    made = []
+
+    def new():
+        made.append(Session())
+        return made[-1]
+
+    yield new
+    for each in made:
+        each.close()
+    pool.stop()

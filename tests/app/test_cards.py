@@ -1,5 +1,7 @@
 """What every page of cards keeps to, and what is answered at once."""
 
+import asyncio
+
 import numpy as np
 import panel as pn
 import pytest
@@ -13,6 +15,7 @@ from dpml_app.explore.accuracy import AccuracyCard, accuracies
 from dpml_app.explore.page import ExplorePage
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import one_message
+from dpml_app.publish.page import PublishPage
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
@@ -154,3 +157,22 @@ def test_a_slider_of_what_is_on_the_axis_stands_under_it():
     # a curve over false positives has no ε on its axis
     page = EvaluatePage(Settings(), Pool(1))
     assert "calc" not in under(page.cards["roc"].plots[0], page.controls.widgets["epsilon"])
+
+
+@pytest.mark.parametrize(("kind", "source"), [(ExplorePage, "cost-curve"), (PublishPage, "publish-accuracy-table")])
+def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source):
+    page = kind(Settings(dataset="census"), Pool(1))
+    shown, lengths = page.cards[page.hero].plots[0].select_one({"name": source}), []
+    shown.on_change("data", lambda _attribute, _old, new: lengths.append(len(new["epsilon"])))
+
+    async def load():
+        page._call = lambda function, *arguments: asyncio.to_thread(function, *arguments)
+        assert await page._load(True)
+
+    asyncio.run(load())
+    assert len(shown.data["epsilon"]) == len(EPSILONS)
+    assert 0 not in lengths
+    # another data set's does not stay
+    page.settings.dataset = "toy"
+    asyncio.run(load())
+    assert len(shown.data["epsilon"]) == 0

@@ -52,13 +52,12 @@ def test_slider_moves_the_curves_of_the_bins_in_the_browser(app):
     app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('evaluate-errors-marker').location === 1.25")
     found = own.curves("histogram", "toy", "naive-bayes", "none", "add-remove", 1.25, 0, 10, 0)
     app.page.wait_for_function("location.search.includes('epsilon=1.25')")
-    assert app.array("evaluate-roc-histogram", "mid") == pytest.approx(found["mid"], abs=1e-9)
+    drawn = lambda: app.array("evaluate-roc-histogram", "mid").tolist()  # noqa: E731
+    app.check_becomes(drawn, pytest.approx(found["mid"].tolist(), abs=1e-9))
     markers = ("errors", "gap", "sure", "success")
     for name in markers:
-        where = app.page.evaluate(
-            "(name) => Bokeh.documents[0].get_model_by_name(name).location", f"evaluate-{name}-marker"
-        )
-        assert where == 1.25
+        there = "(name) => Bokeh.documents[0].get_model_by_name(name).location === 1.25"
+        app.page.wait_for_function(there, arg=f"evaluate-{name}-marker")
 
 
 # ---- links --------------------------------------------------------------------------------------------------------
@@ -78,5 +77,5 @@ def test_link_brings_back_every_control(app, make_app, server):
     app.act(choose("checkbox", "16 noisy bins"))
     assert "histogram" in app.query["evaluate_methods"]
     again = make_app(server).enter("evaluate", app.search.replace("?page=evaluate", "", 1))
-    assert figures(again) == figures(app)
+    app.check_becomes(lambda: figures(again), figures(app))
     assert len(app.array("evaluate-roc-histogram", "mid")) == len(own.GRID)

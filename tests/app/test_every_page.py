@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from dpml_app.select.settings import CALIBRATIONS
 from playwright.sync_api import expect
+from waiting import wait
 
 pytestmark = pytest.mark.browser
 # of each page: a quick setting, one that its link keeps, and the name of a slider
@@ -15,7 +16,7 @@ PAGES = {
     "audit": ("&audit_draws=1000&audit_method=mask-count&audit_neighbours=table", "audit_seed", "Claimed ε"),
     "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
     "select": ("&dataset=toy&draws=10&n_features=5", "seed", "ε"),
-    "train": ("&draws=10", "seed", "ε"),
+    "train": ("&draws=10&train_begin=none", "seed", "ε"),
     "publish": ("&dataset=toy&publish_draws=5&publish_grids=10", "seed", "ε"),
     "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
 }
@@ -111,7 +112,7 @@ CONTROLS = {
         ],
     ),
     "train": (
-        "&draws=10",
+        "&draws=10&train_begin=none",
         [
             (press("Bins of a number"), "train_bins", ()),
             (pick("Noise of smooth sensitivity", "Student's t, 3 degrees"), "train_noise", ()),
@@ -184,20 +185,18 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     page = app.page
 
     # a phone: nothing is wider than it
-    assert app.widest <= 390
+    app.check_becomes(lambda: max(app.widest, 390), 390)
+
+    def misplaced():
+        return [f for f in page.evaluate(FIGURES) if f[1] < 0 or f[2] > 390 or not (f[3] > 180 and f[4] > 100)]
+
+    app.check_becomes(misplaced, [])
     figures = page.evaluate(FIGURES)
     assert len(figures) > 2
-    for figure, left, right, wide, high in figures:
-        assert left >= 0, figure
-        assert right <= 390, figure
-        assert wide > 180, figure
-        assert high > 100, figure
     expect(app.slider(slider)).to_be_visible()
 
     # the bad link: what is wrong is said, what is right is kept
-    text = " ".join(app.alerts)
-    assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
-    assert "colour: no control has this name" in text
+    app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: no control has this name")
     assert app.query[kept] == "5"
 
     # every control has a name that is read out, and every card a heading
@@ -205,16 +204,29 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     app.slider(slider).wait_for(state="visible")
     for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
         expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
-    values = page.get_by_role("slider").evaluate_all(VALUES)
-    assert len(values) >= 2
-    assert all(values)
+    values = lambda: page.get_by_role("slider").evaluate_all(VALUES)  # noqa: E731
+    wait(page, lambda: len(values()) >= 2 and all(values()))
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    assert page.get_by_role("heading", level=2).count() >= 4
+    wait(page, lambda: page.get_by_role("heading", level=2).count() >= 4)
 
     # the dark keeps the data
     before = page.evaluate(DATA)
     app.turn_dark(figures[0][0])
-    assert page.evaluate(DATA) == before
+    app.check_becomes(lambda: page.evaluate(DATA), before)
+
+
+def test_my_data_on_a_phone_with_names_and_a_bad_link(make_app, server):
+    app = make_app(server, width=390, height=844)
+    app.enter("mydata", "&epsilon=7&colour=red")
+    app.open_all()
+    page = app.page
+    expect(page.get_by_role("button", name="Remove the table")).to_be_visible()
+    assert app.widest <= 390
+    alert = page.get_by_role("alert").filter(has_text="epsilon = 7 is not allowed: it must be one of 0.01")
+    expect(alert).to_contain_text("colour: no control has this name")
+    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton", "button"):
+        expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
 
 
 @pytest.mark.parametrize("name", CONTROLS)
@@ -248,7 +260,7 @@ def test_work_is_cancelled_and_taken_up_again(app, name):
     app.page.wait_for_function("(name) => !Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
     held = app.read(state)
     assert held["done"][0] < held["total"][0]
-    assert "Cancelled" in app.text
+    app.wait_for_text("Cancelled")
     app.page.wait_for_timeout(700)
     assert app.read(state) == held
     app.hit("button", "Resume")
@@ -271,9 +283,7 @@ def without_data(module_server, tmp_path_factory):
 def test_missing_data_are_said_and_another_set_still_works(make_app, without_data, name):
     source, column = WORK[name][2]
     app = make_app(without_data.server).enter(name, "&dataset=adult&draws=10", wait=False)
-    app.page.get_by_role("alert").wait_for()
-    said = "adult is not on this machine yet: the button Download gets it. It shows census."
-    assert said in " ".join(app.alerts)
+    app.wait_for_alerts("adult is not on this machine yet: the button Download gets it. It shows census.")
     expect(app.page.get_by_role("button", name="Download", exact=True)).to_be_visible()
     # no axes are empty, and nobody is asked for an environment variable
     app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])

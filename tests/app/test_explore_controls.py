@@ -12,12 +12,11 @@ def test_marker_follows_epsilon(app):
     app.press("ε", "ArrowRight", "ArrowRight")
     chosen = float(app.query["epsilon"])
     assert chosen == 0.16
-    location = app.page.evaluate("Bokeh.documents[0].get_model_by_name('accuracy-marker').location")
-    assert location == chosen
-    assert app.read("map-current") == {"epsilon": [chosen], "n_features": [20]}
-    body = app.text
-    assert "At ε = 0.16" in body
-    assert "1.18" in body  # e to the 0.16, never rounded down
+    there = "(chosen) => Bokeh.documents[0].get_model_by_name('accuracy-marker').location === chosen"
+    app.page.wait_for_function(there, arg=chosen)
+    app.check_becomes(lambda: app.read("map-current"), {"epsilon": [chosen], "n_features": [20]})
+    app.wait_for_text("At ε = 0.16")
+    app.wait_for_text("1.18")  # e to the 0.16, never rounded down
 
 
 def test_zoom_is_kept(app):
@@ -55,5 +54,5 @@ def test_link_brings_back_controls_and_data(app, make_app, server):
         expect(app.slider(label)).to_have_attribute("aria-valuetext", value)
     expect(app.page.get_by_role("radio", name="Replace one record", exact=True)).to_be_checked()
     again = make_app(server).open(app.search)
-    assert again.everything() == app.everything()
+    app.check_becomes(again.everything, app.everything())
     assert again.query == app.query

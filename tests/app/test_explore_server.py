@@ -19,7 +19,7 @@ def test_second_slider_answers_while_a_sweep_runs(app):
     app.page.wait_for_function(
         "(n) => Bokeh.documents[0].get_model_by_name('answer-state').data.answers[0] > n", arg=before
     )
-    assert app.read("accuracy-published-now")["epsilon"] == [0.125]
+    app.check_becomes(lambda: app.read("accuracy-published-now")["epsilon"], [0.125])
     app.settle(before)
     assert app.query["draws"] == "200"
     assert len(app.read("accuracy-published")["epsilon"]) == 16

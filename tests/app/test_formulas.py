@@ -10,6 +10,7 @@ from dpml_app.audit.page import AuditPage
 from dpml_app.formulas import InvalidFormulas, _all, caption, formulas, read_formulas
 from dpml_app.mathml import InvalidFormula, mathml
 from dpml_app.shell import ROOMS
+from waiting import wait
 
 from dpml.mechanisms import ExponentialMechanism, Laplace, cauchy_scale
 from dpml.selection import sensitivity
@@ -107,8 +108,8 @@ def test_a_caption_shows_its_formula_and_asks_no_other_host(app):
     formula.wait_for()
     # set by the browser: a fraction is higher than a line of text
     text = app.page.locator(".formula p").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
-    assert formula.bounding_box()["height"] > 1.3 * text
+    wait(app.page, lambda: formula.bounding_box()["height"] > 1.3 * text)
     # a term stands in its sentence, not on a line of its own
     term = app.page.locator("details.about[open] [data-term]").first
     assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
-    assert "Source: the thesis, Theorem 2.2.1." in app.text
+    app.wait_for_text("Source: the thesis, Theorem 2.2.1.")

@@ -6,6 +6,7 @@ from dpml_app import link
 from dpml_app.lessons import lessons
 from dpml_app.lessons.export import exported
 from playwright.sync_api import expect
+from waiting import check_becomes, wait
 
 pytestmark = pytest.mark.browser
 NOISE = "noise-that-knows-its-data"
@@ -52,10 +53,10 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
         chosen = right if number % 2 else (right + 1) % len(step.options)
         told = panel.get_by_text("Yes." if number % 2 else f"It is: {step.answer}.", exact=True)
         expect(told).to_have_count(0)
-        assert page.evaluate("document.body.classList.contains('guessing')")
+        page.wait_for_function("document.body.classList.contains('guessing')")
         page.keyboard.press(str(chosen + 1))
         told.wait_for()
-        assert not page.evaluate("document.body.classList.contains('guessing')")
+        page.wait_for_function("!document.body.classList.contains('guessing')")
         # the first answer counts
         page.keyboard.press(str((chosen + 1) % len(step.options) + 1))
         expect(told).to_have_count(1)
@@ -71,7 +72,7 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
     page.wait_for_function("() => !location.search.includes('lesson')")
     assert app.query["page"] == "noise"
     assert app.query["noise_gap"] == "5", "a step's state has what it does not name at its default"
-    assert page.evaluate("document.activeElement.id") == "open-lessons"
+    page.wait_for_function("document.activeElement.id === 'open-lessons'")
 
 
 def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
@@ -142,9 +143,7 @@ def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, serve
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
     expect(panel).to_be_visible()  # one thing at a time
-    assert page.evaluate(FOCUS) == term.evaluate("(el) => el.textContent") or term.evaluate(
-        "(el) => el === document.activeElement"
-    )
+    expect(term).to_be_focused()
 
     # a word of a card, inside shadow roots; a click elsewhere closes
     page.set_viewport_size({"width": 1440, "height": 900})
@@ -162,9 +161,9 @@ def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, serve
     page.get_by_role("button", name="What it trades: ε of the noise", exact=True).wait_for()
     page.keyboard.press("?")
     page.get_by_role("dialog", name="ε of the noise", exact=True).wait_for()
-    assert "each person is hidden better" in dialog.inner_text()
+    expect(dialog).to_contain_text("each person is hidden better")
     page.keyboard.press("Escape")
-    assert page.evaluate(FOCUS) == "ε of the noise"
+    check_becomes(page, lambda: page.evaluate(FOCUS), "ε of the noise")
 
 
 def test_an_exported_lesson_is_alive_without_a_server(browser, tmp_path):
@@ -199,6 +198,12 @@ GROUNDS = """() => [getComputedStyle(document.body).backgroundColor, getComputed
     .map((m) => m.background_fill_color)]"""
 
 
+def grounds(page):
+    """Return the colours of a page and of its letters, and those that its plots have."""
+    ground, ink, *plots = page.evaluate(GROUNDS)
+    return ground, ink, set(plots)
+
+
 def test_an_exported_lesson_is_dark_where_the_reader_asks_for_it_and_its_sliders_have_names(browser, tmp_path):
     file = tmp_path / "lesson.html"
     file.write_text(exported(lessons()[NOISE]), encoding="utf-8")
@@ -206,20 +211,19 @@ def test_an_exported_lesson_is_dark_where_the_reader_asks_for_it_and_its_sliders
     page.emulate_media(color_scheme="dark")
     page.goto(file.as_uri())
     page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
-    ground, ink, *plots = page.evaluate(GROUNDS)
-    assert (ground, ink) == ("rgb(23, 25, 28)", "rgb(240, 240, 240)")
-    assert set(plots) == {"#17191c"}
+    check_becomes(page, lambda: grounds(page), ("rgb(23, 25, 28)", "rgb(240, 240, 240)", {"#17191c"}))
     # each slider is called as its control, and says its value and not its place
     title = page.evaluate("[...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'control').title")
     slider = page.get_by_role("slider", name=title, exact=True)
     expect(slider).to_have_count(1)
-    said = slider.get_attribute("aria-valuetext")
+    value = lambda: float(slider.get_attribute("aria-valuetext").replace(",", ""))  # noqa: E731
+    said = value()
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(300)
-    assert 0 < float(slider.get_attribute("aria-valuetext").replace(",", "")) < float(said.replace(",", ""))
+    wait(page, lambda: value() != said)
+    assert 0 < value() < said
     assert [v["id"] for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")] == []
     page.emulate_media(color_scheme="light")
-    page.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)'")
-    assert set(page.evaluate(GROUNDS)[2:]) == {"#ffffff"}
+    # the plots are painted by a script, some time after the page has its colours
+    check_becomes(page, lambda: grounds(page)[::2], ("rgb(255, 255, 255)", {"#ffffff"}))
     page.close()

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.mydata.draft import Draft
+from dpml_app.mydata.draft import GAP, Draft
 from dpml_app.mydata.words import overview, preview, status
 
 from dpml.exceptions import InvalidParameter, InvalidSchema
@@ -26,7 +26,7 @@ def test_a_proposal_marks_what_it_took_from_the_data():
         "id": "ignored", "age": "numeric", "plan": "categorical", "spent": "numeric",
     }  # fmt: skip
     assert made.taken == ["plan", "spent", "the labels", "the number of records"]
-    assert made.schema().peeked == ("plan", "spent")
+    assert made.schema().peeked == ("plan", "spent", "classes", "n_lower")
     made.confirm()
     assert made.taken == []
     assert made.schema().peeked == ()
@@ -59,6 +59,30 @@ def test_a_column_that_becomes_another_kind_is_proposed_from_the_data_and_marked
     assert made.columns["plan"].told == "bounds are missing"
     with pytest.raises(InvalidParameter, match="of 'plan'"):
         made.schema()
+
+
+def test_what_a_gap_counts_as_comes_into_the_schema_and_confirms_nothing():
+    made = draft()
+    before = made.taken
+    made.say_gaps("plan", GAP)
+    made.say_gaps("spent", 5.0)
+    assert made.taken == before
+    assert made.columns["plan"].categories == ("basic", "family", GAP)
+    plan, spent = (next(f for f in made.schema().features if f.name == name) for name in ("plan", "spent"))
+    assert list(plan.clean(made.frame["plan"], "raise")) == ["basic", "family", "basic", GAP]
+    assert list(spent.clean(made.frame["spent"], "raise")) == [2.5, 5.0, 9.0, 7.0]
+    made.say_gaps("plan", GAP)
+    assert made.columns["plan"].categories.count(GAP) == 1
+    made.say_gaps("spent", 500.0)
+    assert made.columns["spent"].told == "what a gap counts as is out of bounds"
+    with pytest.raises(InvalidSchema, match="missing of 'spent' = 500"):
+        made.schema()
+    # it goes with its category, and with the kind of its column
+    made.say("plan", categories=("basic", "family"))
+    assert made.columns["plan"].missing is None
+    made.say("spent", kind="categorical")
+    assert made.columns["spent"].missing is None
+    made.schema()
 
 
 def test_another_label_takes_its_column_from_the_features_and_gives_the_old_one_back():
@@ -100,6 +124,9 @@ def test_a_schema_that_was_saved_is_taken_and_one_of_another_table_is_not():
     made.take(schema)
     assert made.schema() == schema
     assert made.taken == []
+    # what was peeked when it was saved still is
+    made.take(Schema(features, ("yes", "no"), n_lower=2, ignored=("id", "spent"), peeked_facts=("n_lower",)))
+    assert made.taken == ["the number of records"]
     other = Schema((Feature("height", "numeric", lower=0, upper=3),), ("yes", "no"))
     with pytest.raises(InvalidSchema, match="feature = 'height'"):
         made.take(other)

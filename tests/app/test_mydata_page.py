@@ -1,6 +1,5 @@
 """The page My data, driven as a browser drives it: a file in parts, three steps, then a data set of that session."""
 
-import asyncio
 import base64
 import logging
 import re
@@ -8,94 +7,13 @@ import re
 import bad_uploads
 import own_tables
 import pytest
-from bokeh.document import Document
 from dpml_app import own
-from dpml_app import shell as shells
+from dpml_app.mydata.draft import GAP
 from dpml_app.mydata.upload import Upload
-from dpml_app.shell import Shell
-from page_alone import pool_here
-from panel.io.state import set_curdoc
+from own_session import csv, encoded
 
 from dpml.exceptions import TableTooLarge, TableUnreadable
-from dpml.tables import Limits, safe_csv
-
-PART = 10_000
-
-
-class Session:
-    """One session at the page, without a browser."""
-
-    def __init__(self):
-        self.loop = asyncio.new_event_loop()
-        self.doc = Document()
-        self.run(self._open)
-
-    async def _open(self):
-        self.shell = Shell()
-        self.shell.link({"page": "mydata"})
-        await self.shell.start()
-
-    @property
-    def page(self):
-        return self.shell.pages["mydata"]
-
-    def run(self, work, *arguments):
-        async def until_it_rests():
-            with set_curdoc(self.doc):
-                await work(*arguments)
-                while self.page._tasks:
-                    await asyncio.sleep(0.01)
-
-        self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), 120))
-
-    def do(self, change):
-        async def work():
-            change()
-
-        self.run(work)
-
-    def upload(self, content, name="customers.csv", control=None):
-        control = control or self.page.upload
-        parts = [content[at : at + PART] for at in range(0, max(len(content), 1), PART)]
-        for number, part in enumerate(parts):
-            message = {"serial": 1, "name": name, "size": len(content), "last": number == len(parts) - 1}
-            self.do(lambda message=message, part=part: control._handle_msg({**message, "data": encoded(part)}))
-
-    @property
-    def said(self):
-        return [text for _severity, text in self.page._messages.values()]
-
-    def use(self):
-        self.do(self.page._on_use)
-
-    def close(self):
-        self.shell.stop()
-        self.loop.close()
-
-
-def encoded(part):
-    return base64.b64encode(part).decode()
-
-
-def csv(seed=0):
-    return safe_csv(own_tables.customers(seed=seed)).encode()
-
-
-@pytest.fixture
-def session(monkeypatch):
-    pool = pool_here()
-    monkeypatch.setattr(shells, "pool", lambda: pool)
-    monkeypatch.setattr(own, "_sweep", lambda: None)
-    made = []
-
-    def new():
-        made.append(Session())
-        return made[-1]
-
-    yield new
-    for each in made:
-        each.close()
-    pool.stop()
+from dpml.tables import Limits
 
 
 def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
@@ -123,6 +41,17 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     # and nothing of it is in a link or a log
     for text in (caplog.text, one.shell.address.data["query"][0], str(one.shell.pins.data)):
         assert not any(secret in text for secret in (*own_tables.SECRETS, name, name.removeprefix(own.PREFIX)))
+
+
+def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
+    one = session()
+    page = one.page
+    page._doc = None
+    one.upload(csv())
+    assert page.draft is None
+    one.do(lambda: page._spawn(page.start()))
+    assert page.draft.file == "customers.csv"
+    assert page.steps.objects == [page.wizard.whole]
 
 
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
@@ -198,6 +127,33 @@ def test_widgets_say_what_a_person_says(session):
     assert draft.columns["quokka-count"].told == "bounds are missing"
     one.do(lambda: setattr(wizard.lower, "value", "-5"))
     one.do(lambda: setattr(wizard.records, "value", "700"))
+    assert one.said == []
+
+
+def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
+    one = session()
+    one.upload(csv())
+    wizard, draft = one.page.wizard, one.page.draft
+    one.do(lambda: setattr(wizard.column, "value", "plan"))
+    assert (wizard.gaps.visible, wizard.gap.visible) == (True, False)
+    assert wizard.gaps.value == "The first category: none are expected"
+    one.do(lambda: setattr(wizard.gaps, "value", "A value of its own"))
+    assert draft.columns["plan"].missing == GAP
+    assert wizard.gaps.value == f"“{GAP}”"
+    assert GAP in wizard.categories.value.splitlines()
+    one.do(lambda: setattr(wizard.gaps, "value", "“basic”"))
+    assert draft.columns["plan"].missing == "basic"
+    one.do(lambda: setattr(wizard.column, "value", "age"))
+    assert (wizard.gaps.visible, wizard.gap.visible) == (False, True)
+    one.do(lambda: setattr(wizard.gap, "value", "30"))
+    assert draft.columns["age"].missing == 30
+    one.do(lambda: setattr(wizard.gap, "value", "none"))
+    assert any("missing of 'age' = 'none'" in text for text in one.said)
+    one.do(lambda: setattr(wizard.gap, "value", ""))
+    assert draft.columns["age"].missing is None
+    one.do(lambda: setattr(wizard.kind, "value", "binary"))
+    one.do(lambda: setattr(wizard.gaps, "value", "1"))
+    assert draft.columns["age"].missing == 1
     assert one.said == []
 
 
@@ -307,6 +263,7 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     """The table is uploaded in one browser, used and shown there, and the other one is offered nothing of it."""
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import expect
+    from waiting import wait
 
     (tmp_path / "customers.csv").write_bytes(csv())
     pages, told = [], []
@@ -332,5 +289,5 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     theirs.get_by_role("combobox", name="Data set").click()
     expect(theirs.get_by_role("menuitem", name="Toy, generated")).to_be_visible()
     expect(theirs.get_by_role("menuitem", name="My table")).to_have_count(0)
-    assert len(told) > 5
+    wait(theirs, lambda: len(told) > 5)
     assert not any(secret in message for message in told for secret in (*own_tables.SECRETS, own.PREFIX))

@@ -76,8 +76,8 @@ def check_envelope(app, kind, x, beta, relation, trim):
     local = local_sensitivity(kind, x, 0, 100, relation, trim)
     assert app.array("noise-local", "value")[0] == pytest.approx(local, rel=1e-9, abs=1e-12)
     assert app.array("noise-global", "value")[0] == pytest.approx(whole, rel=1e-9)
-    value = app.page.evaluate("Bokeh.documents[0].get_model_by_name('noise-value').location")
-    assert value == pytest.approx(statistic(kind, x, 0, 100, trim), rel=1e-9)
+    value = lambda: app.page.evaluate("Bokeh.documents[0].get_model_by_name('noise-value').location")  # noqa: E731
+    app.check_becomes(value, pytest.approx(statistic(kind, x, 0, 100, trim), rel=1e-9))
 
 
 ENVELOPES = [
@@ -134,15 +134,20 @@ PAIRS = [[e, share * e] for e in (0.01, 0.3, 1, 10) for share in (0.02, 1 / 6, 0
 def test_dragging_a_point_redraws_the_envelope_and_goes_into_the_link(app):
     app.enter("noise", "&noise_size=10&noise_statistic=median")
     before = figures(app)
-    x, y = app.page.evaluate(WHERE, 4)
+    x, y = app.steady(WHERE, 4)
     mouse = app.page.mouse
     mouse.move(x, y)
     mouse.down()
     for step in (10, 40, 80, 120):
         mouse.move(x + step, y + 30)
     app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-points').data.x[4] > 60")
-    during = figures(app)
-    assert {name for name in before if before[name] != during[name]} == {"points", "envelope", "release", "draws"}
+    moved = {"points", "envelope", "release", "draws"}
+
+    def others():
+        during = figures(app)
+        return {name for name in before if before[name] != during[name]}
+
+    app.check_becomes(others, moved)
     assert app.query.get("noise_points", "") == "", "the server hears of it when the drag has ended"
     mouse.up()
     app.page.wait_for_function("new URLSearchParams(location.search).get('noise_points')?.length > 1")
@@ -175,7 +180,7 @@ def test_link_brings_back_every_control(app, make_app, server):
     assert {k: v for k, v in app.query.items() if k in wanted} == wanted
     assert app.array("noise-points", "x") == pytest.approx([0, 3.6, 100, 18, 18])
     again = make_app(server).enter("noise", app.search.replace("?page=noise", "", 1))
-    assert figures(again) == figures(app)
+    app.check_becomes(lambda: figures(again), figures(app))
     found = plane("norm-10", (2.0, 3, 0.001, 0.25), 20, 1500, 9)
     assert app.array("noise-dots", "x") == pytest.approx(found.x)
     assert app.array("noise-dots", "y") == pytest.approx(found.y)
@@ -184,20 +189,17 @@ def test_link_brings_back_every_control(app, make_app, server):
 
 def test_what_is_wrong_or_cannot_be_drawn_is_said(app):
     app.enter("noise", "&noise_points=pzz00&noise_epsilon=7&noise_gap=50&noise_size=20")
-    text = " ".join(app.alerts)
-    assert "noise_points = pzz00 is not allowed" in text
-    assert "noise_epsilon = 7 is not allowed" in text
-    assert "noise_gap = 50 is not allowed" in text
+    app.wait_for_alerts(*(f"{said} is not allowed" for said in ("noise_points = pzz00", "noise_epsilon = 7")))
+    app.wait_for_alerts("noise_gap = 50 is not allowed")
     assert app.query["noise_size"] == "20"
     assert len(app.array("noise-points", "x")) == 20
     app.enter(
         "noise", "&noise_mechanism=student&noise_beta=1/2&noise_statistic=trimmed_mean&noise_trim=30&noise_size=50"
     )
-    text = app.text
-    assert "needs β below ε/3" in text
-    assert "Nothing is kept of 50 points" in text
+    app.wait_for_text("needs β below ε/3")
+    app.wait_for_text("Nothing is kept of 50 points")
     assert len(app.array("noise-bars", "share")) == 0
     app.act(press("β as a share of ε", "ArrowLeft"))
     app.act(press("β as a share of ε", "ArrowLeft"))
     assert len(app.array("noise-bars", "share")) > 0
-    assert "Student's t" in app.text
+    app.wait_for_text("Student's t")

@@ -35,8 +35,10 @@ def figures(app):
     return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
 
 
-def span(app, name):
-    return app.page.evaluate("(name) => Bokeh.documents[0].get_model_by_name(name).location", name)
+def stands(app, name, wanted):
+    """Wait until a line stands where it should."""
+    place = "(name) => Bokeh.documents[0].get_model_by_name(name).location"
+    app.check_becomes(lambda: app.page.evaluate(place, name), wanted)
 
 
 def test_browser_draws_what_the_library_computes(app):
@@ -59,13 +61,14 @@ def test_browser_draws_what_the_library_computes(app):
         steps = (facts[kind] - facts[kind].min()) / facts["unit"][kind, relation]
         assert app.array(drawn, "units") == pytest.approx(np.maximum(steps[order], 0.1))
         assert app.array(f"select-mark-{kind}", "coin") == pytest.approx([coins[2]], abs=1e-9)
-    assert span(app, "select-blind") == pytest.approx(7 / 40)
-    assert span(app, "select-cut") == 7.5
-    assert span(app, "select-features-marker") == 7
+    stands(app, "select-blind", pytest.approx(7 / 40))
+    stands(app, "select-cut", 7.5)
+    stands(app, "select-features-marker", 7)
 
 
 def most_apart(app, figure, x, y):
     """Return the dot that is farthest from any other on the screen: a click hits no other."""
+    app.steady(WHERE, [figure, x[0], y[0]])
     at = np.array([app.page.evaluate(WHERE, [figure, *pair]) for pair in zip(x, y, strict=True)])
     apart = np.hypot(*(at[:, None] - at).transpose(2, 0, 1))
     return int((apart + np.diag([np.inf] * len(at))).min(axis=1).argmax())
@@ -82,7 +85,7 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app, figure, source, x, 
     app.enter("select", FEW)
     place = most_apart(app, figure, app.array(source, x), app.array(source, y))
     index = int(app.array(source, "index")[place])
-    at = app.page.evaluate(WHERE, [figure, app.array(source, x)[place], app.array(source, y)[place]])
+    at = app.steady(WHERE, [figure, app.array(source, x)[place], app.array(source, y)[place]])
     app.act(lambda app: app.page.mouse.click(*at))
     assert int(app.query["select_feature"]) == index + 1
     data = load("toy")
@@ -92,9 +95,8 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app, figure, source, x, 
     assert app.read("select-mark-count")["range"][0] == pytest.approx(
         own.inclusion("toy", "count", "range", "add-remove", 0.05, 5)[index]
     )
-    text = app.text
-    assert f"{data.feature_names[index]}, column {index + 1} of 40" in text
-    assert "private: for study" in text
+    app.wait_for_text(f"{data.feature_names[index]}, column {index + 1} of 40")
+    app.wait_for_text("private: for study")
 
 
 # ---- links --------------------------------------------------------------------------------------------------------
@@ -113,11 +115,11 @@ def test_link_brings_back_every_control(app, make_app, server):
     app.act(choose("checkbox", "Exact choice: not private"))
     assert "exact" in app.query["select_methods"]
     again = make_app(server).enter("select", app.search.replace("?page=select", "", 1))
-    assert figures(again) == figures(app)
+    app.check_becomes(lambda: figures(again), figures(app))
     assert again.query["select_methods"] == "one-shot.iterative.exact"
     # Stoddard et al.'s clusters are of total counts
     assert len(app.array("select-f1-clusters", "mean")) == 0
-    assert "total counts only" in app.text
+    app.wait_for_text("total counts only")
 
 
 def test_pages_share_their_settings_and_a_hidden_one_rests(app):
@@ -138,7 +140,7 @@ def test_pages_share_their_settings_and_a_hidden_one_rests(app):
     assert len(app.array("select-scores", "count")) == 84
     expect(app.slider("Number of features")).to_have_attribute("aria-valuetext", "84")
     app.act(press("Number of features", "Home"))
-    assert span(app, "select-cut") == 1.5
+    stands(app, "select-cut", 1.5)
     assert app.read("answer-state") == explored
     app.turn("explore")
     app.settle(explored["answers"][0])

@@ -78,9 +78,7 @@ def test_back_brings_a_page_s_own_state_back(app):
 def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
     app = make_app(server, width=1100, height=600)
     app.open(QUICK, wait=False)
-    app.page.wait_for_function(
-        "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('answer-state')?.data.answers[0] > 0"
-    )
+    app.wait_for_answer(0)
     waiting = app.read("waiting")["names"]
     assert "place-explore-map" in waiting
     there = "(name) => Bokeh.documents[0].get_model_by_name(name) !== null"
@@ -103,8 +101,8 @@ def test_a_lost_server_is_said_and_the_page_comes_back_in_its_state(make_app, st
     assert app.query["epsilon"] == "0.125"
     first.process.kill()
     first.process.wait()
-    app.page.get_by_text("The connection to the server is lost.").wait_for(timeout=3000)
-    assert app.page.evaluate("document.querySelector('main').inert")
+    app.page.get_by_text("The connection to the server is lost.").wait_for()
+    app.page.wait_for_function("document.querySelector('main').inert")
     hit = "document.elementFromPoint(150, 300)?.closest('main') ?? null"
     assert app.page.evaluate(hit) is None, "no control can be reached"
     start_server(port=first.port)

@@ -40,19 +40,18 @@ def test_another_family_brings_its_panels_and_controls_and_the_link_restores_the
     assert app.query["train_lambda"] == "0.01"
     other = make_app(server).enter("train", app.search.replace("?page=train", "", 1))
     for name in ("train-accuracy-l1", "train-lambda-output", "train-tuning-disjoint", "train-weights-draws"):
-        assert other.read(name) == app.read(name)
+        app.check_becomes(partial(other.read, name), app.read(name))
 
 
 @pytest.mark.data
 def test_many_columns_and_three_classes_are_refused_in_words(app):
     chosen = "&train_family=linear&dataset=sms&train_begin=none&train_linear=functional&train_shown=functional"
     app.enter("train", chosen + QUICK, wait=False)
-    answered = "Bokeh.documents?.[0]?.get_model_by_name('train-state')?.data.answers[0] > 0"
-    app.page.wait_for_function(f"globalThis.Bokeh !== undefined && {answered}", timeout=120_000)
+    app.wait_for_answer(0)
     refused = "Not for this choice: Functional mechanism: too many columns, 8,444; here it is for 400 at most."
     app.scroll()
     # accuracy, size and weights: two of them stand behind "More"
     app.wait_for_text(refused, times=3)
     app.enter("train", "&train_family=linear&dataset=seeds&train_measure=auc" + QUICK)
-    assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in app.text
-    assert "against the rest" in app.text
+    app.wait_for_text("A ROC curve is about two classes, and these data have 3: choose accuracy.")
+    app.check_becomes(lambda: "against the rest" in app.text, True)

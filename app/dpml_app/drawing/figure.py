@@ -30,6 +30,8 @@ RIGHT = 18
 FONT = "Roboto, Helvetica, Arial, sans-serif"
 # says thousands as they are written
 PLAIN_DIGITS = "tick.toLocaleString('en')"
+# of a source that says where words stand: it has no numbers
+LAYOUT = "layout"
 EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 

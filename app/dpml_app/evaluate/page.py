@@ -22,6 +22,7 @@ from dpml_app.evaluate.roc import RocCard
 from dpml_app.evaluate.settings import EvaluateSettings
 from dpml_app.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
 from dpml_app.settings import DATASETS
+from dpml_app.work.pool import Chunk
 
 __all__ = ["EvaluatePage"]
 
@@ -70,6 +71,9 @@ class EvaluatePage(CardPage):
         arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "gap", "sure", "success")]
         run_script(SCRIPT, arguments, browser, roc.now)
         return [value for value in arguments.values() if isinstance(value, Model)]
+
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(compute.facts, (values["dataset"],))
 
     async def facts(self, name: str) -> Values:
         return await self._call(compute.facts, name)

@@ -34,7 +34,7 @@ METHOD_WORDS = {
     "weights": "weights",
     "both": "a grid and weights",
     "words": "naive Bayes of words",
-    "linear": "a linear model",
+    "mixed": "naive Bayes",
 }
 
 
@@ -98,7 +98,7 @@ def without_noise(name: str, relation: str, method: str) -> dict[str, Any]:
     """Return the accuracy and the shares of a method without noise, the best of some settings, and their ε."""
     own = [epsilon for epsilon in EPSILONS if rule(name, relation, epsilon) == method]
     with noiseless():
-        if method in ("words", "linear"):
+        if method in ("words", "mixed"):
             tried = [(epsilon, _predicted(name, relation, epsilon, [0])) for epsilon in own[:: max(len(own) // 6, 1)]]
         else:
             tried = _tables(name, relation, own)

@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, Span
 from numpy.typing import NDArray
 
-from dpml_app.drawing.figure import EPSILON_TICKS, empty, empty_source, epsilon_axis, new_figure, write
+from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, empty, empty_source, epsilon_axis, new_figure, write
 from dpml_app.drawing.looks import BLUE, COST, OVERLAY, REFERENCE
 from dpml_app.settings import EPSILONS
 
@@ -50,6 +50,7 @@ class CostFigure:
         self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "text", "align", "off")
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
+        self.names.tags = [LAYOUT]
         # accuracies besides that the axis shows
         self._beside: list[float] = []
         self.marker = Span(

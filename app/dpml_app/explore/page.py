@@ -77,6 +77,7 @@ class ExplorePage(CardPage):
         assert isinstance(hero, HeroCard)
         hero.figure.begin(values["epsilon"])
         if hero.open(values):
+            self._opened = values["dataset"]
             facts = shipped.first_facts(values["dataset"])
             results = {self.hero: self._chosen(hero.work(values, facts))}
             self.headline.object = self.words(values, facts, results)
@@ -117,6 +118,9 @@ class ExplorePage(CardPage):
         """Take the ε to which the marker was dragged."""
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
             self.report("epsilon", problem)
+
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(data.facts, (values["dataset"],))
 
     async def facts(self, name: str) -> Values:
         return await self._call(data.facts, name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dpml_app.card import Card, Results, Values
+from dpml_app.code.script import Code
 from dpml_app.drawing.figure import empty
 from dpml_app.explore import words
+from dpml_app.explore.code import selection_code
 from dpml_app.explore.figures import SelectionFigure
 
 __all__ = ["SelectionCard"]
@@ -24,6 +26,9 @@ class SelectionCard(Card):
         if values["relation"] != self._relation:
             self._relation = values["relation"]
             self.figure.show_unit(*(facts["unit"][kind, self._relation] for kind in ("count", "mutual_information")))
+
+    def code(self, values: Values, facts: Values) -> Code:
+        return selection_code(values)
 
     def clear(self) -> None:
         self._relation = ""

@@ -17,12 +17,16 @@ from dpml.datasets._cards import row_facts
 from dpml.exceptions import DpmlError, InvalidSchema
 from dpml.schema import Feature, Schema
 
-__all__ = ["KINDS", "Column", "Draft"]
+__all__ = ["GAP", "KINDS", "Column", "Draft"]
 
 KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "ignored": "Left out"}
 # a column of more labels is taken for no label
 MOST_CLASSES = 20
 LABEL, RECORDS = "the labels", "the number of records"
+# what a schema calls them
+FACTS = {"classes": LABEL, "n_lower": RECORDS}
+# the category that gaps get where they are a value of their own
+GAP = "no value"
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Column:
         try:
             return self.feature.domain
         except DpmlError:
+            if self.kind == "numeric" and None not in (self.lower, self.upper) and self.missing is not None:
+                return "what a gap counts as is out of bounds"
             return "bounds are missing" if self.kind == "numeric" else "categories are missing"
 
 
@@ -117,11 +123,24 @@ class Draft:
         now = replace(before, **facts)
         if now != before:
             now = replace(now, peeked=facts.get("peeked", False), levels=None)
+        if now.kind != before.kind or (now.kind == "categorical" and now.missing not in now.categories):
+            now = replace(now, missing=None)
         if now.kind == "categorical" and not now.categories:
             now = replace(now, **self._peek_categories(name))
         if now.kind == "numeric" and now.lower is None and now.upper is None:
             now = replace(now, **self._peek_bounds(name))
         self.columns[name] = now
+
+    def say_gaps(self, name: str, value: Any) -> None:
+        """Say which value of its domain a gap in a column counts as; `GAP` becomes a category of its own.
+
+        With None a gap counts as the middle of the bounds, the first category, or 0. It is a rule, no fact of the data:
+        what is peeked stays so.
+        """
+        column = self.columns[name]
+        if column.kind == "categorical" and value == GAP and GAP not in column.categories:
+            column = replace(column, categories=(*column.categories, GAP), levels=None)
+        self.columns[name] = replace(column, missing=value)
 
     def _peek_categories(self, name: str) -> dict[str, Any]:
         values = sorted({str(value) for value in self.frame[name].dropna()})
@@ -171,8 +190,9 @@ class Draft:
             )
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
+        marked = tuple(name for name, fact in FACTS.items() if fact in self.peeked)
         facts: dict[str, Any] = {"row_bound": self.row_bound, "n_lower": self.n_lower, "ignored": ignored}
-        return Schema(features, self.classes, **facts)
+        return Schema(features, self.classes, **facts, peeked_facts=marked)
 
     def take(self, schema: Schema) -> None:
         """Take all facts from a schema; its columns must be the table's."""
@@ -190,7 +210,7 @@ class Draft:
         self.classes = schema.classes
         self.n_lower = schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        self.peeked.clear()
+        self.peeked = {fact for name, fact in FACTS.items() if name in schema.peeked_facts}
 
 
 def _number(label: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource
 
 from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge
 from dpml.schema import Schema
@@ -18,6 +19,7 @@ from dpml_app.card import BOX_STYLE, WHOLE, Card
 from dpml_app.limits import UPLOADS, most
 from dpml_app.mydata import advice
 from dpml_app.mydata.draft import Draft
+from dpml_app.mydata.release import Release
 from dpml_app.mydata.upload import Upload
 from dpml_app.mydata.wizard import TABLE_STYLE, Wizard
 from dpml_app.mydata.words import status
@@ -33,6 +35,8 @@ __all__ = ["MyDataPage"]
 MOST_SCHEMA = 1_000_000
 # reading takes seconds, and answers must not wait for it
 READING = Threads("reading", 1)
+# on a page of another colour its own is read
+PAPER = {"backgroundColor": "background.paper"}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 
@@ -77,16 +81,35 @@ class MyDataPage(BasePage):
             button = pmui.Button(label=title, variant="contained", **WIDE)
             button.on_click(partial(self._go, page))
             self.to_pages.append(button)
+        self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show)
+        self.to_release = pmui.Button(label="Release something", variant="outlined", **WIDE)
+        self.to_release.on_click(lambda _event: self.release.enter())
+        self.from_release = pmui.Button(label="Leave this mode", variant="outlined", sx=PAPER, **WIDE)
+        self.from_release.on_click(lambda _event: self.release.leave())
         self.steps = pn.Column(**WHOLE)
-        self.main = pn.Column(self.advice, self.steps, self.upload, self.bar, stylesheets=[BOX_STYLE], **WHOLE)
+        # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
+        self.uploading = pn.Column(self.upload, **WHOLE)
+        parts = [self.release.whole, self.advice, self.steps, self.uploading, self.bar]
+        self.main = pn.Column(*parts, stylesheets=[BOX_STYLE], **WHOLE)
         self.places["top"].append(self.main)
-        self.places["side"].extend([self.status, self.to_pages])
+        self.places["side"].extend([self.status, self.to_pages, self.to_release, self.from_release])
+        # how often the page has answered, and whether it still works, for tests and the browser
+        self.state = ColumnDataSource({"answers": [0], "due": [False]}, name="mydata-state")
+        self.working = ColumnDataSource({"running": [False]}, name="mydata-work")
+        self._reading = 0
+        # a file that came before the page was ready
+        self._early: tuple[str, bytes] | None = None
+        # a model is in the document once another one refers to it
+        self.alerts.tags = [*self.alerts.tags, self.state, self.working, self.release.mode]
         self.places["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
         self._show()
 
     async def start(self) -> None:
-        """Take note of the document; there is nothing to compute yet."""
+        """Take note of the document; there is nothing to compute yet, unless somebody was quicker than the page."""
         self._doc = self._doc or pn.state.curdoc
+        early, self._early = self._early, None
+        if early is not None:
+            self._on_file(*early)
 
     def _go(self, page: str, _event: Any) -> None:
         self.settings.assign({"page": page})
@@ -98,6 +121,10 @@ class MyDataPage(BasePage):
         self.report("file", str(fault))
 
     def _on_file(self, name: str, content: bytes) -> None:
+        if self._doc is None:
+            # the page is seen a moment before it says so, and what changes until then Panel does not send (1.9.4)
+            self._early = name, content
+            return
         self.clear("file")
         allowed = most(UPLOADS)
         if self.uploads >= allowed:
@@ -105,6 +132,7 @@ class MyDataPage(BasePage):
             self._fault(TableTooLarge(name, cause))
             return
         self.uploads += 1
+        self._reading += 1
         log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
 
@@ -137,6 +165,7 @@ class MyDataPage(BasePage):
         finally:
             with self._hold():
                 self.bar.object = ""
+                self._reading -= 1
                 self._show()
 
     def _tell_bar(self, done: int, total: int) -> None:
@@ -154,6 +183,9 @@ class MyDataPage(BasePage):
     def _on_schema(self, name: str, content: bytes) -> None:
         if self.draft is None or self.wizard is None:
             self.report("schema", "Upload the table first: the schema is checked against its columns.", "info")
+            return
+        if self.release.on:
+            self.report("schema", "Leave the release first: its facts were read and stated.", "info")
             return
         try:
             self.draft.take(Schema.from_yaml(content.decode("utf-8")))
@@ -208,7 +240,7 @@ class MyDataPage(BasePage):
         try:
             for epsilon in advice.EPSILONS:
                 with self._hold():
-                    self.advice.param.update(object=advice.told(found), visible=True)
+                    self.advice.param.update(object=advice.told(found), visible=not self.release.on)
                 chunk = Chunk(advice.at, (name, relation, epsilon))
                 found[epsilon] = await self.pool.result(chunk, rank=Rank.CURVES)
                 table = self.settings.own.table
@@ -224,25 +256,34 @@ class MyDataPage(BasePage):
                 self.advice.visible = False
 
     def drop(self) -> None:
-        """Remove the table from this session."""
+        """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
         self.settings.hold(None)
         self.draft = self.wizard = None
         self.steps.objects = []
         self.advice.param.update(object="", visible=False)
+        if self.release.on:
+            self.release.leave()
         self.clear("use")
         self.clear("schema")
         self._show()
 
     def _show(self) -> None:
-        held = self.settings.own.table is not None
-        self.status.object = status(self.draft, held)
-        self.to_pages.visible = held
+        held, on = self.settings.own.table is not None, self.release.on
+        self.status.object = status(self.draft, held, on)
+        self.to_pages.visible = held and not on
+        self.to_release.visible = not on and (held or bool(self.release.done))
+        self.from_release.visible = on
+        self.steps.visible = self.uploading.visible = not on
+        self.advice.visible = bool(self.advice.object) and not on
         self.remove.disabled = self.draft is None
         self.schema_file.object = saved(self._schema_text())
+        self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}
+        self.working.data = {"running": [bool(self._reading) or self.release.running]}
 
     def stop(self) -> None:
         """Let the table go with the session."""
         super().stop()
+        self.release.end()
         self.draft = self.wizard = None
 
 

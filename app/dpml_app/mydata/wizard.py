@@ -11,7 +11,7 @@ import panel_material_ui as pmui
 
 from dpml.exceptions import DpmlError
 from dpml_app.card import WHOLE
-from dpml_app.mydata.draft import KINDS, Draft
+from dpml_app.mydata.draft import GAP, KINDS, Column, Draft
 from dpml_app.mydata.words import overview, preview
 from dpml_app.widgets import WIDE
 
@@ -28,6 +28,8 @@ th { font-weight: 600; }
 .peeked { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; white-space: nowrap; }
 """
 LONGEST_LIST = 40_000
+# of a column's categories, those that can be chosen for a gap
+MOST_GAPS = 200
 
 
 def table_pane(text: str = "") -> pn.pane.HTML:
@@ -68,11 +70,11 @@ class Wizard:
         self.forth.on_click(lambda _event: self.go(self.step + 1))
         self.use.on_click(lambda _event: use())
         self.parts = [
-            pn.Column(self.overview, self.column, self.kind, self.bounds, self.categories, self.public, **WHOLE),
+            pn.Column(self.overview, self.column, self.kind, self.bounds, self.categories, **WHOLE),
             pn.Column(self.label, self.classes, **WHOLE),
             pn.Column(self.records, self.taken, self.confirm, **WHOLE),
         ]
-        self.parts[0].append(self.preview)
+        self.parts[0].extend([self.gaps, self.gap, self.public, self.preview])
         buttons = pn.Row(self.back, self.forth, self.use, sizing_mode="stretch_width", margin=0)
         self.whole = pn.Column(self.title, *self.parts, buttons, **WHOLE)
         self.go(0)
@@ -91,11 +93,15 @@ class Wizard:
         self.categories = pmui.TextAreaInput(
             label="Categories, one a line", rows=4, max_length=LONGEST_LIST, auto_grow=False, **WIDE
         )
+        self.gaps = pmui.Select(label="A gap counts as", options=[], **WIDE)
+        self.gap = pmui.TextInput(label="A gap counts as", placeholder="The middle of the bounds", **WIDE)
         self.public = pmui.Checkbox(label="This is true for everybody, and public", **WIDE)
         self.column.param.watch(lambda _event: self.show(), "value")
         for widget in (self.kind, self.lower, self.upper, self.categories):
             widget.param.watch(self._say_column, "value")
         self.public.param.watch(self._say_public, "value")
+        self.gaps.param.watch(self._say_gaps, "value")
+        self.gap.param.watch(self._say_gaps, "value")
 
     def _make_label(self) -> None:
         self.label = pmui.Select(label="Column with the labels", options=[], **WIDE)
@@ -148,6 +154,12 @@ class Wizard:
         if not self._showing and self.column.value in self.draft.columns:
             self._said(lambda: self.draft.say(self.column.value, peeked=not event.new))
 
+    def _say_gaps(self, event: Any) -> None:
+        if not self._showing and self.column.value in self.draft.columns:
+            column = self.draft.columns[self.column.value]
+            value = _number(event.new) if column.kind == "numeric" else _gap_values(column).get(event.new)
+            self._said(lambda: self.draft.say_gaps(column.name, value))
+
     def _say_label(self, event: Any) -> None:
         if not self._showing and event.new and event.new != self.draft.label:
             self._said(lambda: self.draft.say_label(event.new))
@@ -195,6 +207,13 @@ class Wizard:
         self.categories.visible = column.kind == "categorical"
         self.lower.value, self.upper.value = _text(column.lower), _text(column.upper)
         self.categories.value = "\n".join(map(str, column.categories))
+        self.gaps.visible = column.kind in ("categorical", "binary")
+        self.gap.visible = column.kind == "numeric"
+        values = list(_gap_values(column).items()) if self.gaps.visible else []
+        if list(self.gaps.options) != [title for title, _ in values]:
+            self.gaps.options = [title for title, _ in values]
+        self.gaps.value = next((title for title, value in values if value == column.missing), None)
+        self.gap.value = _text(column.missing) if self.gap.visible else ""
         self.public.visible = column.kind in ("numeric", "categorical")
         self.public.value = not column.peeked
         every = [str(name) for name in draft.frame.columns]
@@ -213,6 +232,15 @@ def taken_words(draft: Draft) -> str:
         return "<p>Nothing is taken from the data.</p>"
     names = ", ".join(escape(name) for name in draft.taken[:12]) + (" …" if len(draft.taken) > 12 else "")
     return f"<p>Taken from the data: {names}. Is all of it true for everybody, and public?</p>"
+
+
+def _gap_values(column: Column) -> dict[str, Any]:
+    """Return, by their titles, what a gap of a column that is no number can count as."""
+    if column.kind == "binary":
+        return {"0: none are expected": None, "0": 0, "1": 1}
+    own = {} if GAP in column.categories else {"A value of its own": GAP}
+    first = {"The first category: none are expected": None}
+    return {**first, **own, **{f"“{category}”": category for category in column.categories[:MOST_GAPS]}}
 
 
 def _lines(text: str | None) -> tuple[str, ...]:

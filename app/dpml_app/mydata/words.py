@@ -44,12 +44,14 @@ def preview(frame: pd.DataFrame) -> str:
     )
 
 
-def status(draft: Draft | None, held: bool) -> str:
+def status(draft: Draft | None, held: bool, releasing: bool = False) -> str:
     """Return what this session has, and what of it is peeked."""
     if draft is None:
         return (
             "<p>No table yet. What you upload stays in this session, in memory, and goes when you close the page.</p>"
         )
+    if releasing:
+        return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records.</p>"
     state = "The pages can show it as <b>My table</b>." if held else "It is not in use yet."
     taken = draft.taken
     peeked = ""

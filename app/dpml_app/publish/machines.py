@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.studies.two_tables import split_by_sex
 from dpml.studies.weighing import PUBLIC_TABLES, WeighingStudy, public_table
-from dpml_app.data import dataset
+from dpml_app.publish.weights import two_tables
 
 __all__ = ["own_machine", "tables", "taught"]
 
 
 @lru_cache(maxsize=6)
 def _study(name: str, kind: str) -> WeighingStudy:
-    # the two tables are those of the other cards of weights
-    two = split_by_sex(dataset(name), rng=np.random.default_rng(0))
+    two = two_tables(name)
     return WeighingStudy(two, public_table(two, kind, rng=np.random.default_rng(1)))
 
 

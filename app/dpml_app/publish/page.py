@@ -33,7 +33,7 @@ from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.publish.sensitivity import SensitivityCard
 from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
 from dpml_app.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
-from dpml_app.work.pool import Pool
+from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["PublishPage"]
 
@@ -74,10 +74,14 @@ class PublishPage(CardPage):
         assert isinstance(hero, AccuracyCard)
         found = hero.open(values)
         if found:
+            self._opened = values["dataset"]
             facts = shipped.first_facts(values["dataset"])
             self.headline.object = self.words(values, facts, {self.hero: found})
             self._read_out(self.hero, hero.readout(values, facts, found))
         self.show_risk()
+
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(compute.facts, (values["dataset"],))
 
     async def facts(self, name: str) -> Values:
         for chunk, result in shipped.results(name).items():

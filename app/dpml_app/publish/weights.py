@@ -24,7 +24,7 @@ from dpml.studies.two_tables import TwoTables, split_by_sex
 from dpml_app.data import dataset
 from dpml_app.publish.settings import ASKED, CONDITIONS
 
-__all__ = ["EDGES", "WEIGHT_METHODS", "answer", "both", "mask_of", "released"]
+__all__ = ["EDGES", "WEIGHT_METHODS", "answer", "both", "mask_of", "released", "two_tables"]
 
 FloatArray = NDArray[np.float64]
 WEIGHT_METHODS = ("output", "moments")
@@ -37,7 +37,6 @@ class _Halves:
     """The two tables of a data set, and what the releases need of them."""
 
     two: TwoTables
-    public: FloatArray
     patterns_private: NDArray[np.int64]
     patterns_public: NDArray[np.int64]
 
@@ -46,12 +45,8 @@ class _Halves:
         return len(self.two.private)
 
     @cached_property
-    def private(self) -> FloatArray:
-        return self.two.matrix(self.two.private)
-
-    @cached_property
     def sums(self) -> FloatArray:
-        return self.private.sum(axis=0)
+        return self.two.private_records.sum(axis=0)
 
 
 def _patterns(name: str, table: pd.DataFrame) -> NDArray[np.int64]:
@@ -64,12 +59,17 @@ def _patterns(name: str, table: pd.DataFrame) -> NDArray[np.int64]:
 
 
 @lru_cache(maxsize=2)
+def two_tables(name: str) -> TwoTables:
+    """Return the two tables of a data set, the same for all cards."""
+    return split_by_sex(dataset(name), rng=np.random.default_rng(0))
+
+
+@lru_cache(maxsize=2)
 def _halves(name: str) -> _Halves:
     if name not in CONDITIONS:
         raise InvalidParameter("dataset", name, f"one of {', '.join(CONDITIONS)}")
-    two = split_by_sex(dataset(name), rng=np.random.default_rng(0))
-    met = (_patterns(name, table) for table in (two.private, two.public))
-    return _Halves(two, two.matrix(two.public), *met)
+    two = two_tables(name)
+    return _Halves(two, *(_patterns(name, table) for table in (two.private, two.public)))
 
 
 def mask_of(conditions: Any) -> int:
@@ -94,14 +94,14 @@ def both(name: str) -> dict[str, Any]:
     found, size = _halves(name), 1 << len(ASKED)
     tables = {"private": found.patterns_private, "public": found.patterns_public}
     shares = {of: np.bincount(met, minlength=size) / len(met) for of, met in tables.items()}
-    return {**shares, "n_private": found.n, "n_public": len(found.public), "d": found.two.features.dimension}
+    return {**shares, "n_private": found.n, "n_public": len(found.two.public), "d": found.two.features.dimension}
 
 
 @lru_cache(maxsize=24)
 def _exact(name: str, reg_lambda: float) -> FloatArray:
     """Return the minimiser of Algorithm 1 before its noise; every ε has the same."""
     found = _halves(name)
-    return balanced_minimiser(found.private, found.public, reg_lambda)
+    return balanced_minimiser(found.two.private_records, found.two.public_records, reg_lambda)
 
 
 def released(method: str, name: str, epsilon: float, reg_lambda: float | None, draws: int, seed: int) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def released(method: str, name: str, epsilon: float, reg_lambda: float | None, d
         draw. ``reg_lambda``: λ as used.
     """
     found = _halves(name)
-    features, public, n = found.two.features, found.public, found.n
+    features, public, n = found.two.features, found.two.public_records, found.n
     if reg_lambda is None:
         reg_lambda = public_reg_lambda(public, features, epsilon, n, "moments")
     size = 1 << len(ASKED)

@@ -23,7 +23,7 @@ from dpml_app.select.figures import WeightFigures
 from dpml_app.select.ranked import CoinsCard, CountCard, MutualInformationCard, RankedCard
 from dpml_app.select.settings import SelectSettings
 from dpml_app.settings import DATASETS
-from dpml_app.work.pool import Pool
+from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["SelectPage"]
 
@@ -65,6 +65,9 @@ class SelectPage(CardPage):
         """Show the feature whose dot was clicked."""
         if new:
             self.settings.select_feature = int(self.weights.shown[kind].data["index"][new[0]]) + 1
+
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(compute.facts, (values["dataset"],))
 
     async def facts(self, name: str) -> Values:
         return await self._call(compute.facts, name)

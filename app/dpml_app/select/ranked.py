@@ -7,8 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from dpml_app.card import NOW, Answer, Card, Place, Results, Values
+from dpml_app.code.script import Code
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.select import compute, words
+from dpml_app.select.code import weights_code
 from dpml_app.select.figures import SCORE_STYLES, WeightFigures
 from dpml_app.work.pool import Chunk
 
@@ -46,6 +48,9 @@ class RankedCard(Card):
         _, paid, T = paid_setting(values)
         best = compute.expected_best(facts[self.kind], p, T)
         return words.ranked_words(self.kind, paid, values, p, best, costs)
+
+    def code(self, values: Values, facts: Values) -> Code:
+        return weights_code(values, [self.kind])
 
 
 class MutualInformationCard(RankedCard):
@@ -108,3 +113,6 @@ class CoinsCard(Card):
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         return words.coin_words(facts, values, {kind: results[kind, NOW] for kind in compute.KINDS})
+
+    def code(self, values: Values, facts: Values) -> Code:
+        return weights_code(values, compute.KINDS)

@@ -27,8 +27,9 @@ from dpml_app.train.threshold import ThresholdCard
 from dpml_app.train.tuning import TuningCard
 from dpml_app.train.weight import WeightCard
 from dpml_app.train.weights import WeightsCard
+from dpml_app.work.pool import Chunk
 
-__all__ = ["TrainPage"]
+__all__ = ["TrainPage", "all_facts"]
 
 
 class TrainPage(CardPage):
@@ -58,6 +59,9 @@ class TrainPage(CardPage):
     why = ("size", "weights")
     reload = frozenset({"dataset", "train_family"})
 
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(all_facts, (values["dataset"], "linear" in families(values)))
+
     async def facts(self, name: str) -> Values:
         """Return what is known of a data set, by the families that are shown."""
         found = await self._call(nb_facts, name)
@@ -75,6 +79,12 @@ class TrainPage(CardPage):
     def offer(self, changed: set[str]) -> None:
         if {"dataset", "train_model"} & changed:
             self._mention("lowered", self.controls.fit(self._facts or {}))
+
+
+def all_facts(name: str, linear: bool) -> dict[str, Any]:
+    """Return what is known of a data set, for scripts; with the levels of linear models where they are shown."""
+    found = nb_facts(name)
+    return with_levels(found, linear_facts(name)) if linear else found
 
 
 def with_levels(facts: Values, more: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:

@@ -16,14 +16,11 @@ from dpml.budget import Budget, charge
 from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.layout import Layout
-from dpml.classifiers.automatic.plan import COUNT_SHARE, default_plan
+from dpml.classifiers.automatic.plan import COUNT_SHARE, DENSE, LOOK_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
-from dpml.classifiers.automatic.words import shrunken_models
-from dpml.classifiers.linear_classifier import LinearClassifier
-from dpml.classifiers.naive_bayes.bernoulli import default_row_bound
+from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
-from dpml.counts import contingency, perturbed, release_row_bounded
-from dpml.encoding import SHARE_GRID, share_rows
+from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
@@ -31,7 +28,6 @@ from dpml.schema import Schema, resolve_schema
 __all__ = ["AutoClassifier"]
 
 FloatArray = NDArray[np.float64]
-CLASS_SHARE = 0.1
 # a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
 LOWERED = 3.0
 
@@ -48,9 +44,13 @@ class AutoClassifier(PrivateClassifier):
       `dpml.classifiers.PrivPfCClassifier`, and the other attributes are added by noisy counts. With more records there
       is a linear classifier of all attributes, soon with a small grid beside it, and with many one that starts at a
       grid's answer. Its probabilities are stretched by what the regulariser is known to shrink.
-    - *Words.* Naive Bayes with noisy counts that are shrunk one by one, or `dpml.classifiers.LinearClassifier`.
+      A table of up to 400 binary columns is one of these if a small look (2 % of ε) finds that records have many ones.
+    - *Words.* Naive Bayes with noisy counts that are shrunk one by one. With few records for each word small looks tell
+      whether a few words, other naive Bayes or the larger class alone are better.
+    - *Many binary columns beside others.* `dpml.classifiers.MixedNB`.
 
-    Released: what these methods release. Without a stated number of records, a noisy one.
+    Released: what these methods release. Without a stated number of records, a noisy one. Whether records
+    have many ones, if the schema leaves it open.
 
     Privacy: ε per fit, for `relation`, by composition. The rules read the schema, ε and released values.
 
@@ -77,10 +77,10 @@ class AutoClassifier(PrivateClassifier):
     ----------
     classes_ : ndarray of shape (C,)
         The schema's classes, present in the data or not.
-    plan_ : Plan
+    plan_ : dpml.classifiers.automatic.plan.Plan
         What the public rule chose.
     method_ : str
-        The same in words: "grid and counts", "weights", "grid and weights", "words", "naive-bayes" or "objective".
+        The same in words: "grid and counts", "weights", "grid and weights", "words" or "naive-bayes".
 
     Raises
     ------
@@ -113,6 +113,9 @@ class AutoClassifier(PrivateClassifier):
     release: bool = False
     random_state: Any = None
 
+    # set by a rehearsal: choose the method that a release would choose, and draw noise for study
+    _as_release = False
+
     def fit(self, X: Any, y: Any) -> AutoClassifier:
         """Fit to private records.
 
@@ -139,38 +142,34 @@ class AutoClassifier(PrivateClassifier):
         charge(self.budget, relation, epsilon, label="AutoClassifier")
         noise: dict[str, Any] = {"rng": rng, "secure": self.release}
         n, left = _number(schema, count, len(codes), epsilon, relation, noise)
-        self.plan_ = default_plan(schema, left, n, relation=relation, release=self.release)
+        dense = asks_density(schema, left, n)
+        if dense:
+            dense, left = _is_dense(X, left, relation, noise)
+        secure = self.release or self._as_release
+        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=secure)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
         if self.plan_.kind == "table":
             [self._model] = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
             self.method_ = f"grid and {self.plan_.addition}" if self.plan_.grid_share else self.plan_.addition
         elif self.plan_.kind == "words":
-            self._fit_words(X, codes, schema, left, noise)
+            options: dict[str, Any] = {"look": self.plan_.look, "relation": relation, **noise}
+            self._linear = release_words(X, codes, schema, left, **options)
             self.method_ = "words"
         else:
             self._fit_held(X, codes, schema, left, rng)
+            self.method_ = "naive-bayes"
         self._learned_facts(schema, named)
         return self
-
-    def _fit_words(
-        self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, noise: dict[str, Any]
-    ) -> None:
-        r = default_row_bound(schema, epsilon)
-        exact = contingency(share_rows(X, r), codes, schema.n_classes)
-        shared: dict[str, Any] = {"relation": self.relation, "class_share": CLASS_SHARE}
-        noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **shared, **noise)
-        self._linear = shrunken_models(noisy, epsilon, r, **shared)
 
     def _fit_held(self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, rng: Any) -> None:
         """Fit another classifier of the library; the charge of this fit pays for it."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         purse = Budget(epsilon, relation=self.relation)
-        kind: Any = LinearClassifier if schema.is_binary else MixedNB
-        held = kind(epsilon, **facts, budget=purse).fit(X, np.asarray(schema.classes)[codes])
-        self.estimator_ = held.set_params(random_state=None)
-        self.method_ = held.method_ if schema.is_binary else "naive-bayes"
+        held = MixedNB(epsilon, **facts, budget=purse)
+        held._as_release = self._as_release
+        self.estimator_ = held.fit(X, np.asarray(schema.classes)[codes]).set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 
@@ -220,3 +219,15 @@ def _number(
     noisy = float(perturbed(np.array([float(n)]), mechanism, noise["rng"], noise["secure"])[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
     return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)
+
+
+def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> tuple[bool, float]:
+    """Return whether at least half of the records seem to have many ones, and the ε that is left.
+
+    Privacy: `LOOK_SHARE` of ε. What gets noise is the number of records with many ones less that of the others. A
+    record adds 1 or -1 to it.
+    """
+    many = np.asarray(X.sum(axis=1)).ravel() >= DENSE * X.shape[1]
+    mechanism = Laplace(epsilon * LOOK_SHARE, FACTOR[relation])
+    noisy = perturbed(np.array([float(2 * many.sum() - len(many))]), mechanism, noise["rng"], noise["secure"])
+    return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LOOK_SHARE)

@@ -13,13 +13,19 @@ from dpml.classifiers.automatic.layout import MOST_GROUPS, Layout
 from dpml.counts import FACTOR
 from dpml.schema import Schema
 
-__all__ = ["ADDITIONS", "Plan", "default_plan", "is_wide"]
+__all__ = ["ADDITIONS", "Plan", "asks_density", "default_plan", "is_wide"]
 
 ADDITIONS = ("counts", "weights")
 # with more binary columns that belong to no attribute a table is one of words
 MOST_BINARY = 64
-# words: noisy counts are shrunk one by one from this many columns, if there are so many records for each of them
+# words: noisy counts are shrunk one by one from this many columns. With fewer records for each of them than this a few
+# words may be enough, or other models better
 MANY_WORDS, RECORDS_PER_WORD = 250, 2
+# so many binary columns at most may be a dense table, which has grid and weights as any other: one in which at least
+# half of the records have ones in this share of the columns. The look has a share of ε, if n·ε is at least so much
+MOST_DENSE, DENSE, LOOK_SHARE, ENOUGH_TO_LOOK = 400, 0.15, 0.02, 300
+# of more than two classes naive Bayes tells more of a dense table from so many records times ε for each column
+ENOUGH_FOR_DENSE = 15
 # share of ε for a noisy number of records, where the schema states none
 COUNT_SHARE = 0.02
 # share of ε for the histograms of numbers
@@ -54,9 +60,9 @@ class Plan:
 
     Attributes
     ----------
-    kind : {"table", "words", "linear"}
-        "table": a grid and what is added to it. "words": naive Bayes with shrunken counts. "linear": what
-        `dpml.classifiers.LinearClassifier` or, for a wide table with other columns, `dpml.classifiers.MixedNB` does.
+    kind : {"table", "words", "mixed"}
+        "table": a grid and what is added to it. "words": naive Bayes with shrunken counts, or what a look finds better.
+        "mixed": `dpml.classifiers.MixedNB`, for many binary columns beside others.
     n_cells : int
         Cells of the histogram of each number; 0 for bins of equal width, which cost nothing.
     bins_share : float
@@ -72,6 +78,8 @@ class Plan:
         Groups of a number with bins of equal width, in what is added.
     trust : float
         Where the added weights start: this times the grid's log odds.
+    look : bool
+        Of words, whether few of them may be enough and which model is best are looked at.
     """
 
     kind: str
@@ -82,6 +90,7 @@ class Plan:
     weight: float = WEIGHT
     most_groups: int = MOST_GROUPS
     trust: float = 1.0
+    look: bool = False
 
 
 def is_wide(layout: Layout) -> bool:
@@ -89,11 +98,26 @@ def is_wide(layout: Layout) -> bool:
     return sum(attribute.feature.kind == "binary" for attribute in layout.attributes) > MOST_BINARY
 
 
+def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
+    """Return whether a look at the number of ones of records can tell a dense table from one of words.
+
+    Examples
+    --------
+    >>> [asks_density(Schema.binary(100, row_bound=r), 1.0, 5_000) for r in (10, 100)]
+    [False, True]
+    """
+    D, known = schema.n_features, epsilon * n_records
+    if not (schema.is_binary and D <= MOST_DENSE and schema.row_bound >= DENSE * D and known >= ENOUGH_TO_LOOK):
+        return False
+    return is_wide(Layout.of(schema)) and (schema.n_classes == 2 or known < ENOUGH_FOR_DENSE * D)
+
+
 def default_plan(
     schema: Schema,
     epsilon: float,
     n_records: float | None = None,
     *,
+    dense: bool = False,
     relation: str = "add-remove",
     release: bool = False,
 ) -> Plan:
@@ -122,6 +146,8 @@ def default_plan(
     epsilon : float
     n_records : float, optional
         A public or released number of records. Default: the schema's `n_lower`.
+    dense : bool
+        Whether a look has found that records have many ones (`asks_density`).
     relation : {"add-remove", "replace-one"}
     release : bool
 
@@ -140,9 +166,10 @@ def default_plan(
     C = schema.n_classes
     weights = max(sum(size - 1 for size in layout.sizes), 1) * C * (C - 1) / 2
     mixed = not schema.is_binary and schema.n_features <= MOST_MIXED
-    if is_wide(layout) and not (mixed and effective * n / weights < ENOUGH_FOR_MIXED):
-        many = schema.is_binary and schema.n_features >= MANY_WORDS and n >= RECORDS_PER_WORD * schema.n_features
-        return Plan("words" if many else "linear")
+    if is_wide(layout) and not dense and not (mixed and effective * n / weights < ENOUGH_FOR_MIXED):
+        if not schema.is_binary:
+            return Plan("mixed")
+        return Plan("words", look=schema.n_features < MANY_WORDS or n < RECORDS_PER_WORD * schema.n_features)
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights

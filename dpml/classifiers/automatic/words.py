@@ -4,26 +4,117 @@ Statistics and release are those of `dpml.classifiers.BernoulliNB`: class counts
 down to the row bound. The model differs. With thousands of words most counts are noise, and the classes differ in size:
 the same noise is then a far larger part of a rare class' counts, and a product over words predicts that class at
 random. Here a count moves from the pooled rate only as far as it stands out of its own noise.
+
+With few records a look tells first whether a few words are enough. If not, a second one tells which model of the noisy
+counts is right most often: this one, the one of `BernoulliNB`, or the larger class alone.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
+from dpml._validate import check_epsilon, check_relation
+from dpml.budget.shares import rest_of
 from dpml.classifiers.linear_models import LinearModels
-from dpml.counts import NoisyCounts, row_bounded_scales
+from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_row_bound, default_shrinkage
+from dpml.classifiers.naive_bayes.bernoulli_models import models_from_row_bounded
+from dpml.counts import FACTOR, NoisyCounts, contingency, release_row_bounded, row_bounded_scales
+from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import PermuteAndFlip
+from dpml.mechanisms.secure import noisy_max
+from dpml.schema import Schema
+from dpml.selection.plan import choose_features
 
-__all__ = ["shrunken_models"]
+__all__ = ["release_words", "shrunken_models"]
 
 FloatArray = NDArray[np.float64]
+# share of ε for the choice among models of the same counts; no more than for noise of this share of the records. The
+# model of `BernoulliNB` is left only where another is better by more than a scale of the noise
+CHECK_SHARE, FINE, BONUS = 0.1, 1 / 75, 1.0
 # standard deviation of a word's relative rate in a class, for words about which the counts say nothing
 SPREAD = 0.5
 # a count moves freely where its square is this many variances of its noise
 OUTSTANDING = 14.0
 # least pooled count of a word, in mean counts; largest rate; least ratio of a class' rate to the pooled one
 LEAST_POOLED, MOST_RATE, LEAST_RATIO = 0.25, 0.97, 0.05
+
+
+def release_words(
+    X: Any,
+    codes: NDArray[np.intp],
+    schema: Schema,
+    epsilon: float,
+    *,
+    look: bool = False,
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> LinearModels:
+    """Release the model of a table of words.
+
+    Released: with `look` the decision whether few words are enough, and which ones; noisy class counts of words; and
+    with all words the model of these counts that is right most often.
+
+    Privacy: ε for `relation` by composition of `dpml.selection.choose_features`, `dpml.counts.release_row_bounded` and
+    permute-and-flip. The latter compares the number of records for which each model is right. The models are released
+    before, so that a record adds 0 or 1 to each number, and the difference of two changes by at most 1 (2 under
+    replace-one).
+
+    Parameters
+    ----------
+    X, codes
+        Checked binary records and their classes 0..C-1.
+    schema : Schema
+    epsilon : float
+    look : bool
+        For few records: see above. Otherwise the shrunken model of all words.
+    relation : {"add-remove", "replace-one"}
+    rng : numpy.random.Generator
+        For study.
+    secure : bool
+        Secure noise, without an `rng`.
+    """
+    epsilon, factor = check_epsilon(epsilon), FACTOR[check_relation(relation)]
+    C, mask, for_check = schema.n_classes, np.ones(schema.n_features, dtype=bool), 0.0
+    if look:
+        choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=None if secure else rng)
+        epsilon, mask = choice.epsilon_left, choice.mask
+        if mask.all():
+            for_check = min(CHECK_SHARE * epsilon, factor / (FINE * (schema.n_lower or 1)))
+            epsilon = rest_of(epsilon, for_check)
+    kept = schema if mask.all() else schema.subset(mask)
+    r = default_row_bound(kept, epsilon)
+    exact = contingency(share_rows(columns_of(X, mask), r), codes, C)
+    shared: dict[str, Any] = {"relation": relation, "class_share": default_class_share(kept.n_features)}
+    noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, rng=rng, secure=secure, **shared)
+    shrunken = shrunken_models(noisy, epsilon, r, **shared)
+    if not look:
+        return shrunken
+    pooled = default_shrinkage(kept) * row_bounded_scales(epsilon, r, **shared)[0]
+    plain = models_from_row_bounded(noisy, 1.0, pooled, kept)
+    if not mask.all():
+        return plain.spread(np.flatnonzero(mask)[None, :], schema.n_features)
+    candidates = [shrunken, plain, constant_models(noisy, schema.n_features)]
+    right = [round(float(model.accuracy(X, codes)[0]) * len(codes)) if len(codes) else 0 for model in candidates]
+    right[1] += round(BONUS * factor / for_check)
+    if secure:
+        return candidates[int(noisy_max(right, for_check, factor))]
+    assert rng is not None
+    return candidates[int(PermuteAndFlip(for_check, factor).release(right, rng=rng))]
+
+
+def constant_models(noisy: NoisyCounts, n_features: int) -> LinearModels:
+    """Return the models that know the released class counts alone. Post-processing."""
+    assert noisy.n is not None
+    sizes = np.log(np.maximum(noisy.n, 1.0))
+    # for two classes the log odds of class 1
+    intercept = sizes[:, 1:] - sizes[:, :1] if sizes.shape[1] == 2 else log_softmax(sizes, axis=1)
+    return LinearModels(np.zeros((*intercept.shape, n_features)), intercept)
 
 
 def shrunken_models(

@@ -11,6 +11,7 @@ from mutants.lists import (
     _linear,
     _mechanisms,
     _publishing,
+    _release,
     _selection,
     _smooth,
 )
@@ -28,5 +29,6 @@ ROOMS = (
     _automatic,
     _evaluation,
     _auditing,
+    _release,
 )
 MUTANTS = [mutant for room in ROOMS for mutant in room.MUTANTS]

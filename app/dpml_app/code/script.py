@@ -1,0 +1,195 @@
+"""A script that gives a plot's numbers again: its text, and the same as a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpml import __version__
+from dpml_app import own
+from dpml_app.code.plain import WIDTH, literal
+
+__all__ = ["Code", "Script", "data_code", "file_name"]
+
+STANDARD = ("itertools", "math", "pathlib")
+OWN = """\
+# Your own table: the file, and the schema that the page "My data" saves. Neither is in this script.
+frame = read_table(Path("table.csv").read_bytes(), name="table.csv")
+schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
+"""
+OWN_USED = """\
+table = own.make(frame, LABEL, schema, "table.csv")
+own.lend(table)
+settings["dataset"] = table.name
+"""
+SHOW = """\
+for name, table in tables.items():
+    print(f"\\n{name}")
+    print(table.to_string(index=False, max_rows=20))
+    # table.to_csv(f"{name}.csv", index=False)
+"""
+
+
+@dataclass(frozen=True)
+class Code:
+    """What makes a plot's numbers.
+
+    Attributes
+    ----------
+    imports : tuple of str
+        Lines, in any order.
+    body : str
+        Lines that read `settings`, a dictionary, and make `tables`: a data frame for each table behind the plot.
+    uses : tuple of str
+        The settings that it reads.
+    """
+
+    imports: tuple[str, ...]
+    body: str
+    uses: tuple[str, ...]
+
+
+def data_code(values: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the import and the line that make `data`, the data set that is shown."""
+    if own.is_own(values["dataset"]):
+        return "from dpml_app import own", "data = table.data"
+    return "from dpml.datasets import load", 'data = load(settings["dataset"])'
+
+
+@dataclass(frozen=True)
+class Script:
+    """The code of one plot at one setting."""
+
+    page: str
+    card: str
+    title: str
+    question: str
+    values: Mapping[str, Any]
+    code: Code
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without an ending."""
+        return file_name(self.page, self.card, self.values)
+
+    @property
+    def _own(self) -> bool:
+        return own.is_own(self.values.get("dataset"))
+
+    def parts(self) -> list[tuple[str, str]]:
+        """Return the heading of each part, and its lines."""
+        imports = set(self.code.imports)
+        if self._own:
+            imports |= {
+                "from pathlib import Path",
+                "from dpml.schema import Schema",
+                "from dpml.tables import read_table",
+                "from dpml_app import own",
+            }
+        found = [("What it needs", "\n".join(_sorted_imports(imports)))]
+        found.append(("Settings, as they were on the page", self._settings()))
+        if self._own:
+            found.append(("The table", OWN + OWN_USED.replace("LABEL", repr(self.label)).rstrip()))
+        found.append(("The computation", self.code.body.strip("\n")))
+        found.append(("The tables behind the plot", SHOW.rstrip()))
+        return found
+
+    def _settings(self) -> str:
+        named = [name for name in self.code.uses if f'settings["{name}"]' in self.code.body]
+        rest = [name for name in self.code.uses if name not in named]
+        beside = ["    # the page's others, for the layout of the plot"] if named and rest else []
+        return "\n".join(["settings = {", *map(self._setting, named), *beside, *map(self._setting, rest), "}"])
+
+    def _setting(self, name: str) -> str:
+        value = self.values[name]
+        told = '"my table"' if own.is_own(value) else literal(tuple(value) if isinstance(value, list) else value)
+        return f'    "{name}": {told},'
+
+    def _head(self) -> str:
+        mine = "\nIt studies your own table: what it prints is not private." if self._own else ""
+        return (
+            f"{self.title}: the numbers behind a plot of dpml, made again.\n\n"
+            f"Page “{self.question}”, card {self.card}. Written by dpml {__version__}.\n"
+            "It needs dpml and its app. The same versions of dpml and NumPy give the same numbers, to the last digit."
+            f"{mine}"
+        )
+
+    @property
+    def text(self) -> str:
+        """The script."""
+        first, *rest = self.parts()
+        parts = [f'"""{_wrapped(self._head())}\n"""', first[1], *(f"# {title}\n{lines}" for title, lines in rest)]
+        return "\n\n".join(parts) + "\n"
+
+    @property
+    def notebook(self) -> str:
+        """The same as a notebook, as JSON (nbformat 4.5)."""
+        cells = [_cell(0, "markdown", self._head())]
+        for title, lines in self.parts():
+            cells.append(_cell(len(cells), "markdown", f"## {title}"))
+            cells.append(_cell(len(cells), "code", lines))
+        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+        made = {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}}
+        return json.dumps({**made, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False, indent=1) + "\n"
+
+
+def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
+    """Return what a plot's files are called: page, card, data set and ε.
+
+    Examples
+    --------
+    >>> file_name("explore", "cost", {"dataset": "census", "epsilon": 0.1})
+    'dpml-explore-cost-census-epsilon-0.1'
+    >>> file_name("explore", "cost", {"dataset": "own-1f", "epsilon": 0.1})
+    'dpml-explore-cost-my-table-epsilon-0.1'
+    >>> file_name("noise", "draws", {"noise_epsilon": 1.0})
+    'dpml-noise-draws-epsilon-1'
+    """
+    data = values.get("dataset")
+    parts = ["dpml", page, card, *([] if data is None else ["my-table" if own.is_own(data) else data])]
+    epsilon = values.get("epsilon", values.get(f"{page}_epsilon"))
+    return re.sub(r"[^\w.-]+", "-", "-".join(parts + ([] if epsilon is None else ["epsilon", f"{epsilon:g}"])))
+
+
+def _cell(place: int, kind: str, text: str) -> dict[str, Any]:
+    more: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": f"part-{place}", "metadata": {}, "source": text, **more}
+
+
+def _sorted_imports(lines: Iterable[str]) -> list[str]:
+    """Return imports by where they come from, those of one module in a line: Python, other packages, this project."""
+    found: dict[str, set[str]] = {}
+    for line in lines:
+        start, _, names = line.partition(" import ")
+        found.setdefault(start, set()).update(names.split(", ") if names else ())
+    written: list[str] = []
+    last = None
+    for start in sorted(found, key=lambda line: (_origin(line), line)):
+        if last not in (None, _origin(start)):
+            written.append("")
+        last = _origin(start)
+        written.append(f"{start} import {', '.join(sorted(found[start]))}" if found[start] else start)
+    return written
+
+
+def _origin(line: str) -> int:
+    package = line.split()[1].split(".")[0]
+    return 0 if package in STANDARD else 2 if package in ("dpml", "dpml_app") else 1
+
+
+def _wrapped(text: str) -> str:
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            if line and len(line) + 1 + len(word) > WIDTH:
+                lines.append(line)
+                line = word
+            else:
+                line = f"{line} {word}" if line else word
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,25 @@
+"""What the browser is told of a plot's code, when its numbers are opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpml_app.cards import CardPage
+from dpml_app.code.script import file_name
+from dpml_app.code.write import script_of
+from dpml_app.page import BasePage
+
+__all__ = ["told"]
+
+
+def told(page: BasePage, said: str) -> dict[str, Any]:
+    """Return how the files of a card are called, and its script and notebook if it has them.
+
+    `said` is the name of the card's sentence, which is how the browser calls a card.
+    """
+    name = next((name for name, readout in page.readouts.items() if readout.name == said), None)
+    if not isinstance(page, CardPage) or name is None:
+        return {}
+    found = {"file": file_name(page.room, name, page.values())}
+    script = script_of(page, name)
+    return found if script is None else {**found, "script": script.text, "notebook": script.notebook}

@@ -1,0 +1,21 @@
+"""HoloViews of the library's tidy tables, with the app's colours and markers, for notebooks.
+
+A view shows how uncertain it is: it draws the spread of the draws, or the standard error of their mean. A table that
+has one row for each point has no spread, so whoever knows that its values are exact says so.
+
+>>> import pandas as pd
+>>> table = pd.DataFrame({"epsilon": [0.1, 0.1, 1.0, 1.0], "accuracy": [0.6, 0.7, 0.8, 0.9], "draw": [0, 1, 0, 1]})
+>>> view = curve(table, "epsilon", "accuracy")
+>>> [type(part).__name__ for part in view]
+['Area', 'Curve', 'Scatter']
+"""
+
+from dpml_app.views.cells import map  # noqa: A004
+from dpml_app.views.curve import curve
+from dpml_app.views.frame import theme
+from dpml_app.views.points import histogram, points
+from dpml_app.views.ranked import ranked
+from dpml_app.views.roc import roc
+from dpml_app.views.tables import tidy
+
+__all__ = ["curve", "histogram", "map", "points", "ranked", "roc", "theme", "tidy"]

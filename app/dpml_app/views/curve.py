@@ -1,0 +1,113 @@
+"""Curves over a setting, each with the band of its draws."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import holoviews as hv
+import pandas as pd
+
+from dpml_app.drawing.looks import Style
+from dpml_app.views.axes import axis, dimension
+from dpml_app.views.frame import BAND_ALPHA, framed, levels_of
+from dpml_app.views.styles import styles_of
+from dpml_app.views.tables import band_words, bands, columns_of
+
+__all__ = ["curve"]
+
+# more of them hide their line
+MOST_MARKERS = 24
+
+
+def curve(
+    table: pd.DataFrame,
+    x: str = "epsilon",
+    y: str = "accuracy",
+    by: str | Sequence[str] | None = None,
+    *,
+    band: str = "draws",
+    level: float = 0.9,
+    exact: bool | Collection[str] = False,
+    levels: Mapping[str, float] | None = None,
+    names: Mapping[Any, str] | None = None,
+    title: str = "",
+    logx: bool | None = None,
+    logy: bool | None = None,
+    **look: Any,
+) -> hv.Overlay:
+    """Return a curve for each series of a table, with a band around it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `dpml.sweep.sweep`, with a row for each draw, or from `dpml.sweep.summarise`.
+    x, y : str
+        Columns; `y` only names the axis of a table that is summarised.
+    by : str or sequence of str, optional
+        The columns that tell one series from another.
+    band : {"draws", "error"}
+        Whether a band holds `level` of the draws, which is what one release may turn out to be, or the mean with
+        95 % confidence (1.96 standard errors), which is how well the study knows it.
+    level : float
+    exact : bool or collection of str
+        Whether values that stand alone are computed and not drawn, or the series of which that is true.
+    levels : mapping of str to float, optional
+        Horizontal lines to compare with, such as the majority class, by their names.
+    names : mapping, optional
+        What the values of `by` are called. A method of the app keeps its colour and marker under another name, and a
+        name that the app has brings them.
+    title : str
+    logx, logy : bool, optional
+        Default: as the column is known to be drawn.
+    **look
+        Options of HoloViews for the whole, such as ``width``.
+
+    Returns
+    -------
+    holoviews.Overlay
+
+    Raises
+    ------
+    InvalidData
+        A column is missing, a point has a single value that is not called exact, or draws of different settings would
+        be mixed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.7], "high": [0.7, 0.9]})
+    >>> len(curve(table, levels={"majority": 0.55}))
+    4
+    """
+    keys, at, of = columns_of(by), axis(x, log=logx), axis(y, log=logy)
+    found = bands(table, [*keys, x], y, band=band, level=level, exact=exact)
+    kdim, ydim = dimension(x, at), dimension(y, of)
+    groups = list(found.groupby(keys, sort=False, dropna=False)) if keys else [((), found)]
+    styles = (
+        styles_of([group for group, _ in groups], keys, names) if keys else {(): Style("mean", "#0072B2", "circle")}
+    )
+    layers = []
+    for group, rows in groups:
+        mine = rows.sort_values(x).rename(columns={"mean": y})
+        layers += _series(mine, kdim, ydim, styles[group])
+    layers += levels_of(dict(levels or {}), found[x].to_numpy(), kdim, ydim)
+    drawn = found["low"].notna().any()
+    words = f"{of.label}, {band_words(band, level)}" if drawn else of.label
+    if not keys and not levels:
+        look = {"show_legend": False, **look}
+    return framed(hv.Overlay(layers), at, of, words, title, look)
+
+
+def _series(rows: pd.DataFrame, x: Any, y: Any, style: Style) -> list[Any]:
+    """Return the band of a series, its line and its markers."""
+    layers: list[Any] = []
+    if rows["low"].notna().any():
+        area = hv.Area((rows[x.name], rows["low"], rows["high"]), x, [y, "high"])
+        layers.append(area.opts(color=style.color, alpha=BAND_ALPHA, line_width=0))
+    line = hv.Curve((rows[x.name], rows[y.name]), x, y, label=style.label)
+    layers.append(line.opts(color=style.color, line_width=2.5, line_dash=style.dash))
+    if len(rows) <= MOST_MARKERS:
+        dots = hv.Scatter(rows, x, [y, "low", "high", "draws"], label=style.label)
+        layers.append(dots.opts(color=style.color, marker=style.marker, size=8, tools=["hover"]))
+    return layers

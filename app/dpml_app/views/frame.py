@@ -1,0 +1,73 @@
+"""The frame of a view: its size, its axes and its legend; and the theme of all views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import holoviews as hv
+import holoviews.plotting.bokeh  # what is drawn has its options from there
+import numpy as np
+from bokeh.models import CustomJSTickFormatter, NumeralTickFormatter
+
+from dpml._validate import check_choice
+from dpml_app.drawing.figure import EPSILON_TICKS
+from dpml_app.drawing.looks import REFERENCE
+from dpml_app.views.axes import Axis
+
+__all__ = ["BAND_ALPHA", "WIDTH", "framed", "levels_of", "theme"]
+
+WIDTH, HEIGHT = 700, 360
+BAND_ALPHA = 0.15
+SIZES = {"title": "11pt", "labels": "10pt", "ticks": "9pt", "legend": "9pt"}
+# 0.01 and not a power of ten
+PLAIN = "return Number(tick.toPrecision(3)).toString()"
+LEVEL_DASHES = ("dashed", "dotted", "dotdash", "dashdot")
+
+
+def theme(name: str) -> None:
+    """Draw all views on a light or a dark ground from now on: HoloViews cannot know the notebook's.
+
+    Parameters
+    ----------
+    name : {"light", "dark"}
+
+    Examples
+    --------
+    >>> theme("dark")
+    >>> theme("light")
+    """
+    check_choice(name, "theme", ("light", "dark"))
+    renderer = hv.renderer("bokeh")
+    made: Any = renderer.param["theme"].default
+    if name == "dark":
+        from bokeh.themes import Theme
+        from panel.theme.material import MATERIAL_DARK_THEME
+
+        attributes = {**MATERIAL_DARK_THEME["attrs"], "Title": {"text_color": "#ffffff", "text_alpha": 0.82}}
+        made = Theme(json={"attrs": attributes})
+    renderer.theme = made
+
+
+def framed(overlay: Any, x: Axis, y: Axis, ylabel: str, title: str, look: dict[str, Any]) -> Any:
+    """Return an overlay with its axes named; `look` are options of HoloViews that are asked for."""
+    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "title": title, "xlabel": x.label, "ylabel": ylabel}
+    options |= {"logx": x.log, "logy": y.log, "show_grid": True, "show_legend": True, "legend_position": "right"}
+    options |= {"fontsize": SIZES, "padding": 0.03}
+    for name, one in (("x", x), ("y", y)):
+        if one.share:
+            options[f"{name}formatter"] = NumeralTickFormatter(format="0.[0] %")
+        elif one.log:
+            options[f"{name}formatter"] = CustomJSTickFormatter(code=PLAIN)
+        if one.symbol == "ε":
+            options[f"{name}ticks"] = EPSILON_TICKS
+    return overlay.opts(**options | look)
+
+
+def levels_of(levels: dict[str, float], x: np.ndarray, kdims: Any, vdims: Any) -> list[Any]:
+    """Return a horizontal line with a name for each level."""
+    ends = [float(np.min(x)), float(np.max(x))]
+    lines = []
+    for i, (name, value) in enumerate(levels.items()):
+        line = hv.Curve((ends, [value, value]), kdims, vdims, label=name)
+        lines.append(line.opts(color=REFERENCE, line_width=1.5, line_dash=LEVEL_DASHES[i % len(LEVEL_DASHES)]))
+    return lines

@@ -1,0 +1,165 @@
+"""From a table of draws to means and bands: what is drawn, checked so that no draws of different settings are mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpml._validate import check_choice, check_number
+from dpml.exceptions import InvalidData, InvalidParameter
+
+__all__ = ["BANDS", "band_words", "bands", "check_columns", "columns_of", "tidy"]
+
+# what a band holds: a share of the draws, or the mean with 95 % confidence
+BANDS = ("draws", "error")
+ERRORS = 1.96
+SUMMARY = ("mean", "low", "high", "draws")
+
+
+def tidy(found: Mapping[Any, Any], x: str = "epsilon", y: str = "accuracy", by: str = "method") -> pd.DataFrame:
+    """Return a table with one row for each draw, of results that stand in dictionaries or arrays.
+
+    Parameters
+    ----------
+    found : mapping
+        Of each series, a mapping from x to its draws or to one value; or a pair of all x and of the rows of draws.
+    x, y, by : str
+        Names of the columns.
+
+    Returns
+    -------
+    DataFrame
+        Columns `by`, `x`, ``draw``, `y`.
+
+    Raises
+    ------
+    InvalidData
+        A series has another shape.
+
+    Examples
+    --------
+    >>> tidy({"Laplace": {0.1: [0.6, 0.7], 1.0: [0.8, 0.9]}})
+        method  epsilon  draw  accuracy
+    0  Laplace      0.1     0       0.6
+    1  Laplace      0.1     1       0.7
+    2  Laplace      1.0     0       0.8
+    3  Laplace      1.0     1       0.9
+    """
+    rows = []
+    for name, series in found.items():
+        try:
+            pairs = list(series.items() if isinstance(series, Mapping) else zip(*series, strict=True))
+            draws = [(at, np.atleast_1d(np.asarray(values, dtype=float))) for at, values in pairs]
+        except (TypeError, ValueError) as error:
+            raise InvalidData(f"{name!r} is no mapping from {x} to draws, and no pair of {x} and draws") from error
+        for at, values in draws:
+            if values.ndim != 1:
+                raise InvalidData(f"the draws of {name!r} at {x} = {at} have shape {values.shape}: (draws,) is needed")
+            rows.append(pd.DataFrame({by: name, x: at, "draw": range(len(values)), y: values}))
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=[by, x, "draw", y])
+
+
+def columns_of(by: str | Sequence[str] | None) -> list[str]:
+    """Return the columns that tell one series from another."""
+    return [] if by is None else [by] if isinstance(by, str) else list(by)
+
+
+def check_columns(table: Any, columns: Collection[str]) -> pd.DataFrame:
+    """Return a table that has these columns and a row."""
+    if not isinstance(table, pd.DataFrame):
+        raise InvalidParameter("table", table, "a DataFrame; views.tidy makes one of dictionaries and arrays")
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        there = ", ".join(map(str, table.columns))
+        raise InvalidData(f"the table has no column {missing[0]!r}; it has {there}")
+    if not len(table):
+        raise InvalidData("the table has no row")
+    return table
+
+
+def bands(
+    table: Any,
+    keys: Sequence[str],
+    y: str,
+    *,
+    band: str = "draws",
+    level: float = 0.9,
+    exact: bool | Collection[str] = False,
+) -> pd.DataFrame:
+    """Return a row for each point: the keys, mean, low, high and draws; low and high are NaN where it is exact.
+
+    A table with a row for each draw is summarised; that of `dpml.sweep.summarise` is taken as it is.
+    """
+    check_choice(band, "band", BANDS)
+    level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
+    summarised = y not in getattr(table, "columns", ()) and "mean" in getattr(table, "columns", ())
+    table = check_columns(table, [*keys, "mean", *_ends(band)] if summarised else [*keys, y])
+    if summarised:
+        found = _summarised(table, keys, band)
+    else:
+        found = _drawn(table, keys, y, band, level)
+    _check_spread(found, keys, exact)
+    return found
+
+
+def band_words(band: str, level: float) -> str:
+    """Return what a band holds, in words.
+
+    Examples
+    --------
+    >>> band_words("draws", 0.9), band_words("error", 0.9)
+    ('mean and 90 % of draws', 'mean with its 95 % interval')
+    """
+    return f"mean and {100 * level:g} % of draws" if band == "draws" else "mean with its 95 % interval"
+
+
+def _ends(band: str) -> tuple[str, ...]:
+    return ("low", "high") if band == "draws" else ("se",)
+
+
+def _summarised(table: pd.DataFrame, keys: Sequence[str], band: str) -> pd.DataFrame:
+    if table.duplicated(list(keys)).any():
+        raise InvalidData(f"the table has several rows for one {' and '.join(keys)}: name in by what tells them apart")
+    found = table.copy()
+    if band == "error":
+        found["low"], found["high"] = (found["mean"] + sign * ERRORS * found["se"] for sign in (-1, 1))
+    if "draws" not in found.columns:
+        found["draws"] = np.nan
+    return found[[*keys, *SUMMARY]].reset_index(drop=True)
+
+
+def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str, level: float) -> pd.DataFrame:
+    if "draw" in table.columns and table.duplicated([*keys, "draw"]).any():
+        other = [c for c in table.columns if c not in (*keys, y, "draw") and table[c].nunique(dropna=False) > 1]
+        hint = f"; {', '.join(map(str, other))} differ in it" if other else ""
+        raise InvalidData(
+            f"the table has a draw several times at one {' and '.join(keys)}: name in by what tells them apart{hint}"
+        )
+    groups = table.groupby(list(keys), sort=False, dropna=False)[y]
+    found = groups.agg(mean="mean", sd="std", draws="size").reset_index()
+    if band == "draws":
+        for name, share in (("low", (1 - level) / 2), ("high", (1 + level) / 2)):
+            found[name] = groups.quantile(share).to_numpy()
+    else:
+        half = ERRORS * found["sd"] / np.sqrt(found["draws"])
+        found["low"], found["high"] = found["mean"] - half, found["mean"] + half
+    found.loc[found["draws"] == 1, ["low", "high"]] = np.nan
+    return found[[*keys, *SUMMARY]]
+
+
+def _check_spread(found: pd.DataFrame, keys: Sequence[str], exact: bool | Collection[str]) -> None:
+    """Refuse a value without a spread that nobody has called exact."""
+    alone = found[found["low"].isna() | found["high"].isna()]
+    if exact is True or not len(alone):
+        return
+    named = set(exact) if not isinstance(exact, bool | str) else {exact} if isinstance(exact, str) else set()
+    for _, row in alone.iterrows():
+        if not named & {row[key] for key in keys}:
+            at = ", ".join(f"{key} = {row[key]}" for key in keys)
+            raise InvalidData(
+                f"one value at {at} says nothing of its spread: give more draws, or say exact=True, or the names of "
+                "the series that are exact, where a value is computed and not drawn"
+            )

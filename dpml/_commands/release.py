@@ -1,0 +1,132 @@
+"""The command ``python -m dpml release TABLE SCHEMA``."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import sys
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["add_command"]
+
+FINE, NOT_WRITTEN = 0, 3
+
+
+def add_command(commands: Any, say: Callable[[str], None]) -> None:
+    """Add the command to a parser's; `say` prints a line."""
+    from dpml._validate import RELATIONS
+
+    parser = commands.add_parser(
+        "release",
+        help="release a model of a table, a synthetic table, and a statement of what they cost",
+        description="Release a model of a table, its measures, a synthetic table, and a statement for a "
+        "data-protection officer, from the public facts in a schema. --preview says what will be charged and what "
+        "stands against it, without opening the table. --rehearse SEED does everything on demonstration noise.",
+    )
+    parser.add_argument("table", metavar="TABLE", help="CSV or Parquet")
+    parser.add_argument("schema", metavar="SCHEMA", help="the public facts as YAML, of Schema.to_yaml")
+    parser.add_argument("--label", required=True, help="the column with the labels")
+    parser.add_argument("--epsilon", type=float, required=True, help="of everything together")
+    parser.add_argument("--out", metavar="DIR", help="a new or empty folder for the files")
+    parser.add_argument(
+        "--share",
+        action="append",
+        metavar="PART=SHARE",
+        help="of ε for selection, training, evaluation or publishing; may be given for each (default: training=0.8 and "
+        "evaluation=0.2)",
+    )
+    parser.add_argument("--method", default="auto", help="auto, a classifier, or one of the catalogue (default auto)")
+    parser.add_argument("--relation", choices=RELATIONS, default=RELATIONS[0], help=f"default {RELATIONS[0]}")
+    parser.add_argument("--features", type=int, metavar="N", help="number of columns that a selection keeps")
+    parser.add_argument("--records", type=int, metavar="N", help="of the synthetic table (default: the noisy number)")
+    parser.add_argument("--test-share", type=float, default=0.3, help="of records held out to evaluate (default 0.3)")
+    parser.add_argument("--ledger", metavar="FILE", help="a file that all releases of these people are charged to")
+    parser.add_argument("--total", type=float, metavar="EPSILON", help="what that ledger may spend in all")
+    parser.add_argument("--stated-by", metavar="NAME", help="who says that the schema's facts are public")
+    parser.add_argument("--date", metavar="YYYY-MM-DD", help="on the statement (default: today)")
+    parser.add_argument("--preview", action="store_true", help="say what would be charged, and stop")
+    parser.add_argument("--rehearse", type=int, metavar="SEED", help="demonstration noise: not a release")
+    parser.set_defaults(run=lambda arguments: _release(arguments, say))
+
+
+def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+    from pathlib import Path
+
+    from dpml.budget import Budget
+    from dpml.exceptions import DataNotFound, InvalidParameter
+    from dpml.release import Plan
+    from dpml.release.files import check_folder
+    from dpml.schema import Schema
+    from dpml.tables import read_table
+
+    secure, date = arguments.rehearse is None, _date(arguments.date)
+    try:
+        schema = Schema.from_yaml(Path(arguments.schema).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataNotFound(f"there is no file at {arguments.schema!r} that can be read") from error
+    except UnicodeDecodeError as error:
+        raise InvalidParameter("SCHEMA", arguments.schema, "a text in UTF-8") from error
+    plan = Plan(
+        schema,
+        arguments.epsilon,
+        shares=_shares(arguments.share),
+        n_features=arguments.features,
+        method=arguments.method,
+        test_share=arguments.test_share,
+        n_published=arguments.records,
+        relation=arguments.relation,
+    )
+    problems = plan.problems(secure)
+    if arguments.preview:
+        shown = plan.preview(secure).assign(epsilon=lambda rows: rows["epsilon"].map("{:.6g}".format))
+        say(shown.to_string(index=False))
+        for problem in problems:
+            say(f"problem: {problem}")
+        return FINE
+    if problems:
+        raise problems[0]
+    if arguments.out is None:
+        raise InvalidParameter("--out", None, "a new or empty folder; without one, only --preview")
+    if (arguments.ledger is None) != (arguments.total is None):
+        raise InvalidParameter("--total", arguments.total, "given with --ledger, and only then")
+    folder = check_folder(arguments.out)
+    # a rehearsal costs nothing, so it is charged to no ledger
+    budget = None
+    if secure and arguments.ledger is not None:
+        budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
+    table = read_table(arguments.table)
+    released = plan.run(table, arguments.label, secure=secure, random_state=arguments.rehearse, budget=budget)
+    try:
+        released.save(folder, date=date, stated_by=arguments.stated_by)
+    except OSError as error:
+        print(f"error: the files could not be written: {error}", file=sys.stderr)
+        return NOT_WRITTEN
+    say(f"{released.status}: ε = {released.spent:.6g} under {released.relation}, in {folder}")
+    for row in [] if released.evaluation is None else released.evaluation.to_dict(orient="records"):
+        say(f"{row['measure']}: {row['value']:.3f}, 95 % interval {row['low']:.3f} to {row['high']:.3f}")
+    return FINE
+
+
+def _shares(given: list[str] | None) -> dict[str, float] | None:
+    from dpml.exceptions import InvalidParameter
+
+    if given is None:
+        return None
+    found: dict[str, float] = {}
+    for text in given:
+        part, _, share = text.partition("=")
+        try:
+            found[part] = float(share)
+        except ValueError:
+            raise InvalidParameter("--share", text, "PART=SHARE, as in training=0.8") from None
+    return found
+
+
+def _date(text: str | None) -> datetime.date | None:
+    from dpml.exceptions import InvalidParameter
+
+    try:
+        return None if text is None else datetime.date.fromisoformat(text)
+    except ValueError:
+        raise InvalidParameter("--date", text, "a date, as in 2026-11-22") from None

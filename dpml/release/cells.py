@@ -1,0 +1,131 @@
+"""Cells as the schema spells them, each read by itself: "1", 1 and 1.0 are the same category or label.
+
+Whoever reads a file gives a column one type. A single cell that is no number then turns every other cell of its column
+from 1 to "1", and a schema that states 1 would know none of them: one record would change all others, which no ε
+accounts for. So a cell is compared by its value, whatever the column became.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from dpml.exceptions import InvalidSchema
+from dpml.schema import Schema
+from dpml.schema.untrusted import plain_cells, read_frame
+
+__all__ = ["AsStated", "check_spellings", "needs_spelling", "spelled"]
+
+TRUTH = {"true": 1.0, "false": 0.0}
+
+
+def _key(value: Any) -> Any:
+    """Return what two spellings of a value have in common; raises for an object that has neither text nor number."""
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            number = TRUTH.get(text.lower())
+            number = float(text) if number is None else number
+        except ValueError:
+            return value
+        return number if math.isfinite(number) else value
+    is_number = isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_))
+    return float(value) if is_number else value
+
+
+def _has_numbers(stated: Sequence) -> bool:
+    return any(isinstance(_key(value), float) for value in stated)
+
+
+def check_spellings(schema: Schema) -> list[InvalidSchema]:
+    """Return a refusal for each list of values in which two differ in their spelling alone."""
+    listed = {f"categories of {f.name!r}": f.categories or () for f in schema.features if f.kind == "categorical"}
+    found = []
+    for name, stated in {**listed, "classes": schema.classes}.items():
+        if len({_key(value) for value in stated}) < len(stated):
+            allowed = "values that differ as numbers, too: a file may give 01 as 1"
+            found.append(InvalidSchema(name, stated, allowed))
+    return found
+
+
+def spelled(cells: Any, stated: Sequence) -> NDArray[Any]:
+    """Return cells with each value that the schema states as the schema spells it.
+
+    Examples
+    --------
+    >>> spelled(["1", 1.0, "x", None], (0, 1)).tolist()
+    [1, 1, 'x', None]
+    """
+    given = plain_cells(cells)
+    if given.ndim != 1 or not _has_numbers(stated):
+        return given
+    known = {_key(value): value for value in stated}
+    made = np.empty(len(given), dtype=object)
+    for i, value in enumerate(given.tolist() if given.dtype != object else given):
+        made[i] = _spelled(value, known)
+    return made
+
+
+def _spelled(value: Any, known: dict) -> Any:
+    try:
+        return known.get(_key(value), value)
+    except Exception:  # an object that has no hash, or raises anything
+        return value
+
+
+def needs_spelling(schema: Schema) -> list[str]:
+    """Return the columns whose categories can be spelt in more than one way."""
+    return [f.name for f in schema.features if f.kind == "categorical" and _has_numbers(f.categories or ())]
+
+
+@dataclass(eq=False, repr=False)
+class AsStated(TransformerMixin, BaseEstimator):
+    """A step of a model: cells of a table as the schema spells them. It learns nothing.
+
+    Parameters
+    ----------
+    schema : Schema
+
+    Examples
+    --------
+    >>> from dpml.schema import Feature
+    >>> step = AsStated(Schema((Feature("rooms", "categorical", (1, 2, 3)),), ("no", "yes")))
+    >>> step.transform(pd.DataFrame({"rooms": ["1", 2.0]}))["rooms"].tolist()
+    [1, 2]
+    """
+
+    schema: Schema
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Return the step: there is nothing to learn."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return a table with named columns, with its cells as the schema spells them; another kind unchanged."""
+        X = read_frame(X)
+        names = needs_spelling(self.schema)
+        if not isinstance(X, pd.DataFrame) or not names:
+            return X
+        categories = {f.name: f.categories or () for f in self.schema.features}
+        columns = [
+            pd.Series(spelled(X.iloc[:, i], categories[str(name)]), index=X.index, dtype=object)
+            if str(name) in names
+            else X.iloc[:, i]
+            for i, name in enumerate(X.columns)
+        ]
+        return pd.concat(columns, axis=1).set_axis(X.columns, axis=1)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags

@@ -1,0 +1,73 @@
+"""The files of a release: written into a folder beside the one that is asked for, which then takes its name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import joblib
+
+from dpml.exceptions import InvalidParameter
+from dpml.release.released import REHEARSAL
+from dpml.tables import safe_csv
+
+if TYPE_CHECKING:
+    from dpml.release.released import Released
+
+__all__ = ["check_folder", "write"]
+
+
+def check_folder(folder: str | os.PathLike) -> Path:
+    """Return the path of a folder that can be written to: new, or empty."""
+    path = Path(folder)
+    try:
+        free = not path.exists() or (path.is_dir() and not path.is_symlink() and not any(path.iterdir()))
+    except OSError:
+        free = False
+    if not free:
+        raise InvalidParameter("folder", str(folder), "a folder that does not exist, or is empty")
+    return path
+
+
+def write(released: Released, folder: str | os.PathLike, statement: str) -> Path:
+    """Write all files, or none: see `Released.save`."""
+    path = check_folder(folder).absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.parent / f".{path.name}.{uuid.uuid4().hex}"
+    try:
+        draft.mkdir()
+        texts = {
+            "ledger.json": released.ledger_json(),
+            "statement.html": statement,
+            "schema.yaml": _marked(released, released.schema.to_yaml()),
+        }
+        if released.evaluation is not None:
+            texts["evaluation.json"] = released.evaluation_json()
+        if released.table is not None:
+            texts["table.csv"] = safe_csv(released.table)
+        for name, text in texts.items():
+            _write(draft / name, text.encode("utf-8"))
+        if released.model is not None:
+            joblib.dump(released.model, draft / "model.joblib")
+        if path.exists():
+            # no longer empty: somebody else has written there in the meantime
+            path.rmdir()
+        draft.rename(path)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return path
+
+
+def _marked(released: Released, text: str) -> str:
+    return f"# {REHEARSAL}\n{text}" if released.status == REHEARSAL else text
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

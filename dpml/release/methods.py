@@ -1,0 +1,136 @@
+"""The classifier of a plan: found by name, by class or given, and what the catalogue says of it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+
+import dpml.classifiers
+from dpml.catalogue import CATALOGUE, Method
+from dpml.estimators import spending_steps
+from dpml.exceptions import DpmlError, InvalidParameter, NotPrivate, RelationMismatch
+
+__all__ = ["claims_of", "method_named", "method_problems", "set_up", "source_of"]
+
+ROOM = "dpml.classifiers"
+# options that the catalogue names, and that are constants of the noise and no method
+CALIBRATIONS = ("range", "tight")
+AUTO = "AutoClassifier"
+
+
+def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
+    """Return what a method is called, and an estimator of it; None for a catalogue's entry that is no estimator.
+
+    Parameters
+    ----------
+    method : str, class or estimator
+        "auto", a class of `dpml.classifiers`, its name, a name in the catalogue, or an estimator that is not fitted.
+    """
+    if isinstance(method, str):
+        if method == "auto":
+            method = AUTO
+        if method in dpml.classifiers.__all__:
+            return method, getattr(dpml.classifiers, method)(1.0)
+        if method in CATALOGUE:
+            return method, _of_entry(CATALOGUE[method])
+        raise InvalidParameter(
+            "method", method, f"'auto', one of {', '.join(dpml.classifiers.__all__)}, or a classifier in the catalogue"
+        )
+    if inspect.isclass(method) and issubclass(method, BaseEstimator):
+        parameters = inspect.signature(method).parameters
+        if "epsilon" not in parameters:
+            raise NotPrivate(f"{method.__name__} takes no ε, so nothing bounds what it learns from the records")
+        kind: Any = method
+        try:
+            return kind.__name__, kind(epsilon=1.0)
+        except TypeError:
+            allowed = "a class that needs ε alone; give an estimator with what it needs beyond"
+            raise InvalidParameter("method", kind.__name__, allowed) from None
+    if isinstance(method, BaseEstimator):
+        if "epsilon" not in method.get_params(deep=False):
+            raise NotPrivate(f"{type(method).__name__} takes no ε, so nothing bounds what it learns from the records")
+        return type(method).__name__, clone(method)
+    raise InvalidParameter("method", method, "'auto', the name of a classifier, its class or an estimator")
+
+
+def _of_entry(entry: Method) -> BaseEstimator | None:
+    """Return the classifier that an entry is about, or None if it is marked as not private."""
+    if not entry.private:
+        return None
+    found = _classifier_of(entry)
+    if found is None:
+        raise InvalidParameter("method", entry.name, "a classifier: this entry of the catalogue is none")
+    alike = [other for other in CATALOGUE.values() if other.private and _classifier_of(other) == found]
+    # variants of one entry, as -clip and -release, are the same classifier; any others differ in what is not said
+    if any(not other.name.startswith(entry.name) and not entry.name.startswith(other.name) for other in alike):
+        raise InvalidParameter("method", entry.name, f"said as an estimator, {found[0]}(...), with all its options")
+    kind, options = found
+    return getattr(dpml.classifiers, kind)(1.0, **dict(options))
+
+
+def _classifier_of(entry: Method) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    options: dict[str, str] = {}
+    name = None
+    for covered in entry.covers:
+        place, _, option = covered.rstrip("]").partition("[")
+        kind = place.rpartition(".")[2]
+        if place.startswith(ROOM) and kind in dpml.classifiers.__all__:
+            name = kind
+            if option:
+                parameters = inspect.signature(getattr(dpml.classifiers, kind)).parameters
+                fine = option in CALIBRATIONS or "method" not in parameters or "method" in options
+                options["calibration" if fine else "method"] = option
+    return None if name is None else (name, tuple(sorted(options.items())))
+
+
+def claims_of(kind: type) -> list[Method]:
+    """Return the catalogue's entries about a class."""
+    room, name = kind.__module__.split(".")[:2], kind.__name__
+    if room[0] != "dpml":
+        return []
+    return [
+        entry
+        for entry in CATALOGUE.values()
+        if any(
+            covered.split(".")[:2] == room and covered.partition("[")[0].rpartition(".")[2] == name
+            for covered in entry.covers
+        )
+    ]
+
+
+def source_of(kind: type) -> str:
+    """Return where a class comes from, as the catalogue cites it."""
+    claims = claims_of(kind)
+    return claims[0].citation if claims else "not in the catalogue"
+
+
+def method_problems(name: str, model: BaseEstimator | None, relation: str, secure: bool) -> list[DpmlError]:
+    """Return what the catalogue has against a method."""
+    choose = "choose a method that holds what it states, as 'auto' does"
+    if model is None:
+        entry = CATALOGUE[name]
+        return [NotPrivate(f"{name} ({entry.title}) is marked private = False in the catalogue: {choose}")]
+    if getattr(model, "private", True) is False:
+        return [NotPrivate(f"{name} is marked private = False: {choose}")]
+    try:
+        spending_steps(model)
+    except DpmlError as error:
+        return [NotPrivate(f"{error}: {choose}")]
+    claims = claims_of(type(model))
+    held = [value for value in model.get_params(deep=True).values() if isinstance(value, BaseEstimator)]
+    unknown = [type(part).__name__ for part in (model, *held) if not claims_of(type(part))]
+    if secure and unknown:
+        return [NotPrivate(f"{unknown[0]} is not in the catalogue, so nothing has checked its ε: {choose}")]
+    if claims and not any(relation in entry.relations for entry in claims if entry.private):
+        offered = ", ".join(sorted({each for entry in claims for each in entry.relations}))
+        return [RelationMismatch(f"{name} has no claim under {relation}: choose the relation {offered}")]
+    return []
+
+
+def set_up(model: Any, **facts: Any) -> Any:
+    """Return a copy of an estimator with the facts that it has parameters for."""
+    copy = clone(model)
+    known = copy.get_params(deep=False)
+    return copy.set_params(**{name: value for name, value in facts.items() if name in known})

@@ -1,0 +1,69 @@
+"""What noise a release draws, noted at the door that every draw passes: what was drawn, and not what is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dpml.mechanisms import door
+
+__all__ = ["in_words", "noted"]
+
+WORDS = {
+    "_IntegerLaplace": "integer Laplace noise",
+    "_DiscreteGaussian": "discrete Gaussian noise",
+    "_NoisyMax": "noisy maximum (permute-and-flip)",
+    "Laplace": "Laplace noise",
+    "Gaussian": "Gaussian noise",
+    "NormalNoise": "Gaussian noise",
+    "Geometric": "geometric noise",
+    "ExponentialMechanism": "exponential mechanism",
+    "PermuteAndFlip": "permute-and-flip",
+    "NormGamma": "noise of a norm",
+    "OneHotNorm": "noise of a norm",
+    "PerturbedMinimum": "noise on the objective",
+    "_Cover": "noise on the objective",
+}
+
+
+class _Noting:
+    """Listener that notes each mechanism, and passes the release on to whoever listened before."""
+
+    def __init__(self, noise: list[str], outer: Any):
+        self.noise, self.outer = noise, outer
+
+    def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
+        words = in_words(type(mechanism).__name__)
+        if words not in self.noise:
+            self.noise.append(words)
+        return (
+            mechanism._sample(statistic, rng) if self.outer is None else self.outer.release(mechanism, statistic, rng)
+        )
+
+    def coins(self, draw: Callable[[Any], Any], rng: Any) -> Any:
+        return draw(rng) if self.outer is None else self.outer.coins(draw, rng)
+
+    def alternatives(self, factor: float) -> Any:
+        with door.listen(self.outer):
+            return door.alternatives(factor)
+
+
+@contextmanager
+def noted() -> Iterator[list[str]]:
+    """Return a context in which every kind of noise that is drawn is added to a list, in words."""
+    noise: list[str] = []
+    with door.listen(_Noting(noise, door.listener())):
+        yield noise
+
+
+def in_words(kind: str) -> str:
+    """Return the words for a kind of mechanism.
+
+    Examples
+    --------
+    >>> in_words("Laplace"), in_words("SparseVector")
+    ('Laplace noise', 'sparse vector')
+    """
+    return WORDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.lstrip("_")).lower()

@@ -1,0 +1,385 @@
+"""The plan of a release: which parts share ε, what each will charge, and what stands against it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpml._validate import (
+    as_generator,
+    check_choice,
+    check_epsilon,
+    check_flag,
+    check_integer,
+    check_number,
+    check_relation,
+)
+from dpml.budget import Budget
+from dpml.budget.shares import divide_epsilon
+from dpml.exceptions import (
+    BudgetExceeded,
+    DpmlError,
+    InvalidParameter,
+    InvalidSchema,
+    NoSecureSampler,
+    NotPrivate,
+    RelationMismatch,
+)
+from dpml.mechanisms import door
+from dpml.mechanisms.secure import check_release
+from dpml.release.cells import check_spellings
+from dpml.release.methods import method_named, method_problems
+from dpml.release.records import Records, read_records
+from dpml.release.released import COLUMNS, Released, warn_misfits
+from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out
+from dpml.schema import Schema
+from dpml.selection.plan import plan as selection_plan
+
+__all__ = ["PARTS", "Plan"]
+
+SHARES = {"training": 0.8, "evaluation": 0.2}
+MOST_RECORDS = 10_000_000
+# shares that add up to 1 as people write them may exceed it by rounding
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What will be released of a table, for which ε.
+
+    Four parts can share ε: *selection* chooses columns, *training* fits a classifier, *evaluation* measures it on
+    records that did not train it, and *publishing* makes a synthetic table. The plan looks at no record. It says what
+    each part will charge (`preview`) and what stands against a release (`problems`), and makes it (`run`).
+
+    Privacy: the charges of all parts add up to at most ε, for `relation` (sequential composition).
+
+    Parameters
+    ----------
+    schema : Schema
+        Public facts of the table. All of its columns are needed.
+    epsilon : float
+        ε of everything together, finite and > 0.
+    shares : mapping of str to float, optional
+        Shares of ε for "selection", "training", "evaluation" and "publishing" that add up to 1, or to less: the rest
+        is not spent. A part without a share is left out. Default: 0.8 for training and 0.2 for evaluation, because the
+        model is what is used afterwards, and a thousand held-out records are counted well enough at a fifth of ε.
+    n_features : int, optional
+        Number of columns that the selection keeps. Default: the public rule of `dpml.selection.plan`.
+    method : str, class or estimator
+        The classifier: "auto" (`dpml.classifiers.AutoClassifier`), a class of `dpml.classifiers`, its name, a name in
+        the catalogue, or an estimator that is not fitted.
+    test_share : float
+        Each record is held out for the evaluation with this probability, in (0, 1).
+    n_published : int, optional
+        Number of records of the synthetic table, at most 10,000,000. Default: the released number.
+    relation : {"add-remove", "replace-one"}
+    max_grids : int
+        The largest number of grids that publishing chooses from.
+
+    Raises
+    ------
+    InvalidParameter
+        For a value that no plan can have. What a plan may not do is told by `problems`.
+
+    Examples
+    --------
+    >>> from dpml.schema import Feature
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"age": rng.integers(18, 90, 4000)})
+    >>> table["left"] = np.where(table["age"] > 60, "yes", "no")
+    >>> schema = Schema((Feature("age", "numeric", lower=18, upper=90),), ("no", "yes"), n_lower=3000)
+    >>> plan = Plan(schema, 1.0)
+    >>> plan.preview(secure=False)[["part", "epsilon"]].round(6).values.tolist()
+    [['training', 0.8], ['evaluation', 0.2]]
+    >>> released = plan.run(table, "left", secure=False, random_state=0)
+    >>> released.status
+    'rehearsal, not a release'
+    >>> released.model.predict(pd.DataFrame({"age": [20, 80]})).tolist()
+    ['no', 'yes']
+    """
+
+    schema: Schema
+    epsilon: float
+    _: KW_ONLY
+    shares: Mapping[str, float] | None = None
+    n_features: int | None = None
+    method: Any = "auto"
+    test_share: float = 0.3
+    n_published: int | None = None
+    relation: str = "add-remove"
+    max_grids: int = 10_000
+    _method: tuple[str, Any] = field(init=False, repr=False)
+    _tried: dict = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self):
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)  # frozen dataclass
+
+        if not isinstance(self.schema, Schema):
+            raise InvalidParameter("schema", type(self.schema).__name__, "a dpml.schema.Schema")
+        put("epsilon", check_epsilon(self.epsilon))
+        given = SHARES if self.shares is None else self.shares
+        if not isinstance(given, Mapping):
+            raise InvalidParameter("shares", given, f"a mapping of {', '.join(PARTS)} to shares of ε")
+        for part in given:
+            check_choice(part, "part in shares", PARTS)
+        put("shares", {part: check_number(given.get(part, 0.0), f"share of {part}", 0.0) for part in PARTS})
+        check_relation(self.relation)
+        put("test_share", check_number(self.test_share, "test_share", 0.0, 1.0, open_lower=True, open_upper=True))
+        if self.n_features is not None:
+            put("n_features", check_integer(self.n_features, "n_features", 1))
+        if self.n_published is not None:
+            put("n_published", check_integer(self.n_published, "n_published", 0, MOST_RECORDS))
+        put("max_grids", check_integer(self.max_grids, "max_grids", 1))
+        put("_method", method_named(self.method))
+
+    # ---- before anything is spent -------------------------------------------------------------------------------
+
+    @property
+    def epsilons(self) -> dict[str, float]:
+        """ε of each part that has a share. Their exact sum is at most ε where the shares add up to at most 1."""
+        kept = {part: share for part, share in self.shares.items() if share > 0}  # type: ignore[union-attr]
+        total = math.fsum(kept.values())
+        if 1.0 < total <= 1.0 + ROUNDING:
+            kept = {part: share / total for part, share in kept.items()}
+        if total > 1.0 + ROUNDING:
+            return {part: self.epsilon * share for part, share in kept.items()}
+        return dict(zip(kept, divide_epsilon(self.epsilon, list(kept.values()), [1] * len(kept)), strict=True))
+
+    def preview(self, secure: bool = True) -> pd.DataFrame:
+        """Return the charges that `run` will make, from a trial on a table without records.
+
+        Parameters
+        ----------
+        secure : bool
+            As for `run`: it decides which noise is drawn.
+
+        Returns
+        -------
+        DataFrame
+            One row a charge: part, released, epsilon, relation, noise, source. A part that cannot be carried out has
+            one row, whose noise says so. The noise is that of the trial; a method whose noisy look at the records
+            chooses its way may draw another kind, which the ledger then names.
+        """
+        rows = list(self._trial(check_flag(secure, "secure"))[0])
+        told = {row["part"] for row in rows}
+        for part, epsilon in self.epsilons.items():
+            if part not in told:
+                rows.append(
+                    {
+                        "part": part,
+                        "released": RELEASED[part],
+                        "epsilon": epsilon,
+                        "relation": self.relation,
+                        "noise": "cannot be drawn: see the problems",
+                        "source": "",
+                    }
+                )
+        return pd.DataFrame(rows, columns=list(COLUMNS))
+
+    def problems(self, secure: bool = True) -> tuple[DpmlError, ...]:
+        """Return what stands against carrying out the plan; empty if it may run.
+
+        Parameters
+        ----------
+        secure : bool
+            Whether a release is planned, or a rehearsal: a rehearsal may draw any noise, and peeked facts are no
+            obstacle to it.
+
+        Returns
+        -------
+        tuple of DpmlError
+            `BudgetExceeded` for shares above 1, `InvalidParameter` for parts that do not fit together, `InvalidSchema`
+            for facts that were read off the data and for values that a file cannot tell apart, `NotPrivate` for a
+            method that does not hold its ε, `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without OpenDP.
+        """
+        check_flag(secure, "secure")
+        found: list[DpmlError] = [*self._share_problems()]
+        unfit = self._unfit_parts()
+        found += unfit
+        if secure and self.schema.peeked:
+            names = ", ".join(self.schema.peeked[:8]) + (", ..." if len(self.schema.peeked) > 8 else "")
+            allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
+            found.append(InvalidSchema("peeked", names, allowed))
+        found += check_spellings(self.schema)
+        name, model = self._method
+        against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
+        found += against
+        if secure:
+            try:
+                check_release()
+            except DpmlError as error:
+                return (*found, error)
+        failed = self._trial(secure)[1]
+        if failed is not None and not (against or unfit):
+            found.append(failed)
+        return tuple(found)
+
+    def _share_problems(self) -> list[DpmlError]:
+        shares: Any = self.shares
+        total = math.fsum(shares.values())
+        found: list[DpmlError] = []
+        if total > 1.0 + ROUNDING:
+            found.append(BudgetExceeded(f"the shares add up to {total:.6g} of ε: lower some until they add up to 1"))
+        if not total:
+            found.append(InvalidParameter("shares", "all 0", f"above 0 for a part: {', '.join(PARTS)}"))
+        return found
+
+    def _unfit_parts(self) -> list[DpmlError]:
+        """Return the parts that do not fit the others, or the schema."""
+        shares: Any = self.shares
+        found: list[DpmlError] = []
+        other = next((f.name for f in self.schema.features if f.kind != "binary"), None)
+        if shares["selection"] and other is not None:
+            allowed = f"0 for this schema: only columns of 0 and 1 can be selected, and {other!r} is none"
+            found.append(InvalidParameter("share of selection", shares["selection"], allowed))
+        for part in ("selection", "evaluation"):
+            if shares[part] and not shares["training"]:
+                allowed = f"above 0 where {part} has a share: without a model there is nothing that it serves"
+                found.append(InvalidParameter("share of training", 0.0, allowed))
+        return found
+
+    # ---- the trial ----------------------------------------------------------------------------------------------
+
+    def _task(self, schema: Schema) -> Task:
+        n_features = self.n_features
+        if n_features is None and self.shares["selection"] and schema.is_binary:  # type: ignore[index]
+            n_features = selection_plan(schema, self.epsilon, self.relation).n_features
+        return Task(
+            schema,
+            self.epsilons,
+            self.relation,
+            self._method[1],
+            n_features,
+            self.test_share,
+            self.n_published,
+            self.max_grids,
+        )
+
+    def _trial(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
+        """Return the charges of a run on no records, and the error that ends it."""
+        if secure not in self._tried:
+            self._tried[secure] = self._try_out(secure)
+        return self._tried[secure]
+
+    def _try_out(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
+        # that facts are peeked is a problem of its own, which need not hide the others
+        schema = _as_confirmed(self.schema)
+        task = replace(self._task(schema), n_published=0)
+        charges: list[dict[str, Any]] = []
+        for parts in _stages(task.epsilons):
+            some = replace(task, epsilons={part: task.epsilons[part] for part in parts})
+            try:
+                # a listener of an audit hears nothing of it: there are no records
+                with door.listen(None):
+                    rng = None if secure else np.random.default_rng(0)
+                    done = carry_out(some, Records.none(schema), secure=secure, rng=rng)
+                charges = [*charges, *done.charges]
+            except DpmlError as error:
+                return charges, _advised(error, self._method[0])
+            except Exception as error:
+                told = f"{self._method[0]} fails for a table without records ({type(error).__name__}), and a release"
+                return charges, NotPrivate(f"{told} must not fail for any: choose another method")
+        return charges, None
+
+    # ---- the release --------------------------------------------------------------------------------------------
+
+    def run(
+        self, X: Any, y: Any, *, secure: bool = True, random_state: Any = None, budget: Budget | None = None
+    ) -> Released:
+        """Carry out the plan on private records.
+
+        Released: what `preview` lists, and what follows from it.
+
+        Privacy: at most `epsilon`, for `relation`. All charges are made before the first record is looked at.
+
+        Parameters
+        ----------
+        X : DataFrame, array, sparse matrix or list of rows
+        y : str, or array of shape (n,)
+            The column of X with the labels, or the labels.
+        secure : bool
+            True: a release, with noise from OpenDP. No data set makes it fail, and values outside their domain are
+            clipped. False: a rehearsal on demonstration noise; everything that it makes says so.
+        random_state : int, Generator, RandomState or None
+            Seed of a rehearsal. A release has none.
+        budget : Budget, optional
+            Charged all rows of `preview`, or none of them, before anything is drawn.
+
+        Returns
+        -------
+        Released
+
+        Raises
+        ------
+        DpmlError
+            The first of `problems`. BudgetExceeded or RelationMismatch, if the budget cannot pay. InvalidData, if a
+            column is missing or lengths differ. Nothing is charged then.
+        """
+        check_flag(secure, "secure")
+        if secure:
+            check_release(random_state)
+        for problem in self.problems(secure):
+            raise problem
+        rng = None if secure else as_generator(random_state)
+        planned = self._trial(secure)[0]
+        with warnings.catch_warnings():
+            if secure:
+                # a warning, as an exception, may tell something of a cell
+                warnings.simplefilter("ignore")
+            records = read_records(self.schema, X, y)
+            if budget is not None:
+                _charge(budget, planned, self.relation)
+            if not secure:
+                warn_misfits(self.schema, records)
+            done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
+        _check_charges(planned, done)
+        return Released.of(self, done, secure)
+
+
+def _as_confirmed(schema: Schema) -> Schema:
+    return replace(schema, features=tuple(replace(f, peeked=False) for f in schema.features), peeked_facts=())
+
+
+def _stages(epsilons: Mapping[str, float]) -> list[tuple[str, ...]]:
+    """Return the parts that need one another together, so that one failure leaves the charges of the others known."""
+    model = tuple(part for part in PARTS if part in epsilons and part != "publishing")
+    if "training" not in epsilons:
+        model = ()
+    return [stage for stage in (model, ("publishing",) if "publishing" in epsilons else ()) if stage]
+
+
+def _advised(error: DpmlError, method: str) -> DpmlError:
+    if isinstance(error, NoSecureSampler):
+        return NoSecureSampler(f"{method}: {error}. Choose a method that has one, as 'auto', or rehearse: secure=False")
+    return error
+
+
+def _charge(budget: Any, planned: list[dict[str, Any]], relation: str) -> None:
+    """Charge all rows to a budget, or none."""
+    if not isinstance(budget, Budget):
+        raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
+    if budget.relation != relation:
+        told = f"the plan's ε is under {relation}, and the budget is under {budget.relation}"
+        raise RelationMismatch(f"{told}: make both the same")
+    labels: dict[str, float] = {}
+    for row in planned:
+        label = f"{row['part']}: {row['released']}"
+        # two charges of one name are two charges
+        labels[label if label not in labels else f"{label} ({len(labels) + 1})"] = row["epsilon"]
+    budget.spend_all(labels, relation=relation)
+
+
+def _check_charges(planned: list[dict[str, Any]], done: Carried) -> None:
+    """Refuse a release whose parts charged anything else than on no records: their charges are then no public fact."""
+    before, after = ([(row["part"], row["epsilon"]) for row in rows] for rows in (planned, done.charges))
+    if before != after:
+        raise NotPrivate(
+            "a part charged something else than on a table without records: its charges depend on the data"
+        )

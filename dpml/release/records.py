@@ -1,0 +1,98 @@
+"""A table and its labels as they are given, cut into the records that train and those that evaluate.
+
+Whether a record evaluates is decided by a coin of its own, which looks at nothing. A record that is added, removed or
+replaced therefore changes nothing about the others: it is in one of the two sets, and the other set is the same in both
+tables. A cut at a share of the records would not do: one record more would move another across the cut.
+
+The costs of training and evaluation are added up all the same (docs/decisions/0049).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpml.exceptions import InvalidData, shown
+from dpml.mechanisms import door
+from dpml.release.cells import AsStated, spelled
+from dpml.schema import Schema
+from dpml.schema.untrusted import plain_rows, read_frame
+
+__all__ = ["Records", "part_of", "read_records"]
+
+
+@dataclass(frozen=True)
+class Records:
+    """Private records: a table of any kind, one label each, and the name of the labels' column."""
+
+    X: Any
+    y: NDArray[Any]
+    label: str
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def kept(self, chosen: NDArray[np.bool_]) -> Records:
+        """Return some of the records."""
+        X = self.X.loc[chosen] if isinstance(self.X, pd.DataFrame) else self.X[np.flatnonzero(chosen)]
+        return replace(self, X=X, y=self.y[chosen])
+
+    def split(self, share: float, rng: np.random.Generator) -> tuple[Records, Records]:
+        """Return the records that train and those that evaluate: each record's own coin decides."""
+        held_out = door.coins(lambda rng: rng.random(len(self)) < share, rng)
+        return self.kept(~held_out), self.kept(held_out)
+
+    @classmethod
+    def none(cls, schema: Schema, label: str = "label") -> Records:
+        """Return a table without records."""
+        columns = {f.name: pd.Series([], dtype=object if f.kind == "categorical" else float) for f in schema.features}
+        return cls(pd.DataFrame(columns), np.empty(0, dtype=object), label)
+
+
+def read_records(schema: Schema, X: Any, y: Any) -> Records:
+    """Return a table and its labels as records, or raise for what is public: the columns, and that lengths agree.
+
+    Parameters
+    ----------
+    schema : Schema
+    X : DataFrame, array, sparse matrix or list of rows
+    y : str, or array of labels
+        The column of X with the labels, or the labels.
+    """
+    X = read_frame(X)
+    label = y if isinstance(y, str) else getattr(y, "name", None)
+    if isinstance(y, str):
+        if not isinstance(X, pd.DataFrame) or y not in X.columns:
+            raise InvalidData(f"column {shown(y)} is missing: the table must have it, with the labels")
+        y, X = X[y], X.drop(columns=y)
+    if isinstance(X, (list, tuple)):
+        X = plain_rows(X, schema.n_features)
+    if isinstance(X, pd.DataFrame):
+        names = [str(c) for c in X.columns]
+        missing = [name for name in schema.feature_names if name not in names]
+        if missing:
+            raise InvalidData(f"column {shown(missing[0])} is missing: the table must have every column of the schema")
+        X = AsStated(schema).transform(X.reset_index(drop=True))
+        X.columns = pd.Index(names, dtype=object)
+    elif sparse.issparse(X):
+        X = X.tocsr()
+    else:
+        X = np.asarray(X)
+    schema.check_features(X[:0], "clip")  # the columns, which are public
+    labels = spelled(y, schema.classes)
+    if labels.ndim != 1:
+        raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
+    if X.shape[0] != len(labels):
+        raise InvalidData("X and y have different lengths: they must have one entry for each record")
+    return Records(X, labels, label if isinstance(label, str) else "label")
+
+
+def part_of(schema: Schema, share: float) -> Schema:
+    """Return the schema of a part of the records: their number is known only to be about that share of the bound."""
+    return replace(schema, n_rows=None, n_lower=max(math.floor(share * schema.n_lower), 1))

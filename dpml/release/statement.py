@@ -1,0 +1,237 @@
+"""The statement of a release: one page of HTML for a data-protection officer, without scripts and without the data.
+
+Everything on it is a public fact of the schema, a released value or a number that follows from ε. Chances are rounded
+up, so that the page never promises more than holds. HTML opens everywhere, prints, and can be searched and archived.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import dpml
+from dpml.evaluation import attack_bound
+from dpml.schema import Feature
+
+if TYPE_CHECKING:
+    from dpml.release.released import Released
+
+__all__ = ["page", "percent_up", "two_digits_up"]
+
+STYLE = """
+body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff; max-width: 48rem; margin: 2rem auto;
+  padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin: 1.4rem 0 0.3rem; }
+table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
+th, td { border: 1px solid #999; padding: 0.25rem 0.5rem; text-align: left; vertical-align: top;
+  overflow-wrap: break-word; }
+.banner { border: 3px solid #b45309; padding: 0.6rem; font-weight: bold; }
+@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
+"""
+NEIGHBOURS = {
+    "add-remove": "two tables of which one has one record more than the other (add/remove-one)",
+    "replace-one": "two tables of the same size that differ in the content of one record (replace-one)",
+}
+MEASURES = {
+    "accuracy": "Share of records that the model labels correctly",
+    "roc_auc": "Area under the ROC curve: the chance that the model ranks the right one of two records higher",
+}
+GROUP = 5
+
+
+def page(released: Released, date: datetime.date, stated_by: str | None) -> str:
+    """Return the statement as HTML."""
+    title = "Statement of a private release" if released.status == "release" else "Rehearsal, not a release"
+    parts = [
+        f"<h1>{title}</h1>",
+        _banner(released),
+        f"<p>Made on {escape(date.isoformat())} with dpml {escape(dpml.__version__)}.</p>",
+        "<h2>What was released, and what it cost</h2>",
+        _charges(released),
+        "<h2>What this means for one person</h2>",
+        _meaning(released),
+        "<h2>The noise</h2>",
+        _noise(released),
+        *(["<h2>How good the model is</h2>", _measured(released)] if released.evaluation is not None else []),
+        "<h2>Facts that were said to be public</h2>",
+        _facts(released, stated_by),
+        "<h2>What is not protected</h2>",
+        _limits(released),
+    ]
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
+    body = "\n".join(part for part in parts if part)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n'
+    )
+
+
+def two_digits_up(value: float) -> str:
+    """Return a number > 0 rounded up to two digits after the point, or in powers of ten where it is large.
+
+    Examples
+    --------
+    >>> two_digits_up(2.7182), two_digits_up(1.0), two_digits_up(22026.5)
+    ('2.72', '1.00', '2.21e4')
+    """
+    if math.isinf(value):
+        return "more than 1e308"
+    power = 0 if value < 1000 else math.floor(math.log10(value))
+    # exact, so that the division does not round down
+    hundredths = math.ceil(Fraction(value) / Fraction(10) ** power * 100)
+    return f"{hundredths / 100:.2f}" + (f"e{power}" if power else "")
+
+
+def percent_up(share: float) -> str:
+    """Return a share in percent, rounded up to one digit.
+
+    Examples
+    --------
+    >>> percent_up(0.7310585), percent_up(0.5), percent_up(1.0)
+    ('73.2 %', '50.0 %', '100.0 %')
+    """
+    return f"{math.ceil(Fraction(share) * 1000) / 10:.1f} %"
+
+
+def _growth(epsilon: float) -> float:
+    """Return e^ε, never less: the next float above, for exp rounds to either side."""
+    return math.inf if epsilon > 709 else math.nextafter(math.exp(epsilon), math.inf)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    columns = "".join(f"<th>{escape(name)}</th>" for name in head)
+    lines = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{columns}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _banner(released: Released) -> str:
+    if released.status == "release":
+        return ""
+    return (
+        '<p class="banner">Rehearsal, not a release. Its noise is for study: whoever knows the seed can take it away. '
+        "Nothing of it may be passed on.</p>"
+    )
+
+
+def _charges(released: Released) -> str:
+    rows = [
+        (row["part"], row["released"], f"{row['epsilon']:.6g}", row["noise"], row["source"])
+        for row in released.ledger.to_dict(orient="records")
+    ]
+    told = (
+        f"<p>Together ε = {released.spent:.6g} of {released.epsilon:.6g} that were allowed (δ = 0). The costs of the "
+        f"parts are added up. ε compares {escape(NEIGHBOURS[released.relation])}.</p>"
+    )
+    return _table(("Part", "What was released", "ε", "Noise", "Source of the method"), rows) + told
+
+
+def _meaning(released: Released) -> str:
+    epsilon = released.spent
+    odds, success = two_digits_up(_growth(epsilon)), percent_up(min(math.nextafter(attack_bound(epsilon), 2.0), 1.0))
+    question = (
+        "whether one person's record is in the table"
+        if released.relation == "add-remove"
+        else "which of two contents one person's record has"
+    )
+    more = ""
+    if released.relation == "add-remove":
+        twice = percent_up(min(math.nextafter(attack_bound(2 * epsilon), 2.0), 1.0))
+        more = (
+            " If it is known that the record is there, and the question is which of two contents it has, at most "
+            f"{twice}: that changes two records in this sense."
+        )
+    return (
+        f"<p>Whatever somebody believed about {question}, all that was released changes the odds at most by a factor "
+        f"of {odds} (e<sup>ε</sup>). Somebody who knew everything else, and to whom both answers were equally likely, "
+        f"guesses right with a chance of at most {success}; without the release it is 50 %.{more} All these numbers "
+        "are rounded up.</p>"
+    )
+
+
+def _noise(released: Released) -> str:
+    kinds = sorted({kind for noise in released.ledger["noise"] for kind in noise.split(", ")})
+    told = f"<p>{escape('; '.join(kinds))}. "
+    if released.status == "release":
+        return told + (
+            f"Drawn by OpenDP {escape(_opendp_version())} from the random numbers of the operating system, with exact "
+            "arithmetic on integers. There is no seed.</p>"
+        )
+    return told + "Drawn by NumPy from a generator that can be seeded: for study only.</p>"
+
+
+def _opendp_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("opendp")
+    except PackageNotFoundError:
+        return ""
+
+
+def _measured(released: Released) -> str:
+    assert released.evaluation is not None
+    rows = [
+        (
+            MEASURES[row["measure"]],
+            f"{row['value']:.3f}",
+            f"{row['noise_low']:.3f} to {row['noise_high']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}",
+        )
+        for row in released.evaluation.to_dict(orient="records")
+    ]
+    head = ("Measure", "Value", "95 % interval, held-out records", "95 % interval, new people like them")
+    return (
+        _table(head, rows)
+        + f"<p>Each record was held out of the training with a chance of {released.test_share:.0%}, by a coin that "
+        "looked at nothing. The intervals have the noise in them.</p>"
+    )
+
+
+def _facts(released: Released, stated_by: str | None) -> str:
+    schema = released.schema
+    who = escape(stated_by) if stated_by else "the person who wrote the schema (schema.yaml)"
+    domains: dict[str, list[str]] = {}
+    for feature in schema.features:
+        domains.setdefault(_domain(feature), []).append(feature.name)
+    # columns of one domain stand together, as the many of a one-hot table
+    rows = [(", ".join(names), domain) for domain, names in domains.items()]
+    rows.append(("classes", ", ".join(map(str, schema.classes))))
+    if schema.is_binary:
+        rows.append(("most ones of a record", str(schema.row_bound)))
+    rows.append(("number of records, at least", f"{schema.n_lower:,}"))
+    if schema.n_rows is not None:
+        rows.append(("number of records", f"{schema.n_rows:,}"))
+    if schema.ignored:
+        rows.append(("columns that are left out", ", ".join(schema.ignored)))
+    if schema.peeked:
+        rows.append(("READ OFF THE DATA, not confirmed", ", ".join(schema.peeked)))
+    return (
+        f"<p>Said by {who} to be true for everybody and known without the table. Values outside were moved inside, and "
+        "records whose label is no class were left out, without a trace in what was released.</p>"
+        + _table(("Column or fact", "Said to be"), rows)
+    )
+
+
+def _domain(feature: Feature) -> str:
+    if feature.kind != "categorical":
+        domain = feature.domain
+    else:
+        domain = "one of " + ", ".join(map(str, feature.categories or ()))
+    return domain if feature.missing is None else f"{domain}; {feature.missing} stands for a gap"
+
+
+def _limits(released: Released) -> str:
+    together = two_digits_up(_growth(GROUP * released.spent))
+    return (
+        "<ul><li>The facts above: their names, bounds and categories are published as they are.</li>"
+        "<li>What is true of people in general. A model of smokers tells something about every smoker, also about "
+        "those who are not in the table.</li>"
+        "<li>Groups. What tells of several people at once costs as many times ε: for "
+        f"{GROUP} people the odds change at most by a factor of {together}. The same holds for one person with as many "
+        "records.</li>"
+        "<li>Other releases. The ε of everything that was ever released of the same people adds up. This page knows of "
+        "its own release alone.</li>"
+        "<li>The table itself, its copies, and the time that the computation took: keep them as before.</li></ul>"
+    )

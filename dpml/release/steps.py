@@ -1,0 +1,210 @@
+"""The parts of a release, one function each: what is released from the records, paid from a purse of its own.
+
+The same functions run on a table without records first. What a part charges is public, so this says beforehand what it
+will charge for the records.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from dpml.budget import Budget
+from dpml.estimators import fit_held
+from dpml.evaluation import private_confusion_matrix, release_evaluation
+from dpml.exceptions import FactWarning, NotPrivate
+from dpml.publishing import PrivPfC
+from dpml.release.cells import AsStated, needs_spelling
+from dpml.release.methods import set_up, source_of
+from dpml.release.noise import noted
+from dpml.release.records import Records, part_of
+from dpml.schema import Schema
+from dpml.selection import TopSelector
+
+__all__ = ["PARTS", "Carried", "Task", "carry_out"]
+
+PARTS = ("selection", "training", "evaluation", "publishing")
+RELEASED = {
+    "selection": "the names of the columns that the classifier uses",
+    "training": "the model",
+    "evaluation": "noisy counts of the held-out records, from which every measure follows",
+    "publishing": "a table of records that nobody has, drawn from noisy counts",
+}
+HOLDER = "the release"
+
+
+@dataclass(frozen=True)
+class Task:
+    """The public facts of a release."""
+
+    schema: Schema
+    epsilons: dict[str, float]
+    relation: str
+    model: Any
+    n_features: int | None
+    test_share: float
+    n_published: int | None
+    max_grids: int
+
+
+@dataclass
+class Carried:
+    """What was released, and the charges in their order."""
+
+    model: Any = None
+    table: pd.DataFrame | None = None
+    histogram: Any = None
+    charges: list[dict[str, Any]] = field(default_factory=list)
+
+
+def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Generator | None) -> Carried:
+    """Make all releases of a task: `rng` for study, None for secure noise."""
+    done = Carried()
+    facts: dict[str, Any] = {"relation": task.relation, "on_invalid": "clip", "release": secure, "random_state": rng}
+    training, held_out, schema = records, records, _without_label(task.schema, records.label)
+    with warnings.catch_warnings():
+        # the parts are told what fits the schema, and would warn of numbers that are private
+        warnings.simplefilter("ignore", FactWarning)
+        if "evaluation" in task.epsilons:
+            # which record evaluates is no secret, so these coins need no secure source
+            training, held_out = records.split(task.test_share, np.random.default_rng() if rng is None else rng)
+            schema = part_of(schema, 1 - task.test_share)
+        # the model reads a raw table as the release did; on one of whole texts this step does nothing
+        steps: list[tuple[str, Any]] = [("spelling", AsStated(schema))] if needs_spelling(schema) else []
+        X = training.X
+        if "selection" in task.epsilons:
+            selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)
+            schema = schema.subset(selector.get_support())
+            X = selector.transform(X)
+            steps.append(("selection", selector))
+        if "training" in task.epsilons:
+            steps.append(
+                ("classifier", _fitted(task, "training", task.model, training, {**facts, "schema": schema}, done, X))
+            )
+            done.model = Pipeline(steps) if len(steps) > 1 else steps[0][1]
+        if "evaluation" in task.epsilons:
+            done.histogram = _evaluated(task, done, held_out, secure, rng)
+        if "publishing" in task.epsilons:
+            publisher = PrivPfC(1.0, max_grids=task.max_grids)
+            labels = pd.Series(records.y, name=records.label, dtype=object)
+            made = _fitted(
+                task, "publishing", publisher, records, {**facts, "schema": task.schema}, done, records.X, labels
+            )
+            done.table = made.sample(task.n_published, random_state=rng)
+    return done
+
+
+def _without_label(schema: Schema, label: str) -> Schema:
+    """Return the schema that leaves out the labels' column, so that the model takes a table that has it."""
+    if label in schema.feature_names or label in schema.ignored:
+        return schema
+    return replace(schema, ignored=(*schema.ignored, label))
+
+
+def _selector(task: Task) -> TopSelector:
+    # the one choice of columns that has a secure sampler; a rehearsal makes the same
+    return TopSelector(1.0, task.n_features or 1, method="permute-and-flip")
+
+
+def _fitted(
+    task: Task, part: str, model: Any, records: Records, facts: dict[str, Any], done: Carried, X: Any, y: Any = None
+) -> Any:
+    """Return a fitted copy of an estimator without its purse, and note what it charged."""
+    purse = Budget(task.epsilons[part], relation=task.relation)
+    made = set_up(model, epsilon=purse.epsilon, budget=purse, **facts)
+    if hasattr(made, "_as_release"):
+        # a rehearsal is one of what will be released: these choose another method where any noise will do
+        made._as_release = True
+
+    def fit() -> None:
+        fit_held(made, [made], X, records.y if y is None else y, HOLDER)
+
+    _charged(done, part, purse, source_of(type(model)), fit)
+    _bare(made)
+    return made
+
+
+def _charged(done: Carried, part: str, purse: Budget, source: str, release: Callable[[], Any]) -> Any:
+    """Make a release, and note its charges with the noise that was drawn for it."""
+    with noted() as noise:
+        result = release()
+    for row in purse.ledger.to_dict(orient="records"):
+        if row["delta"] or row["rho"]:
+            raise NotPrivate(f"{part} has a δ, and a release has none: choose a method of pure ε")
+        done.charges.append(
+            {
+                "part": part,
+                "released": f"{RELEASED[part]} ({row['label']})",
+                "epsilon": float(row["epsilon"]),
+                "relation": row["relation"],
+                "noise": ", ".join(noise) or "none is drawn",
+                "source": source,
+            }
+        )
+    return result
+
+
+def _bare(model: Any) -> None:
+    """Take the purse and the generator from a fitted estimator, and from those that it holds."""
+    known = model.get_params(deep=False)
+    model.set_params(**{name: None for name in ("budget", "random_state") if name in known})
+    for held in list(vars(model).values()):
+        if isinstance(held, BaseEstimator):
+            _bare(held)
+
+
+# ---- evaluation -------------------------------------------------------------------------------------------------
+
+
+def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: np.random.Generator | None) -> Any:
+    classes = task.schema.classes
+    purse = Budget(task.epsilons["evaluation"], relation=task.relation)
+    facts: dict[str, Any] = {"classes": classes, "relation": task.relation, "on_invalid": "clip", "release": secure}
+    facts |= {"rng": rng, "budget": purse}
+    codes = task.schema.check_labels(held_out.y, "clip")
+    predicted, scores = _predictions(done.model, held_out.X, classes)
+    # a record whose label is no class is dropped; the number of those is in nothing that is released
+    known = codes >= 0
+    true = codes[known]
+    facts["classes"] = tuple(range(len(classes)))
+
+    def release() -> Any:
+        if len(classes) == 2:
+            return release_evaluation(true, scores[known], purse.epsilon, score_scale="log-odds", **facts)
+        return private_confusion_matrix(true, predicted[known], purse.epsilon, **facts)
+
+    return _charged(done, "evaluation", purse, _evaluation_source(len(classes)), release)
+
+
+def _evaluation_source(n_classes: int) -> str:
+    from dpml.catalogue import method
+
+    return method("evaluation" if n_classes == 2 else "confusion-matrix").citation
+
+
+def _predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the positions of predicted classes, and scores that are at least 0 where the second class is predicted."""
+    if not X.shape[0]:
+        return np.zeros(0, dtype=np.intp), np.zeros(0)
+    predicted = Schema.binary(1, classes=classes).check_labels(np.asarray(model.predict(X), dtype=object), "clip")
+    if len(classes) > 2:
+        return predicted, np.zeros(0)
+    if hasattr(model, "decision_function"):
+        scores = np.asarray(model.decision_function(X), dtype=float)
+    elif hasattr(model, "predict_proba"):
+        share = np.asarray(model.predict_proba(X), dtype=float)
+        with np.errstate(divide="ignore"):
+            scores = np.log(share[:, 1]) - np.log(share[:, 0])
+    else:
+        scores = np.where(predicted == 1, 1.0, -1.0)
+    # at even odds `predict` decides, so that the accuracy is that of `predict`
+    scores = np.nan_to_num(scores, nan=0.0, posinf=1e300, neginf=-1e300)
+    return predicted, np.where(predicted == 1, np.maximum(scores, 0.0), np.minimum(scores, -1e-300))

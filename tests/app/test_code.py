@@ -1,0 +1,330 @@
+"""Code behind the plots: every script runs and gives the numbers that the plot draws, to the last digit."""
+
+import ast
+import contextlib
+import csv
+import io
+import json
+import math
+import subprocess
+import sys
+
+import nbformat
+import numpy as np
+import own_tables
+import pandas as pd
+import pytest
+from dpml_app import data, own
+from dpml_app.cards import CardPage
+from dpml_app.code.calls import written
+from dpml_app.code.left_out import LEFT_OUT
+from dpml_app.code.plain import literal
+from dpml_app.code.tables import tables_of_plots
+from dpml_app.code.told import told
+from dpml_app.code.write import script_of
+from dpml_app.explore import cost
+from dpml_app.noise.points import preset
+from dpml_app.select import compute as select
+from dpml_app.shell import ROOMS
+from dpml_app.work.pool import Chunk
+from page_alone import PageAlone, pool_here
+
+from dpml.mechanisms.smooth import smooth_sensitivity
+
+TOY = "&dataset=toy&draws=10"
+PUBLISH = "&dataset=toy&publish_draws=5&publish_grids=100"
+# one method, so that a table of 32,000 records does not take long
+ONE = "&draws=10&train_begin=none&train_methods=global&train_linear=none"
+OTHER = "&seed=3&relation=replace-one"
+# of each page the defaults on a small data set, and another setting; the third names the cards that it is about
+SETTINGS = [
+    ("noise", "", ()),
+    ("noise", "&noise_mechanism=cauchy&noise_sensitivity=3&noise_epsilon=0.5&noise_relation=add-remove", ()),
+    ("noise", "&noise_mechanism=norm-2&noise_dimension=2&noise_seed=5", ("draws",)),
+    ("explore", TOY + "&seed=1", ()),
+    ("explore", f"{TOY}{OTHER}&epsilon=1&n_features=7&map_score=mutual_information", ()),
+    ("select", TOY, ()),
+    ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published&select_score=count", ()),
+    ("train", TOY, ()),
+    ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda", "weights")),
+    pytest.param("train", f"{TOY}&train_family=linear", ("tuning",), marks=[pytest.mark.long]),
+    pytest.param("train", f"&dataset=bank{ONE}", ("weight",), marks=[pytest.mark.data, pytest.mark.long]),
+    ("publish", PUBLISH, ()),
+    (
+        "publish",
+        f"{PUBLISH}{OTHER}&epsilon=1&publish_share=0.47&publish_classifier=logistic",
+        ("accuracy", "grid", "cells"),
+    ),
+    pytest.param(
+        "publish",
+        "&dataset=census",
+        (
+            "weights-query",
+            "weights-penalty",
+            "weights-plane",
+            "weights-histogram",
+            "weights-machine",
+            "weights-tables",
+            "weights-taught",
+        ),
+        marks=[pytest.mark.data, pytest.mark.long],
+    ),
+    ("evaluate", TOY, ()),
+    ("evaluate", f"{TOY}{OTHER}&epsilon=1&evaluate_weakened=some&evaluate_methods=histogram.laplace-exact", ()),
+    ("audit", "&audit_draws=1000", ()),
+    ("audit", "&audit_draws=1000&audit_method=laplace&audit_epsilon=0.5&audit_seed=3", ()),
+]
+PAGES = [name for name, page in ROOMS.items() if issubclass(page, CardPage)]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    opened = PageAlone(pool_here())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def few_fits(monkeypatch):
+    # of the first picture: a fit takes a tenth of a second, and there are thousands
+    monkeypatch.setattr(cost, "DRAWS", 2)
+
+
+def run(script):
+    """Return the tables that a script makes."""
+    made = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(script.text, script.name, "exec"), made)
+    return made["tables"]
+
+
+def different(one, other):
+    """Return where two tables differ, empty where they are equal to the last digit."""
+    if list(one.columns) != list(other.columns) or len(one) != len(other):
+        return f"{len(one)} rows of {list(one.columns)}, and {len(other)} of {list(other.columns)}"
+    for column in one.columns:
+        for row, (a, b) in enumerate(zip(one[column].tolist(), other[column].tolist(), strict=True)):
+            same = np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray | float) else a == b
+            if not same:
+                return f"{column}, row {row}: {a} and {b}"
+    return ""
+
+
+@pytest.mark.parametrize(("room", "query", "only"), SETTINGS)
+def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, room, query, only):
+    alone.enter(room, query, only)
+    page, faults, ran = alone.page, {}, 0
+    for name, card in page.cards.items():
+        script = script_of(page, name)
+        if script is None or (only and name not in only):
+            continue
+        ran += 1
+        plotted, made = tables_of_plots(card.drawn(page.values())), run(script)
+        if "noise-points" in plotted:  # how often they were sent is no number of the plot
+            plotted["noise-points"] = plotted["noise-points"].drop(columns="serial")
+        missing = [table for table in plotted if table not in made]
+        wrong = {table: different(rows, made[table]) for table, rows in plotted.items() if table in made}
+        if missing or any(wrong.values()) or not made:
+            faults[name] = missing, wrong
+    assert faults == {}
+    assert ran >= (len(only) or 1)
+
+
+@pytest.mark.long
+def test_the_script_of_the_first_picture_gives_what_ships(alone):
+    alone.enter("explore", "&dataset=toy", ("cost",))
+    script = script_of(alone.page, "cost")
+    assert different(tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"], run(script)["cost-curve"]) == ""
+
+
+def test_a_difference_in_the_last_digit_is_seen():
+    one = pd.DataFrame({"x": [0.1, math.nan], "xs": [np.array([1.0, 2.0]), np.array([3.0])]})
+    assert different(one, one.copy()) == ""
+    other = one.assign(x=[np.nextafter(0.1, 1), math.nan])
+    assert different(one, other).startswith("x, row 0")
+    assert different(one, one.assign(xs=[np.array([1.0, 2.0]), np.array([4.0])])).startswith("xs, row 1")
+
+
+@pytest.mark.parametrize("room", PAGES)
+def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason(room):
+    # by name, so that a new card is seen: those that a data set refuses have a setting of their own
+    about = {
+        name for r, _q, only in (getattr(entry, "values", entry) for entry in SETTINGS) if r == room for name in only
+    }
+    refused_elsewhere = {
+        "train": {"weight", "lambda", "weights", "tuning"},
+        "publish": {kind.name for kind in ROOMS["publish"].kinds if kind.name.startswith("weights-")},
+    }
+    assert about >= refused_elsewhere.get(room, set())
+    left_out = {card for r, card in LEFT_OUT if r == room}
+    assert left_out <= {kind.name for kind in ROOMS[room].kinds}
+    assert all(len(reason.split()) > 3 for reason in LEFT_OUT.values())
+
+
+@pytest.mark.parametrize("room", PAGES)
+def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fits, room):
+    query = next(query for r, query, _only in SETTINGS[:15] if r == room) if room != "audit" else "&audit_draws=1000"
+    alone.enter(room, query)
+    page = alone.page
+    without = {name for name in page.cards if script_of(page, name) is None}
+    refused = {name for name, card in page.cards.items() if card.refusal(page.values(), page.known)}
+    named = {card for r, card in LEFT_OUT if r == room}
+    assert without == (named & set(page.cards)) | refused
+    for name in page.cards:
+        told_of = told(page, page.readouts[name].name)
+        assert ("script" in told_of) == (name not in without)
+        assert told_of["file"].startswith(f"dpml-{room}-{name}")
+
+
+def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_path):
+    alone.enter("noise", "&noise_seed=4")
+    script = script_of(alone.page, "draws")
+    path = tmp_path / f"{script.name}.py"
+    path.write_text(script.text.replace("    # table.to_csv", "    table.to_csv"), encoding="utf-8")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert "noise-bars" in done.stdout
+    with (tmp_path / "noise-bars.csv").open(encoding="utf-8", newline="") as file:
+        kept = pd.DataFrame(csv.DictReader(file)).map(float)
+    assert different(kept, tables_of_plots(alone.page.cards["draws"].plots[:1])["noise-bars"]) == ""
+
+
+def test_the_notebook_is_valid_and_has_the_script_s_lines(alone):
+    alone.enter("noise")
+    script = script_of(alone.page, "tails")
+    book = nbformat.reads(script.notebook, as_version=4)
+    nbformat.validate(book)
+    code = "\n\n".join(cell.source for cell in book.cells if cell.cell_type == "code")
+    lines = [line for line in script.text.split('"""')[2].splitlines() if line]
+    in_script = [line for line in lines if not line.startswith("# ") or line in code]
+    assert [line for line in code.splitlines() if line] == in_script
+    assert all(cell.get("outputs", []) == [] for cell in book.cells)
+    assert json.loads(script.notebook)["nbformat"] == 4
+
+
+BY_THE_BROWSER = [
+    (
+        "noise",
+        "&noise_size=20",
+        "smooth",
+        ["noise-terms", "noise-best", "noise-smooth", "noise-intervals", "noise-releases"],
+    ),
+    ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
+    ("select", TOY, "coins", ["select-drawn-count", "select-drawn-mutual_information"]),
+    ("evaluate", TOY, "roc", ["evaluate-roc-histogram", "evaluate-roc-histogram-draws"]),
+]
+
+
+@pytest.mark.parametrize(("room", "query", "card", "names"), BY_THE_BROWSER)
+def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fits, room, query, card, names):
+    alone.enter(room, query, (card,))
+    made = run(script_of(alone.page, card))
+    for name in names:
+        assert list(made[name].columns) == list(alone.sources[name].data)
+        assert len(made[name]) > 0
+
+
+def test_the_sensitivity_of_one_s_own_points_is_the_library_s(alone):
+    alone.enter(
+        "noise", "&noise_statistic=variance&noise_relation=add-remove&noise_preset=skewed&noise_size=20", ("smooth",)
+    )
+    made = run(script_of(alone.page, "smooth"))
+    arguments = "variance", preset("skewed", 20), 0, 100
+    assert made["noise-points"]["x"].tolist() == arguments[1].tolist()
+    assert made["noise-smooth"]["value"][0] == smooth_sensitivity(*arguments, 1 / 6, "add-remove")
+    assert made["noise-terms"]["term"].max() * 2500 == pytest.approx(made["noise-smooth"]["value"][0], rel=1e-12)
+    # Laplace noise for ε = 1 holds 90 % within log(10) times its scale
+    width = made["noise-intervals"]["most_high"][1] - made["noise-intervals"]["most_low"][1]
+    assert width == pytest.approx(2 * math.log(10) * 2500, rel=1e-12)
+
+
+def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
+    alone.enter("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published")
+    table = run(script_of(alone.page, "count"))["select-drawn-count"]
+    setting = ("replace-one", 0.5, 7)
+    for calibration in ("range", "published", "per-feature"):
+        p = select.inclusion("toy", "count", calibration, *setting)
+        assert table[calibration].tolist() == p[table["index"]].tolist()
+    assert table["coin"].tolist() == select.coins("toy", "count", "published", *setting)[table["index"]].tolist()
+    assert table["range"].is_monotonic_decreasing
+    alone.enter("explore", f"{TOY}&epsilon=1&n_features=7&seed=1", ("selection",))
+    chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
+    p = dict(
+        zip(alone.page.known["names"], select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True)
+    )
+    assert chosen["count"].tolist() == [p[name] for name in chosen["name"]]
+
+
+def measure(name, method, epsilon, options, seed):
+    """Stand for a computation."""
+
+
+def test_calls_are_written_as_loops_over_what_differs():
+    def chunk(method, epsilon, options):
+        return Chunk(measure, ("toy", method, epsilon, options, 3))
+
+    work = {("a", "now"): chunk("a", 0.5, (1,))}
+    work |= {(m, e): chunk(m, e, o) for m, o in (("a", (1,)), ("b", ())) for e in (0.1, 0.5, 1.0)}
+    lines = written(work, {"dataset": "toy", "epsilon": 0.5, "seed": 3}, "train", {measure: "measure"})
+    results, calls = {}, []
+
+    def recorded(**arguments):
+        calls.append(arguments)
+        return Chunk(measure, tuple(arguments.values()))
+
+    settings = {"dataset": "toy", "epsilon": 0.5, "seed": 3}
+    exec("\n".join(lines), {"results": results, "settings": settings, "measure": recorded})
+    assert results == work
+    assert sum("for epsilon in" in line for line in lines) == 1
+    assert 'epsilon=settings["epsilon"]' in "".join(lines)
+
+
+def test_values_are_written_so_that_python_reads_them_again():
+    for value in (0.1, 1e-06, "it's “ε”", (1,), (("a", 0.5), None, True), ()):
+        assert ast.literal_eval(literal(value)) == value
+    assert literal(math.inf) == 'float("inf")'
+    with pytest.raises(TypeError, match="a plain value"):
+        literal(np.array([1.0]))
+
+
+@pytest.fixture
+def table():
+    made = own_tables.made()
+    own.lend(made)
+    yield made
+    data.take_back(made.name)
+
+
+OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&draws=10"), ("evaluate", "&draws=10")]
+
+
+@pytest.mark.parametrize(("room", "query"), OWN)
+def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone, few_fits, table, room, query):
+    alone.enter(room, query + "&dataset=toy", ROOMS[room].why[:1])
+    alone.page.settings.hold(table)
+    alone.act(dataset=table.name)
+    scripts = [script_of(alone.page, name) for name in alone.page.cards]
+    made = [script for script in scripts if script is not None]
+    assert made != []
+    for script in made:
+        text = script.text + script.notebook + script.name
+        assert 'Path("table.csv")' in script.text
+        assert "my-table" in script.name
+        for secret in (*own_tables.SECRETS, table.name, table.name.removeprefix(own.PREFIX)):
+            assert secret not in text
+        ast.parse(script.text)
+
+
+def test_the_script_of_a_table_of_one_s_own_gives_its_numbers_from_the_files(
+    alone, few_fits, table, tmp_path, monkeypatch
+):
+    alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("roc",))
+    alone.page.settings.hold(table)
+    alone.act(dataset=table.name)
+    own_tables.customers().to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "schema.yaml").write_text(own_tables.SCHEMA.to_yaml(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("cost", "roc"):
+        card = alone.page.cards[name]
+        found = run(script_of(alone.page, name))
+        for source, rows in tables_of_plots(card.drawn(alone.page.values())).items():
+            assert different(rows, found[source]) == ""

@@ -1,0 +1,67 @@
+"""Code, pictures and report of the app in a browser: by keyboard, as files that other programs read."""
+
+import ast
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+DRAWN = """() => {
+  const plot = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-histogram")
+  const bars = globalThis.Bokeh?.documents?.[0]?.get_model_by_name("noise-bars")
+  return bars?.data.share.length > 0 && Bokeh.index.find_one_by_id(plot.id)?.bbox.width > 0
+}"""
+HOSTS = ("http", "//")
+
+
+def saved(page, act):
+    """Return the name and the content of what is downloaded."""
+    with page.expect_download() as kept:
+        act()
+    return kept.value.suggested_filename, Path(kept.value.path()).read_bytes()
+
+
+def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
+    app.enter("noise", "&noise_draws=500", wait=False)
+    page = app.page
+    page.wait_for_function(DRAWN)
+    page.get_by_role("button", name="What the noise looks like: numbers and code", exact=True).focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Numbers")
+    opens = dialog.get_by_role("button", name="Code", exact=True)
+    expect(opens).to_have_attribute("aria-expanded", "false")
+    opens.focus()
+    page.keyboard.press("Enter")
+    expect(opens).to_have_attribute("aria-expanded", "true")
+    script = dialog.get_by_label("Script", exact=True)
+    expect(script).to_contain_text("noise = Laplace(epsilon=1.0")
+    name, content = saved(page, dialog.get_by_role("button", name="Download script").click)
+    assert name == "dpml-noise-draws-epsilon-1.py"
+    ast.parse(content.decode())
+    name, content = saved(page, dialog.get_by_role("button", name="Download notebook").click)
+    assert name.endswith(".ipynb")
+    assert json.loads(content)["nbformat"] == 4
+    name, content = saved(page, dialog.get_by_role("button", name="noise-histogram.png", exact=True).click)
+    assert name == "dpml-noise-draws-epsilon-1-noise-histogram.png"
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    name, content = saved(page, dialog.get_by_role("button", name="noise-histogram.svg", exact=True).click)
+    drawing = ElementTree.fromstring(content)
+    assert drawing.tag.endswith("svg")
+    # lines and letters, no picture of them: a path for each bar, and the axis in words
+    assert sum(part.tag.endswith("path") for part in drawing.iter()) > 60
+    assert any(part.tag.endswith("text") and part.text == "noise" for part in drawing.iter())
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.get_by_label("Menu", exact=True).press("Enter")
+    name, content = saved(page, lambda: page.get_by_role("button", name="Report", exact=True).press("Enter"))
+    assert name == "dpml-noise-report-epsilon-1.html"
+    text = content.decode()
+    assert "How much noise hides a person?" in text
+    assert 'src="data:image/png;base64,' in text
+    assert "<script" not in text
+    assert "default-src 'none'" in text
+    assert not any(f'src="{host}' in text for host in HOSTS)
+    expect(page.get_by_text("Report saved", exact=True)).to_be_visible()

@@ -1,0 +1,98 @@
+"""A report of what was seen: its words, its settings and the link that brings them back; a table of one's own in it."""
+
+import json
+import re
+
+import own_tables
+import pytest
+from dpml_app import data, link, own
+from dpml_app.report import NOT_PRIVATE, STUDY, plain_text, report_of
+from dpml_app.shell import Shell
+from dpml_app.state import Settings
+from page_alone import PageAlone, pool_here
+
+
+@pytest.fixture
+def alone():
+    page = PageAlone(pool_here())
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def table():
+    made = own_tables.made()
+    own.lend(made)
+    yield made
+    data.take_back(made.name)
+
+
+def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone):
+    alone.enter("select", "&dataset=toy&draws=10&epsilon=1&n_features=7&select_methods=joint.exact")
+    report = report_of({"select": alone.page}, "select", alone.page.settings)
+    (page,) = report["pages"]
+    assert (report["warning"], report["mine"]) == (STUDY, False)
+    assert report["file"] == "dpml-select-report-toy-epsilon-1"
+    assert page["question"] == "Which features would a private choice take?"
+    assert page["answer"] == plain_text(alone.page.headline.object)
+    assert [card["title"] for card in page["cards"]] == [card.title for card in alone.page.cards.values()]
+    plots = [name for card in page["cards"] for name in card["plots"]]
+    assert "select-ranked-count" in plots
+    assert all(card["said"] and not re.search("</?[a-z]", card["said"]) for card in page["cards"])
+    assert ["Data set", "Toy, generated"] in page["settings"]
+    assert ["ε", "1"] in page["settings"]
+    again = Settings()
+    assert link.read(again, link.parse(page["link"]), ["page", *again.names()]) == []
+    assert again.select_values() == alone.page.values()
+    assert again.page == "select"
+
+
+def test_a_data_set_that_is_the_default_stands_in_the_link(alone):
+    alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("selection",))
+    alone.page.settings.param["dataset"].default = "toy"
+    (page,) = report_of({"explore": alone.page}, "explore", alone.page.settings)["pages"]
+    assert link.parse(page["link"])["dataset"] == "toy"
+
+
+def test_a_table_of_one_s_own_is_called_so_and_its_figures_are_said_not_to_be_private(alone, table):
+    alone.enter("select", "&dataset=toy&draws=10", ("f1",))
+    alone.page.settings.hold(table)
+    alone.act(dataset=table.name)
+    report = report_of({"select": alone.page}, "select", alone.page.settings)
+    (page,) = report["pages"]
+    assert (report["warning"], report["mine"], page["mine"]) == (NOT_PRIVATE, True, True)
+    assert "NOT private" in report["warning"]
+    assert report["file"] == "dpml-select-report-my-table-epsilon-0.1"
+    assert ["Data set", own.TITLE] in page["settings"]
+    assert "dataset" not in link.parse(page["link"])
+    assert table.name not in json.dumps(report)
+
+
+def test_the_page_that_is_shown_comes_first_and_what_was_not_visited_is_left_out(alone):
+    alone.enter("noise")
+    noise = alone.page
+    alone.page = None
+    alone.enter("select", "&dataset=toy&draws=10", ("f1",))
+    report = report_of({"noise": noise, "select": alone.page}, "select", alone.page.settings)
+    assert [page["name"] for page in report["pages"]] == ["select", "noise"]
+
+
+def test_the_browser_is_told_the_code_of_a_card_and_the_report():
+    shell = Shell()
+    shell.link({"page": "noise"})
+    shell.asking.data = {"said": ["noise-draws-readout"], "serial": [1]}
+    told = json.loads(shell.coded.data["told"][0])
+    assert told["serial"] == 1
+    assert told["file"] == "dpml-noise-draws-epsilon-1"
+    assert "Laplace(" in told["script"]
+    shell.asking.data = {"said": ["noise-nothing-readout"], "serial": [2]}
+    assert "script" not in json.loads(shell.coded.data["told"][0])
+    shell.asking.data = {"said": ["<script>"], "serial": [3]}
+    assert json.loads(shell.coded.data["told"][0]) == {"serial": 3}
+    shell.asking.data = {"said": ["report"], "serial": [4]}
+    assert json.loads(shell.coded.data["told"][0])["report"]["pages"][0]["name"] == "noise"
+    shell.stop()
+
+
+def test_words_are_taken_out_of_html():
+    assert plain_text("<table><tr><td>a</td><td>1 &lt; 2</td></tr></table><p>b&nbsp;c</p>") == "a 1 < 2 b c"

@@ -1,0 +1,202 @@
+"""The views of tidy tables: what is drawn is what the table says, its spread included, in the app's looks."""
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+import panel as pn
+import pytest
+from bokeh.document import Document
+from bokeh.plotting import figure as figure_kind
+from dpml_app import views
+from dpml_app.drawing.looks import LOOKS
+
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.sweep import summarise
+
+
+def draws(**settings):
+    """Return ten draws at each of two ε: 0.50, 0.51, ... at the first, 0.70, 0.71, ... at the second."""
+    rows = [(e, d, first + d / 100) for e, first in ((0.1, 0.5), (1.0, 0.7)) for d in range(10)]
+    return pd.DataFrame(rows, columns=["epsilon", "draw", "accuracy"]).assign(**settings)
+
+
+def part(view, kind, label=None):
+    return next(p for p in view if type(p).__name__ == kind and label in (None, p.label))
+
+
+def drawn(view):
+    return hv.renderer("bokeh").get_plot(view).state
+
+
+def test_a_band_holds_the_share_of_draws_that_it_says():
+    view = views.curve(draws(), level=0.8)
+    area = part(view, "Area")
+    # the 10 % quantile of 0, 1, ... 9 hundredths is 0.9 of them, the 90 % one 8.1
+    assert area["accuracy"] == pytest.approx([0.509, 0.709])
+    assert area["high"] == pytest.approx([0.581, 0.781])
+    assert part(view, "Curve")["accuracy"] == pytest.approx([0.545, 0.745])
+    assert drawn(view).yaxis[0].axis_label == "test accuracy, mean and 80 % of draws"
+
+
+def test_a_band_of_standard_errors_is_that_of_the_mean():
+    area = part(views.curve(draws(), band="error"), "Area")
+    # the variance of 0, 1, ... 9 with ddof 1 is 55 / 6
+    half = 1.96 * np.sqrt(55 / 6) / 100 / np.sqrt(10)
+    assert area["accuracy"] == pytest.approx([0.545 - half, 0.745 - half])
+    assert area["high"] == pytest.approx([0.545 + half, 0.745 + half])
+
+
+@pytest.mark.parametrize("band", ["draws", "error"])
+def test_a_summarised_table_gives_the_same_band(band):
+    of_draws = part(views.curve(draws(), band=band), "Area")
+    summarised = part(views.curve(summarise(draws(), ["epsilon"]), band=band), "Area")
+    for column in ("accuracy", "high"):
+        assert summarised[column] == pytest.approx(of_draws[column])
+
+
+def test_draws_of_different_settings_are_not_mixed():
+    table = pd.concat([draws(n_features=3), draws(n_features=10)])
+    with pytest.raises(InvalidData, match=r"several times at one epsilon.*n_features differ"):
+        views.curve(table)
+    labels = [p.label for p in views.curve(table, by="n_features") if isinstance(p, hv.Scatter)]
+    assert labels == ["T = 3", "T = 10"]
+
+
+def test_a_value_without_spread_must_be_called_exact():
+    table = pd.DataFrame({"epsilon": [0.1, 1.0], "accuracy": [0.5, 0.6], "method": "bound"})
+    with pytest.raises(InvalidData, match=r"epsilon = 0\.1 says nothing of its spread"):
+        views.curve(table, by="method")
+    assert [type(p).__name__ for p in views.curve(table, by="method", exact=["bound"])] == ["Curve", "Scatter"]
+    both = pd.concat([table, draws(method="row-bounded")])
+    assert len([p for p in views.curve(both, by="method", exact=["bound"]) if isinstance(p, hv.Area)]) == 1
+    with pytest.raises(InvalidData, match="method = bound"):
+        views.curve(both, by="method", exact=["row-bounded"])
+
+
+def test_a_method_looks_as_it_does_in_the_app():
+    table = pd.concat([draws(study=study) for study in ("row-bounded-naive-bayes", "auto", "of my own", "another")])
+    view = views.curve(table, by="study", names={"another": LOOKS["functional"].label})
+    looks = {}
+    for p in view:
+        if isinstance(p, hv.Scatter):
+            style = hv.Store.lookup_options("bokeh", p, "style").kwargs
+            looks[p.label] = style["color"], style["marker"]
+    for name in ("row-bounded", "auto", "functional"):
+        assert looks[LOOKS[name].label] == (LOOKS[name].color, LOOKS[name].marker)
+    assert len({color for color, _marker in looks.values()}) == len(looks) == 4
+
+
+def test_axes_have_names_and_units():
+    figure = drawn(views.curve(draws(), levels={"majority": 0.5}))
+    assert "ε (log scale)" in figure.xaxis[0].axis_label
+    assert figure.yaxis[0].formatter.format.endswith("%")
+    assert [item.label.value for item in figure.legend[0].items] == ["mean", "majority"]
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(InvalidData, match="no column 'auc'; it has epsilon, draw, accuracy"):
+        views.curve(draws(), y="auc")
+    with pytest.raises(InvalidData, match="no row"):
+        views.curve(draws().iloc[:0])
+    with pytest.raises(InvalidParameter, match=r"a DataFrame; views\.tidy"):
+        views.curve({"epsilon": [1]})
+    with pytest.raises(InvalidParameter, match="band"):
+        views.curve(draws(), band="sd")
+
+
+def test_tidy_takes_dictionaries_and_arrays():
+    table = views.tidy({"a": {1: [0.1, 0.2]}, "b": ([1, 2], np.array([[0.3, 0.4], [0.5, 0.6]]))}, "n", "error")
+    assert table["error"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    assert table[["method", "n", "draw"]].iloc[-1].tolist() == ["b", 2, 1]
+    for wrong in ({"a": 3}, {"a": {1: [[0.1, 0.2]]}}):
+        with pytest.raises(InvalidData, match="'a'"):
+            views.tidy(wrong)
+
+
+def test_a_map_marks_the_best_cell_and_what_may_be_as_good():
+    # at ε = 1: T = 2 is better than T = 1 in each draw, by 1 to 10 hundredths; T = 4 is worse by chance only
+    rng = np.random.default_rng(0)
+    cells = ((1, 0.1, 0.001), (2, 0, 0.2), (4, 0.01, -0.2))
+    rows = [(1.0, t, d, 0.7 - gap + swing * (d % 2 - 0.5)) for t, gap, swing in cells for d in range(20)]
+    table = pd.DataFrame(rows, columns=["epsilon", "n_features", "draw", "accuracy"])
+    table = table.sample(frac=1, random_state=rng)  # the order of the rows says nothing
+    _heat, rings, dots = views.map(table)
+    assert rings["n_features"].tolist() == ["2"]
+    assert dots["n_features"].tolist() == ["4"]
+    with pytest.raises(InvalidData, match="no column 'draw'"):
+        views.map(table.drop(columns="draw"))
+
+
+def test_a_region_is_what_a_claim_admits():
+    region = part(views.roc(exact=([0, 1], [0, 1]), claim=1.0), "Area")
+    at = region["fpr"]
+    assert region["bound"] == pytest.approx(np.minimum(np.e * at, 1 - (1 - at) / np.e))
+
+
+def test_one_released_curve_needs_its_band():
+    curve = ([0, 0.5, 1], [0, 0.9, 1])
+    with pytest.raises(InvalidData, match="one draw says nothing"):
+        views.roc(curve)
+    many = ([curve[0], [0, 1]], [curve[1], [0, 1]])  # draws may have different numbers of points
+    assert len([p for p in views.roc(many) if p.label == "released"]) == 2
+    with pytest.raises(InvalidData, match="not from 0 to 1"):
+        views.roc(exact=([0, 2], [0, 1]))
+    with pytest.raises(InvalidParameter, match="released"):
+        views.roc()
+
+
+def test_a_ranking_begins_with_the_best_and_shows_its_draws():
+    table = pd.concat([draws(way=way).assign(accuracy=lambda t, s=shift: t["accuracy"] + s)
+                       for way, shift in (("worse", 0.0), ("better", 0.1))])  # fmt: skip
+    view = views.ranked(table[table["epsilon"] == 1], "way", "accuracy", level=0.8)
+    whiskers = part(view, "Segments")
+    assert sorted(whiskers["accuracy"]) == pytest.approx([0.709, 0.809])
+    assert whiskers["way"][np.argmax(whiskers["accuracy"])] == 0  # on top
+
+
+def test_a_histogram_counts_and_says_how_sure_it_is():
+    view = views.histogram([1, 1, 1, 2], [0.5, 1.5, 2.5], density=True)
+    assert part(view, "Scatter")["density"].tolist() == [0.75, 0.25]
+    half = 1.96 * np.sqrt(0.75 * 0.25 / 4)
+    assert part(view, "Segments")["top"] == pytest.approx([0.75 + half, 0.25 + half])
+    assert part(views.histogram([1, 1, 1, 2], [0.5, 1.5, 2.5]), "Histogram")["number"].tolist() == [3, 1]
+    for values, edges, noisy in (([], [0, 1], None), ([1], [1, 0], None), ([1], [0, 2], [1, 2])):
+        with pytest.raises(InvalidData):
+            views.histogram(values, edges, noisy=noisy)
+
+
+def test_a_theme_changes_ground_and_text():
+    def sent(name):
+        """Return the colours of the ground and of the title."""
+        views.theme(name)
+        doc = Document(theme=hv.renderer("bokeh").theme)
+        doc.add_root(pn.pane.HoloViews(views.curve(draws(), title="a title")).get_root(doc))
+        figure = doc.select_one({"type": figure_kind})
+        return [figure.background_fill_color, figure.title.text_color]
+
+    try:
+        dark, light = sent("dark"), sent("light")
+    finally:
+        views.theme("light")
+    assert dark == ["#2b3035", "#ffffff"]
+    assert light == ["#ffffff", "black"]
+    with pytest.raises(InvalidParameter, match="theme"):
+        views.theme("grey")
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda: views.curve(draws(), levels={"majority": 0.5}),
+        lambda: views.points(draws(), "epsilon", "accuracy", diagonal=True, joined=True),
+        lambda: views.ranked(draws(), "epsilon", "accuracy", levels={"by lot": 0.5}),
+        lambda: views.roc(exact=([0, 1], [0, 1]), claim=0.5),
+        lambda: views.map(draws(n_features=2)),
+        lambda: views.histogram(
+            draws()["accuracy"], [0.4, 0.6, 0.9], density=True, curves={"flat": ([0.4, 0.9], [2, 2])}
+        ),
+    ],
+    ids=["curve", "points", "ranked", "roc", "map", "histogram"],
+)
+def test_each_view_is_drawn_without_a_warning(view):
+    assert drawn(view()).renderers

@@ -1,0 +1,74 @@
+"""A session at the page My data, driven as a browser drives it, without one."""
+
+import asyncio
+import base64
+
+import own_tables
+from bokeh.document import Document
+from dpml_app.shell import Shell
+from panel.io.state import set_curdoc
+
+from dpml.tables import safe_csv
+
+__all__ = ["Session", "csv", "encoded"]
+
+PART = 10_000
+
+
+class Session:
+    """One session at the page, without a browser."""
+
+    def __init__(self):
+        self.loop = asyncio.new_event_loop()
+        self.doc = Document()
+        self.run(self._open)
+
+    async def _open(self):
+        self.shell = Shell()
+        self.shell.link({"page": "mydata"})
+        await self.shell.start()
+
+    @property
+    def page(self):
+        return self.shell.pages["mydata"]
+
+    def run(self, work, *arguments):
+        async def until_it_rests():
+            with set_curdoc(self.doc):
+                await work(*arguments)
+                while self.page._tasks:
+                    await asyncio.sleep(0.01)
+
+        self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), 120))
+
+    def do(self, change):
+        async def work():
+            change()
+
+        self.run(work)
+
+    def upload(self, content, name="customers.csv", control=None):
+        control = control or self.page.upload
+        parts = [content[at : at + PART] for at in range(0, max(len(content), 1), PART)]
+        for number, part in enumerate(parts):
+            message = {"serial": 1, "name": name, "size": len(content), "last": number == len(parts) - 1}
+            self.do(lambda message=message, part=part: control._handle_msg({**message, "data": encoded(part)}))
+
+    @property
+    def said(self):
+        return [text for _severity, text in self.page._messages.values()]
+
+    def use(self):
+        self.do(self.page._on_use)
+
+    def close(self):
+        self.shell.stop()
+        self.loop.close()
+
+
+def encoded(part):
+    return base64.b64encode(part).decode()
+
+
+def csv(seed=0):
+    return safe_csv(own_tables.customers(seed=seed)).encode()

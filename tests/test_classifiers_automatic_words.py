@@ -1,0 +1,103 @@
+"""AutoClassifier on tables of words with few records for each: what it looks at, and that it never guesses the rare."""
+
+import math
+
+import numpy as np
+import pytest
+from listening import listening
+from test_classifiers_automatic_dense import records
+
+from dpml.auditing import recorded_cost
+from dpml.budget import Budget
+from dpml.classifiers import AutoClassifier, LinearClassifier
+from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, constant_models
+from dpml.counts import NoisyCounts
+from dpml.mechanisms import PermuteAndFlip
+from dpml.schema import Schema
+
+D = 600
+SCHEMA = Schema.binary(D, n_lower=1000)
+
+
+def texts(share, n=1000, seed=0):
+    """Records of a few of many words, of which a fifth tell the class, and their classes: 1 for a share of them."""
+    often = np.minimum(15 * (p := 1 / np.arange(1, D + 1) ** 0.9) / p.sum(), 0.6)
+    lift = np.ones((2, D))
+    rng = np.random.default_rng(99)
+    lift[1, rng.permutation(D)[: D // 5]] = np.exp(rng.normal(0, 2.0, D // 5))
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return (rng.random((n, D)) < np.minimum(often * lift[y], 0.95)).astype(int), y
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_a_rare_class_is_not_guessed(epsilon):
+    X, y = texts(0.1)
+    test, y_test = texts(0.1, 3000, seed=1)
+    majority = 1 - y_test.mean()
+    found = [
+        AutoClassifier(epsilon, schema=SCHEMA, random_state=seed).fit(X, y).score(test, y_test) for seed in range(5)
+    ]
+    assert np.mean(found) > majority - 0.01
+    beside = LinearClassifier(epsilon, schema=SCHEMA, random_state=0).fit(X, y)
+    if epsilon > 1:
+        assert np.mean(found) > majority + 0.01
+        assert beside.score(test, y_test) < majority - 0.2, "the noise of many words predicts the rare class"
+
+
+def test_few_words_that_tell_the_class_are_found():
+    X, y = texts(0.5)
+    X[:, 7] = y
+    test, y_test = texts(0.5, 1000, seed=1)
+    test[:, 7] = y_test
+    model = AutoClassifier(1.0, schema=SCHEMA, random_state=0).fit(X, y)
+    assert model.plan_.look
+    assert model.score(test, y_test) > 0.97
+    assert (model.decision_function(test) > 0).mean() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])
+def test_the_looks_and_the_counts_add_up(relation, factor):
+    X, y = texts(0.1)
+    budget = Budget(epsilon := 1.0 * factor, relation=relation)
+    with listening() as passed:
+        AutoClassifier(epsilon, schema=SCHEMA, relation=relation, budget=budget, random_state=0).fit(X, y)
+    mechanisms = [mechanism for mechanism, _ in passed]
+    choices = [m for m in mechanisms if isinstance(m, PermuteAndFlip)]
+    assert choices[-1] is mechanisms[-1]
+    assert choices[-1].change_range == factor
+    left = epsilon - choices[0].epsilon
+    assert choices[-1].epsilon == pytest.approx(min(CHECK_SHARE * left, factor / (FINE * 1000)))
+    assert math.fsum(m.epsilon for m in mechanisms) == pytest.approx(epsilon, rel=1e-9)
+    right = np.ravel(passed[-1][1]) * factor / choices[-1].epsilon
+    assert len(right) == 3
+    assert right[-1] == pytest.approx((y == 0).sum()), "the larger class alone is one of the models"
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_no_more_is_spent_than_charged(relation):
+    X, y = texts(0.1, 300)
+    schema = Schema.binary(D, n_lower=250)
+
+    def fit(data):
+        AutoClassifier(0.8, schema=schema, relation=relation, random_state=0).fit(*data)
+
+    other = np.vstack([X[:-1], np.ones((1, D), dtype=int)]), np.append(y[:-1], 1)
+    cost = recorded_cost(fit, (X, y), {"add-remove": (X[:-1], y[:-1]), "replace-one": other}[relation])
+    assert 0 < cost <= 0.8 * (1 + 1e-9)
+
+
+def test_the_larger_class_alone_is_a_model_of_the_class_counts():
+    for counts in ([[30.0, 10.0]], [[5.0, 60.0, 10.0]]):
+        model = constant_models(NoisyCounts(np.zeros((1, len(counts[0]), 4)), n=np.array(counts)), 4)
+        scores = model.decision(np.eye(4))[0]
+        predicted = (scores[:, 0] > 0) if len(counts[0]) == 2 else scores.argmax(axis=1)
+        assert (predicted == np.argmax(counts)).all()
+
+
+def test_no_records_are_no_fault():
+    X, y = records(0.05, n=0)
+    model = AutoClassifier(1.0, schema=Schema.binary(100, n_lower=50), on_invalid="clip", random_state=0)
+    with pytest.warns(UserWarning, match="n_lower"):
+        model.fit(X, y)
+    assert np.isfinite(model.predict_proba(np.eye(100))).all()

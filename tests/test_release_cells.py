@@ -1,0 +1,89 @@
+"""A cell is read by itself: what the other cells of its column are changes nothing."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from private_values import Hostile
+
+from dpml.auditing import recorded_cost
+from dpml.exceptions import InvalidSchema
+from dpml.release import Plan
+from dpml.release.cells import AsStated, spelled
+from dpml.schema import Feature, Schema
+from dpml.tables import read_table
+
+SCHEMA = Schema(
+    (Feature("rooms", "categorical", (1, 2, 3)), Feature("zone", "categorical", ("07", "12")), Feature("flat")),
+    (0, 1),
+    n_lower=20,
+)
+LINES = "".join(f"{i % 3 + 1},{'07' if i % 2 else '12'},{i % 2},{i % 2}\n" for i in range(40))
+
+
+def table_of(lines):
+    return read_table(("rooms,zone,flat,sold\n" + lines).encode())
+
+
+@pytest.mark.parametrize("odd", ["x,y,z,w\n", "2,07,1,w\n", "2.5,7,1,0\n", ",,,\n"])
+def test_one_odd_record_in_a_file_costs_no_more_than_the_plan(odd):
+    """One text in a column makes all of its cells texts; a release must not notice."""
+    plan = Plan(SCHEMA, 0.5, shares={"training": 0.5, "evaluation": 0.2, "publishing": 0.3}, max_grids=20)
+
+    def call(data):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return plan.run(*data, secure=False, random_state=0)
+
+    one, two = table_of(LINES), table_of(LINES + odd)
+    if odd.endswith("w\n"):
+        assert one["sold"].dtype != two["sold"].dtype
+    cost = recorded_cost(call, *((table.drop(columns="sold"), table["sold"]) for table in (one, two)), pasts=4)
+    assert cost <= 0.5 * (1 + 1e-12)
+
+
+def test_a_model_reads_any_spelling():
+    table = table_of(LINES)
+    X, y = table.drop(columns="sold"), table["sold"]
+    model = Plan(SCHEMA, 1e4, shares={"training": 1.0}).run(X, y, secure=False, random_state=0).model
+    spelt = pd.DataFrame({"rooms": X["rooms"].map(float), "zone": X["zone"].map(int), "flat": X["flat"].map(str)})
+    texts = X.map(str)
+    assert model.predict(spelt).tolist() == model.predict(X).tolist() == model.predict(texts).tolist()
+    assert model.predict(X).tolist() == y.tolist()
+
+
+@pytest.mark.parametrize(
+    ("cells", "stated", "found"),
+    [
+        ([1, "1", 1.0, " 1 ", True, "true"], (0, 1), [1] * 6),
+        ([1, "01", "1.0"], ("01", "2"), ["01"] * 3),
+        ([True, "True", 1], (False, True), [True] * 3),
+        (["nan", "inf", None, 2**80], (0, 1), ["nan", "inf", None, 2**80]),
+        (["1", "a"], ("a", "b"), ["1", "a"]),
+        ([1 + 2j, np.complex64(1 + 2j)], (0, 1), [1 + 2j, np.complex64(1 + 2j)]),
+    ],
+)
+def test_values_are_spelt_as_stated(cells, stated, found):
+    made = spelled(cells, stated).tolist()
+    assert made == found
+    assert list(map(type, made)) == list(map(type, found))
+
+
+def test_no_cell_makes_the_reading_fail():
+    cells = np.empty(2, dtype=object)
+    cells[0], cells[1] = Hostile(), [1]
+    assert spelled(cells, (0, 1))[0] is cells[0]
+
+
+def test_values_that_a_file_cannot_tell_apart_are_refused():
+    schema = Schema((Feature("zone", "categorical", ("7", "07")),), ("1", "01"), n_lower=20)
+    kinds = [type(problem) for problem in Plan(schema, 1.0).problems(secure=False)]
+    assert kinds == [InvalidSchema, InvalidSchema]
+
+
+def test_a_table_without_names_and_texts_alone_are_left_as_they_are():
+    X = np.zeros((2, 3))
+    assert AsStated(SCHEMA).transform(X) is X
+    words = pd.DataFrame({"w": ["a", "b"]})
+    assert AsStated(Schema((Feature("w", "categorical", ("a", "b")),))).transform(words) is words
