@@ -74,3 +74,12 @@ def test_data_of_one_class_are_a_data_set_too():
     data = own_dataset(customers().assign(left="no"), "left", SCHEMA)
     assert set(data.y_train) == {0}
     assert data.schema.n_classes == 2
+
+
+def test_a_table_of_binary_features_alone_is_one_too():
+    """Its checked features come back as a matrix, which has no columns."""
+    frame = pd.DataFrame({"a": [0, 1] * 50, "b": [0, 0, 1, 1] * 25, "left": ["no", "yes"] * 50})
+    data = own_dataset(frame, "left", Schema((Feature("a"), Feature("b")), ("no", "yes"), n_lower=50))
+    assert data.feature_names == ["a", "b"]
+    assert (data.X_train[:, 0] == data.y_train).all()
+    assert data.frame.columns.tolist() == ["a", "b", "left"]

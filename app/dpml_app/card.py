@@ -19,6 +19,7 @@ from panel.models.markup import HTML
 from panel.viewable import Viewable
 
 from dpml_app import formulas
+from dpml_app.called import let_call
 from dpml_app.code.script import Code
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.ghosts import Curve, Dot
@@ -51,6 +52,8 @@ __all__ = [
     "under",
 ]
 
+let_call(__name__)  # dpml_app.card("accuracy")
+
 GRID_STYLE = """
 :host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
 """
@@ -76,6 +79,7 @@ h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1;
   cursor: pointer; border: 1px solid #8888; border-radius: 14px; background: none; color: inherit;
   font-size: 1rem; line-height: 1; list-style: none;
 }
+.head > button { display: var(--numbers-button, grid); }
 summary::-webkit-details-marker { display: none; }
 summary::before { content: "i"; font: italic 600 1rem/1 Georgia, serif; }
 details > div {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
 
@@ -79,6 +79,8 @@ class BasePage:
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     shown = True
+    # a notebook's output has its own way to send what changes
+    one_message: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(one_message)
 
     def __init__(self, settings: Shared, pool: Pool):
         self.settings, self.pool = settings, pool
@@ -179,7 +181,7 @@ class BasePage:
         Of several messages in quick succession Panel may keep the last one until the next event (1.9.4, where a task of
         `_dispatch_msgs` ends while another waits), so a small event follows once it is quiet.
         """
-        with one_message(self._doc):
+        with self.one_message(self._doc):
             yield
         if self._timer is not None:
             self._timer.cancel()
@@ -187,7 +189,7 @@ class BasePage:
 
     def _beat(self) -> None:
         if self._doc is not None:
-            with set_curdoc(self._doc), one_message(self._doc):
+            with set_curdoc(self._doc), self.one_message(self._doc):
                 self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
 
     @staticmethod

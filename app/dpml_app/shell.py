@@ -25,7 +25,7 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import data, link, log, own, real_data
+from dpml_app import link, log, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.code.told import told
@@ -33,6 +33,7 @@ from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.idle import Idle, most_minutes
+from dpml_app.lent import exchange
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
@@ -43,7 +44,7 @@ from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
-from dpml_app.work.pool import Chunk, Loan, pool
+from dpml_app.work.pool import pool
 
 __all__ = ["Shell", "build_app"]
 
@@ -218,10 +219,12 @@ class Shell:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
         if own.is_own(self.settings.dataset):
-            takes = getattr(getattr(page, "controls", None), "own_classes", 0)
-            if "dataset" in self.settings.page_names(name) and not self.settings.own.takes(takes):
+            table = self.settings.own.table
+            uses = table is not None and "dataset" in self.settings.page_names(name)
+            misfit = page.controls.own_misfit(table.data) if uses and table is not None else ""
+            if misfit:
                 self.settings.dataset = "census"
-                page.report("dataset", f"{own.TITLE} is not for this page: it shows census.", "info")
+                page.report("dataset", f"{own.TITLE} {misfit}: it shows census.", "info")
         elif page.datasets and self.settings.dataset not in page.datasets:
             text = f"{self.settings.dataset} {page.misfit}: it shows census."
             self.settings.dataset = "census"
@@ -314,14 +317,7 @@ class Shell:
 
     def _lend(self, table: own.Own | None) -> None:
         """Let this session's pages and the workers compute with a table; take back the one before."""
-        if self._lent is not None:
-            own.forget(self._lent.name)
-            data.forget(self._lent.name)
-            pool().take_back(self._lent.name)
-        self._lent = table
-        if table is not None:
-            give, back = Chunk(own.keep, (table.name, table.payload)), Chunk(data.take_back, (table.name,))
-            pool().lend(table.name, Loan(give, back))
+        self._lent = exchange(pool(), self._lent, table)
 
 
 class Frame(pn.Template):

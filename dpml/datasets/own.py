@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpml.datasets import Dataset
 from dpml.datasets._parse import Raw
@@ -73,7 +74,9 @@ def own_dataset(frame: Any, label: str, schema: Schema, *, name: str = "own", ti
     if len(known) < FEWEST:
         raise InvalidData(f"too few records have a label of {', '.join(map(str, schema.classes))}: {FEWEST} are needed")
     table, codes = frame[schema.feature_names].iloc[known].reset_index(drop=True), codes[known]
-    table, _ = schema.check_features(table, "clip")
+    checked, _ = schema.check_features(table, "clip")
+    # features that are all binary come back as a matrix
+    table = pd.DataFrame(checked, columns=schema.feature_names)
     facts = replace(schema, n_rows=None, n_lower=max(int(SHARE * schema.n_lower), 1), ignored=())
     encoding = BinaryEncoding(facts, {f.name: _cuts(f) for f in facts.features if f.kind == "numeric"})
     order = np.random.default_rng(0).permutation(len(codes))

@@ -1,0 +1,87 @@
+"""Where the parts of a page stand in a notebook's output, which has no template."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from dpml_app.card import WHOLE
+from dpml_app.cards import CardPage
+
+__all__ = ["card_parts", "page_parts"]
+
+# as beside the pages of the app, where there is room for it
+SIDES = """
+:host { display: grid !important; grid-template-columns: minmax(0, 1fr) minmax(260px, 320px); gap: 4px 24px; }
+@media (max-width: 900px) { :host { grid-template-columns: minmax(0, 1fr); } }
+"""
+HEAD = """
+h2 { font-size: 1.5rem; line-height: 1.2; margin: 0; }
+p { margin: 4px 0; opacity: 0.8; }
+.study { font-size: 0.8rem; }
+"""
+STUDY = '<p class="study">For study only: the noise is for demonstration.</p>'
+
+
+def page_parts(page: CardPage) -> list[Any]:
+    """Return a page: its question, its picture beside its controls, and its cards."""
+    places = page.places
+    head = f"<h2>{escape(page.question)}</h2><p>{page.lead}</p>"
+    side = pn.Column(
+        places["side"],
+        _folded("Advanced", places["advanced"]),
+        places["work"],
+        pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE),
+        **WHOLE,
+    )
+    more = _folded("More", places["more"])
+    _mount(page, "why")
+
+    def on_fold(event: Any) -> None:
+        if not event.new:
+            with page._hold():
+                _mount(page, "more")
+
+    more.param.watch(on_fold, "collapsed")
+
+    def on_places() -> None:
+        _mount(page, "why")
+        if not more.collapsed:
+            _mount(page, "more")
+
+    page.on_places = on_places
+    return [
+        pn.pane.HTML(head, stylesheets=[HEAD], **WHOLE),
+        pn.Column(places["top"], side, stylesheets=[SIDES], **WHOLE),
+        places["why"],
+        *([more] if page.has_more else []),
+    ]
+
+
+def card_parts(page: CardPage, name: str) -> list[Any]:
+    """Return one card, with the control of its page that stands under the picture."""
+    if name not in page.card_places:
+        kind = next(one for one in page.kinds if one.name == name)
+        return [pn.pane.HTML(f"<p>{escape(str(kind.title))}: not for these settings.</p>", **WHOLE), page.alerts]
+    study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
+    place = page.card_places[name]
+    if name == page.hero:
+        return [page.alerts, place, page.places["work"], study]
+    page.card_places[page.hero].objects = []  # nobody sees it, so nothing is computed for it
+    place.mount()
+    kind = next(one for one in page.kinds if one.name == name)
+    control = page.controls.in_top
+    above = [] if control in kind.controls else [page.controls.widgets[control]]
+    return [page.alerts, *above, place, page.places["work"], study]
+
+
+def _folded(title: str, content: Any) -> pn.Card:
+    return pn.Card(content, title=title, collapsed=True, sizing_mode="stretch_width", margin=(8, 0))
+
+
+def _mount(page: CardPage, place: str) -> None:
+    """Fill the places of cards that are seen."""
+    for slot in page.grids[place].objects:
+        slot.mount()

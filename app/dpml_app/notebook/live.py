@@ -1,0 +1,132 @@
+"""What a cell shows: a page or one card of it, which computes in the kernel's own loop once it is in the browser."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
+from bokeh.models import UIElement
+from panel.io.notebook import block_comm, patch_inline_stylesheets, push
+from panel.io.state import set_curdoc
+
+from dpml_app import own
+from dpml_app.cards import CardPage
+from dpml_app.lent import exchange
+from dpml_app.notebook import bundle
+from dpml_app.page import one_message
+
+__all__ = ["Live"]
+
+# how often is looked whether the output is in the browser
+LOOK_EVERY = 0.1
+LIGHT, DARK = ("#ffffff", "#16202c", "#ffffff"), ("#121820", "#e8edf2", "#1b232d")
+STYLE = """
+:host {
+  --numbers-button: none; --panel-surface-color: SURFACE; background: GROUND; color: TEXT;
+  padding: 12px; box-sizing: border-box; font-family: Roboto, Helvetica, Arial, sans-serif;
+}
+"""
+
+
+@contextmanager
+def held(comm: Any, doc: Document | None) -> Iterator[None]:
+    """Send what changes as one message, and the styles that come with new parts along with it."""
+    with one_message(doc), block_comm():
+        yield
+    if doc is None:
+        return
+    _take_styles_along(doc.models)
+    push(doc, comm)
+
+
+def _take_styles_along(models: Iterable[Any]) -> None:
+    """Replace addresses of styles by the styles, unless the reader's notebook loads from Panel's host anyway."""
+    if pn.config.inline:
+        for model in list(models):
+            if isinstance(model, UIElement):
+                patch_inline_stylesheets(model)
+
+
+def look() -> str:
+    """Return the colours of an output: notebooks have grounds of their own, and Panel's theme says which is wanted."""
+    colors = DARK if pn.config.theme == "dark" else LIGHT
+    style = STYLE
+    for name, color in zip(("GROUND", "TEXT", "SURFACE"), colors, strict=True):
+        style = style.replace(name, color)
+    return style
+
+
+class Live(pn.Column):
+    """Some parts of a page, shown by a notebook; every display of it is a page of its own.
+
+    Parameters
+    ----------
+    page : CardPage
+    parts : list
+        What of it is shown.
+    table : Own, optional
+        The reader's own table that it is about, which goes with it.
+    again : callable
+        Makes another one with the same settings.
+    """
+
+    def __init__(self, page: CardPage, parts: list[Any], table: own.Own | None, again: Callable[[], Live]):
+        # the first widget of an output, which brings what draws the others
+        first = pmui.Divider(styles={"display": "none"}, margin=0)
+        super().__init__(first, *parts, stylesheets=[look()], sizing_mode="stretch_width", margin=0)
+        self._page, self._table, self._another = page, table, again
+        self._task: asyncio.Task | None = None
+        self._shown_in: Document | None = None
+
+    @property
+    def page(self) -> CardPage:
+        """The page, with its settings."""
+        return self._page
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """Return what a notebook shows."""
+        shown = self if self._shown_in is None else self._another()
+        return super(Live, shown)._repr_mimebundle_(include, exclude)
+
+    def _get_model(self, doc: Document, root: Any = None, parent: Any = None, comm: Any = None) -> Any:
+        self._shown_in = doc
+        bundle.once(doc)
+        with set_curdoc(doc):
+            model = super()._get_model(doc, root, parent, comm)
+        if comm is None and doc.session_context is None:
+            _take_styles_along(model.select({"type": UIElement}))
+        self._begin_soon(doc, comm)
+        return model
+
+    def _begin_soon(self, doc: Document, comm: Any) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return  # a script: nothing will answer
+        self._task = loop.create_task(self._begin(doc, comm))
+
+    async def _begin(self, doc: Document, comm: Any) -> None:
+        """Let the page begin once the browser listens."""
+        while comm is not None and comm._comm is None:
+            await asyncio.sleep(LOOK_EVERY)
+        if comm is not None:
+            self._page.one_message = partial(held, comm)
+        with set_curdoc(doc):
+            await self._page.start()
+
+    def _cleanup(self, root: Any = None) -> None:
+        super()._cleanup(root)
+        self.close()
+
+    def close(self) -> None:
+        """Stop computing, and let the table go."""
+        if self._task is not None:
+            self._task.cancel()
+        self._page.stop()
+        self._table = exchange(self._page.pool, self._table, None)

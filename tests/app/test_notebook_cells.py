@@ -1,0 +1,223 @@
+"""Pages and cards in a notebook's cell, without a browser: a stand-in takes what the kernel would send."""
+
+import asyncio
+import re
+
+import dpml_app
+import numpy as np
+import pandas as pd
+import panel as pn
+import pytest
+from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet, Model, UIElement
+from dpml_app import notebook, own
+from dpml_app.notebook.bundle import KEPT
+from own_tables import SCHEMA, SECRETS, customers, made
+from page_alone import pool_here
+from panel.io.model import add_to_doc
+
+from dpml.exceptions import DpmlError, InvalidParameter
+from dpml.schema import Feature, Schema
+
+PATIENCE = 120
+
+
+class Wire:
+    """What a notebook's output is reached by; `_comm` is there once the browser listens."""
+
+    def __init__(self):
+        self._comm, self.sent = None, []
+
+    def send(self, data=None, metadata=None, buffers=()):
+        self.sent.append(data or "")
+
+
+@pytest.fixture
+def cells(monkeypatch):
+    """A pool in this process instead of workers."""
+    here = pool_here()
+    monkeypatch.setattr(notebook, "pool", lambda: here)
+    yield here
+    here.stop()
+
+
+def table():
+    frame = customers()
+    return frame.drop(columns="label"), frame["label"], SCHEMA
+
+
+def shown(live, wire, until, **changes):
+    """Show a cell's output, and run the kernel's loop until something holds."""
+
+    async def run():
+        doc = Document()
+        add_to_doc(live.get_root(doc, wire), doc, hold=True)  # as a notebook's display does
+        await asyncio.sleep(0.3)
+        before = list(wire.sent), live.page.state.data["answers"][0]
+        wire._comm = object()
+        for _ in range(PATIENCE * 20):
+            await asyncio.sleep(0.05)
+            if live.page.state.data["answers"][0] and not live.page.work.running and not live.page._tasks:
+                if until(live):
+                    return before
+                live.page.settings.param.update(**changes)
+        raise AssertionError("it never held")
+
+    return asyncio.run(run())
+
+
+def said(live, name):
+    return re.sub("<[^>]+>", "", live.page.readouts[name].text)
+
+
+def test_every_card_has_a_name():
+    names = dpml_app.cards_of()
+    assert len(names) == len(set(names)) > 50
+    assert {"explore.accuracy", "evaluate.roc", "train.best"} < set(names)
+
+
+def test_a_module_of_the_name_is_still_one():
+    from dpml_app.card import Card
+    from dpml_app.explore.page import ExplorePage
+
+    assert callable(dpml_app.card)
+    assert callable(dpml_app.explore)
+    assert dpml_app.card.Card is Card
+    assert dpml_app.explore.page.ExplorePage is ExplorePage
+
+
+def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cells):
+    wire = Wire()
+    live = dpml_app.card("accuracy", data="toy", epsilon=0.5, draws=10)
+    before = shown(live, wire, lambda live: True)
+    assert before == ([], 0)
+    assert "At ε = 0.5" in said(live, "accuracy")
+    assert any("row-bounded" in str(text) for text in wire.sent)
+    live.close()
+
+
+def test_a_card_computes_for_itself_alone(cells):
+    live = dpml_app.card("select.f1", data="toy", draws=10)
+    shown(live, Wire(), lambda live: True)
+    assert live.page._asked(live.page.values()) == {"f1"}
+    live.close()
+
+
+def test_a_moved_setting_is_answered(cells):
+    live = dpml_app.card("accuracy", data="toy", draws=10)
+    shown(live, Wire(), lambda live: "At ε = 1," in said(live, "accuracy"), epsilon=1.0)
+    assert "At ε = 1," in said(live, "accuracy")
+    live.close()
+
+
+def test_a_table_of_ones_own_is_shown_and_goes_with_the_output(cells):
+    live = dpml_app.explore(*table(), draws=10)
+    name = live.page.settings.dataset
+    assert own.is_own(name)
+    assert own.here(name)
+    X, y, _ = table()
+    expected = own.dataset(name)
+    assert len(expected.y_train) + len(expected.y_test) == len(X) == len(y)
+    live.close()
+    assert not own.here(name)
+
+
+def test_a_matrix_is_taken_in_the_order_of_the_schema(cells):
+    schema = Schema(tuple(Feature(name) for name in "ab"), (0, 1), n_lower=50)
+    X = np.random.default_rng(0).integers(2, size=(60, 2))
+    live = dpml_app.explore(X, X[:, 0], schema)
+    data = own.dataset(live.page.settings.dataset)
+    # the label is the first column
+    assert (np.asarray(data.X_train)[:, 0] == data.y_train).all()
+    live.close()
+
+
+def test_a_table_of_three_classes_opens_the_page_that_shows_it(cells):
+    frame = pd.DataFrame({"a": [0, 1, 0] * 30})
+    schema = Schema((Feature("a"),), ("x", "y", "z"), n_lower=50)
+    live = dpml_app.explore(frame, ["x", "y", "z"] * 30, schema)
+    assert live.page.room == "train"
+    live.close()
+    with pytest.raises(InvalidParameter, match=r"page = 'explore' .* 3 classes: one of train"):
+        dpml_app.explore(frame, ["x", "y", "z"] * 30, schema, page="explore")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y, s: dpml_app.explore(X, y), r"schema = None .* Schema\.describe\(table\)"),
+        (lambda X, y, s: dpml_app.explore(X, None, s), "y = None .* labels"),
+        (lambda X, y, s: dpml_app.explore(None, y, s), "X = None"),
+        (lambda X, y, s: dpml_app.explore(X, y[:-1], s), "800 records and y has 799 labels"),
+        (lambda X, y, s: dpml_app.explore(X.drop(columns="age"), y, s), "no column 'age', which the schema names"),
+        (lambda X, y, s: dpml_app.explore(np.zeros((9, 2)), np.zeros(9), s), r"shape \(9, 2\): it must be \(n, 3\)"),
+        (lambda X, y, s: dpml_app.explore(X, np.zeros((800, 2)), s), r"y has shape \(800, 2\)"),
+        (lambda X, y, s: dpml_app.explore(page="mydata"), "page = 'mydata' .* one of explore"),
+        (lambda X, y, s: dpml_app.explore(X, y, s, epsilon=-1), "epsilon = -1 .* one of 0.01"),
+        (lambda X, y, s: dpml_app.explore(audit_epsilon=1), "audit_epsilon = 1 .* settings are dataset"),
+        (lambda X, y, s: dpml_app.card("pie"), "name = 'pie' .* explore.cost"),
+        (lambda X, y, s: dpml_app.card("roc", data="iris"), "data = 'iris' .* one of census"),
+        (lambda X, y, s: dpml_app.card("roc", data=(X, y, None)), "schema = None"),
+    ],
+)
+def test_what_is_wrong_is_named_and_no_table_stays(cells, call, message):
+    held = dict(own._HELD)
+    with pytest.raises(DpmlError, match=message) as caught:
+        call(*table())
+    assert held == own._HELD
+    # no value of a record
+    assert not any(secret in str(caught.value) for secret in SECRETS if secret not in SCHEMA.feature_names)
+
+
+def test_data_that_are_not_here_are_named(cells, monkeypatch, tmp_path):
+    monkeypatch.setenv("DPML_DATA", str(tmp_path))
+    with pytest.raises(InvalidParameter, match=r"data = 'adult' .* dpml\.datasets\.fetch\('adult'\)"):
+        dpml_app.explore(data="adult")
+
+
+def test_two_outputs_hold_tables_of_their_own(cells):
+    first, second = (dpml_app.explore(*table()) for _ in range(2))
+    names = [live.page.settings.dataset for live in (first, second)]
+    first.close()
+    assert [own.here(name) for name in names] == [False, True]
+    second.close()
+
+
+def test_a_second_display_is_a_page_of_its_own(cells):
+    live = dpml_app.explore(*table(), epsilon=0.5)
+    live.page.settings.epsilon = 2.0
+    again = live._another()
+    assert again.page is not live.page
+    assert again.page.settings.epsilon == 2.0
+    assert again.page.settings.dataset != live.page.settings.dataset
+    live.close()
+    assert own.here(again.page.settings.dataset)
+    again.close()
+
+
+def test_one_widget_of_an_output_brings_what_draws_them_all(cells, monkeypatch):
+    monkeypatch.setattr(pn.config, "inline", True)
+    live = dpml_app.explore(data="toy")
+    doc = Document()
+    root = live.get_root(doc)
+    lengths = [len(model.esm) for model in root.select({"type": Model}) if "esm" in model.properties()]
+    assert len(lengths) > 5
+    assert sorted(lengths)[:-1] == [len(KEPT)] * (len(lengths) - 1)
+    assert max(lengths) > 100_000
+    styles = [style for model in root.select({"type": UIElement}) for style in model.stylesheets]
+    assert [style.url for style in styles if isinstance(style, ImportedStyleSheet)] == []
+    live.close()
+
+
+def test_the_shipped_data_need_no_table():
+    live = dpml_app.explore()
+    assert not own.is_own(live.page.settings.dataset)
+    assert live.page.question in str(live[1].object)
+
+
+def test_what_own_tables_makes_is_what_a_cell_makes(cells):
+    live = dpml_app.explore(*table())
+    cell, uploaded = own.dataset(live.page.settings.dataset), made().data
+    assert (cell.y_test == uploaded.y_test).all()
+    assert (np.asarray(cell.X_train) == np.asarray(uploaded.X_train)).all()
+    live.close()
