@@ -97,6 +97,15 @@ def test_locked_parts_keep_their_epsilon_and_the_rest_is_split():
         Budget(1.0).split(locked={"roc": 0}, train=1)
 
 
+def test_locked_parts_above_the_total_are_refused():
+    """Also where nothing else is split off; a sum that exceeds it by rounding alone is fine."""
+    for locked in ({"train": 1.5}, {"train": 0.6, "evaluate": 0.5}):
+        with pytest.raises(BudgetExceeded, match="nothing is left to split"):
+            Budget(1.0).split(locked=locked)
+    parts = Budget(0.3).split(locked={"train": 0.1, "evaluate": 0.2})
+    assert [part.epsilon for part in parts.values()] == [0.1, 0.2]
+
+
 def test_group_privacy():
     epsilon, delta = Budget(0.5, 1e-6).for_group(3)
     assert epsilon == 1.5

@@ -1,5 +1,7 @@
 """Taxonomies: what a person states is checked, groups are runs of finer groups, and the shipped ones fit their data."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -198,3 +200,13 @@ def test_every_record_of_the_data_has_a_group(name, options, data_home):
         taxonomy = Feature(feature.name, **facts, levels=stated[feature.name]).taxonomy
         places = taxonomy.places(feature.clean(dataset.frame[feature.name], "raise"))
         assert 0 <= places.min() <= places.max() < taxonomy.sizes[-1]
+
+
+def test_a_feature_makes_its_taxonomy_once_and_a_changed_one_has_its_own():
+    feature = Feature("pet", "categorical", ("cat", "dog", "carp"))
+    assert feature.taxonomy is feature.taxonomy
+    assert feature == Feature("pet", "categorical", ("cat", "dog", "carp"))
+    assert hash(feature) == hash(Feature("pet", "categorical", ("cat", "dog", "carp")))
+    changed = dataclasses.replace(feature, levels=((("cat", "dog"), ("carp",)), "each"))
+    assert changed.taxonomy.sizes == (1, 2, 3)
+    assert feature.taxonomy.sizes == (1, 3)

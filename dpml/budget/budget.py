@@ -299,7 +299,7 @@ class Budget:
         fixed = {name: check_epsilon(value, name) for name, value in (locked or {}).items()}
         used, used_delta = map(nearest, self._spent())
         left, left_delta = self._epsilon - used - math.fsum(fixed.values()), max(self._delta - used_delta, 0.0)
-        if left < -self._epsilon * ROUNDING or (names and left <= 0):
+        if left * ROUNDING < -self._epsilon or (names and left <= 0):
             raise BudgetExceeded(f"nothing is left to split: {self._epsilon - left:g} of {self._epsilon:g} is taken")
         largest = max(shares, default=1.0)
         total = math.fsum(w / largest for w in shares)

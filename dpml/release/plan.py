@@ -44,6 +44,7 @@ from dpml.selection.plan import plan as selection_plan
 __all__ = ["PARTS", "Plan"]
 
 SHARES = {"training": 0.8, "evaluation": 0.2}
+MOST_RECORDS = 10_000_000
 # shares that add up to 1 as people write them may exceed it by rounding
 ROUNDING = 1e-9
 
@@ -76,7 +77,7 @@ class Plan:
     test_share : float
         Each record is held out for the evaluation with this probability, in (0, 1).
     n_published : int, optional
-        Number of records of the synthetic table. Default: the released number.
+        Number of records of the synthetic table, at most 10,000,000. Default: the released number.
     relation : {"add-remove", "replace-one"}
     max_grids : int
         The largest number of grids that publishing chooses from.
@@ -134,7 +135,7 @@ class Plan:
         if self.n_features is not None:
             put("n_features", check_integer(self.n_features, "n_features", 1))
         if self.n_published is not None:
-            put("n_published", check_integer(self.n_published, "n_published", 0))
+            put("n_published", check_integer(self.n_published, "n_published", 0, MOST_RECORDS))
         put("max_grids", check_integer(self.max_grids, "max_grids", 1))
         put("_method", method_named(self.method))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class Feature:
             self.taxonomy  # noqa: B018  # raises where the levels are wrong
             set_("levels", _frozen(self.levels))
 
-    @property
+    @cached_property  # a fit of a thousand words asks for it often
     def taxonomy(self) -> Taxonomy:
         """The levels at which values are told apart: the stated ones, or else the default."""
         if self.kind == "numeric":

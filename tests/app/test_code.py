@@ -15,6 +15,7 @@ import own_tables
 import pandas as pd
 import pytest
 from dpml_app import data, own
+from dpml_app.cards import CardPage
 from dpml_app.code.calls import written
 from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.plain import literal
@@ -22,13 +23,18 @@ from dpml_app.code.tables import tables_of_plots
 from dpml_app.code.told import told
 from dpml_app.code.write import script_of
 from dpml_app.explore import cost
+from dpml_app.noise.points import preset
 from dpml_app.select import compute as select
 from dpml_app.shell import ROOMS
 from dpml_app.work.pool import Chunk
 from page_alone import PageAlone, pool_here
 
+from dpml.mechanisms.smooth import smooth_sensitivity
+
 TOY = "&dataset=toy&draws=10"
 PUBLISH = "&dataset=toy&publish_draws=5&publish_grids=100"
+# one method, so that a table of 32,000 records does not take long
+ONE = "&draws=10&train_begin=none&train_methods=global&train_linear=none"
 OTHER = "&seed=3&relation=replace-one"
 # of each page the defaults on a small data set, and another setting; the third names the cards that it is about
 SETTINGS = [
@@ -42,7 +48,7 @@ SETTINGS = [
     ("train", TOY, ()),
     ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda", "weights")),
     pytest.param("train", f"{TOY}&train_family=linear", ("tuning",), marks=[pytest.mark.long]),
-    pytest.param("train", "&dataset=bank&draws=10", ("weight",), marks=[pytest.mark.data, pytest.mark.long]),
+    pytest.param("train", f"&dataset=bank{ONE}", ("weight",), marks=[pytest.mark.data, pytest.mark.long]),
     ("publish", PUBLISH, ()),
     (
         "publish",
@@ -68,7 +74,7 @@ SETTINGS = [
     ("audit", "&audit_draws=1000", ()),
     ("audit", "&audit_draws=1000&audit_method=laplace&audit_epsilon=0.5&audit_seed=3", ()),
 ]
-PAGES = [name for name in ROOMS if name != "mydata"]
+PAGES = [name for name, page in ROOMS.items() if issubclass(page, CardPage)]
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +120,8 @@ def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, room, query
             continue
         ran += 1
         plotted, made = tables_of_plots(card.drawn(page.values())), run(script)
+        if "noise-points" in plotted:  # how often they were sent is no number of the plot
+            plotted["noise-points"] = plotted["noise-points"].drop(columns="serial")
         missing = [table for table in plotted if table not in made]
         wrong = {table: different(rows, made[table]) for table, rows in plotted.items() if table in made}
         if missing or any(wrong.values()) or not made:
@@ -191,6 +199,42 @@ def test_the_notebook_is_valid_and_has_the_script_s_lines(alone):
     assert [line for line in code.splitlines() if line] == in_script
     assert all(cell.get("outputs", []) == [] for cell in book.cells)
     assert json.loads(script.notebook)["nbformat"] == 4
+
+
+BY_THE_BROWSER = [
+    (
+        "noise",
+        "&noise_size=20",
+        "smooth",
+        ["noise-terms", "noise-best", "noise-smooth", "noise-intervals", "noise-releases"],
+    ),
+    ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
+    ("select", TOY, "coins", ["select-drawn-count", "select-drawn-mutual_information"]),
+    ("evaluate", TOY, "roc", ["evaluate-roc-histogram", "evaluate-roc-histogram-draws"]),
+]
+
+
+@pytest.mark.parametrize(("room", "query", "card", "names"), BY_THE_BROWSER)
+def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fits, room, query, card, names):
+    alone.enter(room, query, (card,))
+    made = run(script_of(alone.page, card))
+    for name in names:
+        assert list(made[name].columns) == list(alone.sources[name].data)
+        assert len(made[name]) > 0
+
+
+def test_the_sensitivity_of_one_s_own_points_is_the_library_s(alone):
+    alone.enter(
+        "noise", "&noise_statistic=variance&noise_relation=add-remove&noise_preset=skewed&noise_size=20", ("smooth",)
+    )
+    made = run(script_of(alone.page, "smooth"))
+    arguments = "variance", preset("skewed", 20), 0, 100
+    assert made["noise-points"]["x"].tolist() == arguments[1].tolist()
+    assert made["noise-smooth"]["value"][0] == smooth_sensitivity(*arguments, 1 / 6, "add-remove")
+    assert made["noise-terms"]["term"].max() * 2500 == pytest.approx(made["noise-smooth"]["value"][0], rel=1e-12)
+    # Laplace noise for ε = 1 holds 90 % within log(10) times its scale
+    width = made["noise-intervals"]["most_high"][1] - made["noise-intervals"]["most_low"][1]
+    assert width == pytest.approx(2 * math.log(10) * 2500, rel=1e-12)
 
 
 def test_probabilities_that_the_browser_draws_are_the_library_s(alone):

@@ -46,7 +46,7 @@ PAGES = {
         },
     ),
     "train": (
-        "&draws=10&epsilon=2",  # where every option shows in some draw
+        "&draws=10&train_begin=none&epsilon=2",  # where every option shows in some draw
         {
             "accuracy": named("train-accuracy-{}", *NAIVE), "now": named("train-accuracy-{}-now", *NAIVE),
             "size": named("train-size-{}", *NAIVE),
@@ -60,7 +60,7 @@ PAGES = {
     ),
     # λ from 0.01 on: below the public rule's, so that it shows
     "linear": (
-        "&draws=10&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output.functional",
+        "&draws=10&train_begin=none&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output.functional",
         {
             "accuracy": named("train-accuracy-{}", "output", "functional"),
             "now": named("train-accuracy-{}-now", "output", "functional"),

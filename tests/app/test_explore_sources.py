@@ -129,12 +129,12 @@ def test_another_data_set_changes_everything(alone):
 
 
 def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
-    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&seed=5&colour=red")
+    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&n_features=7&colour=red", only=["levers"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
     assert "relation = swap is not allowed: it must be one of add-remove, replace-one" in text
     assert "colour" in text
-    kept = {"draws": 30, "seed": 5, "epsilon": 0.1, "relation": "add-remove"}
+    kept = {"draws": 30, "n_features": 7, "epsilon": 0.1, "relation": "add-remove"}
     assert {name: alone.settings[name] for name in kept} == kept
 
 

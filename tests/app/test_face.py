@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 # those that have a picture
 PAGES = ("explore", "noise", "select", "train", "publish", "evaluate", "audit")
+# so high that every card is near the view
+ALL_CARDS = 6000
 # most words before "More", and most places that the Tab key stops at on the whole page
 WORDS, STOPS = 120, 42
 SEEN = """() => {
@@ -53,7 +55,7 @@ HERO = """() => {
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_app, server, name):
     app = make_app(server, width=1440, height=900)
-    app.enter(name, "&draws=10&audit_draws=1000", wait=False)
+    app.enter(name, "&draws=10&audit_draws=1000&noise_draws=1000", wait=False)
     page = app.page
     page.wait_for_function(
         """() => globalThis.Bokeh?.documents?.[0]?.get_model_by_name("waiting")?.data.names
@@ -88,6 +90,7 @@ def hold(app):
     assert links == list(TITLES.values())
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
+    check_what_is_written(app)
 
 
 def test_numbers_of_a_plot_can_be_read_and_kept_and_escape_closes_them(app):
@@ -226,12 +229,11 @@ LEFTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_what_is_written_has_one_font_stands_under_its_title_and_touches_no_edge(app, name):
-    app.enter(
-        name, "&draws=10&audit_draws=1000&noise_draws=1000" + ("" if name == "audit" else "&dataset=toy"), wait=False
-    )
+def check_what_is_written(app):
+    """In all cards of the page it has one font, stands under its title and touches no edge."""
     page = app.page
+    app.height = ALL_CARDS
+    page.set_viewport_size({"width": 1440, "height": ALL_CARDS})
     app.settle(0, working=False)
     app.wait_for_drawn()
     app.check_becomes(lambda: [figure for figure in page.evaluate(WRITTEN_ON) if figure[1] < 18], [])

@@ -43,6 +43,17 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
         assert not any(secret in text for secret in (*own_tables.SECRETS, name, name.removeprefix(own.PREFIX)))
 
 
+def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
+    one = session()
+    page = one.page
+    page._doc = None
+    one.upload(csv())
+    assert page.draft is None
+    one.do(lambda: page._spawn(page.start()))
+    assert page.draft.file == "customers.csv"
+    assert page.steps.objects == [page.wizard.whole]
+
+
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     one = session()
     one.upload(csv())

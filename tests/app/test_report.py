@@ -85,7 +85,7 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     assert told["serial"] == 1
     assert told["file"] == "dpml-noise-draws-epsilon-1"
     assert "Laplace(" in told["script"]
-    shell.asking.data = {"said": ["noise-smooth-readout"], "serial": [2]}
+    shell.asking.data = {"said": ["noise-nothing-readout"], "serial": [2]}
     assert "script" not in json.loads(shell.coded.data["told"][0])
     shell.asking.data = {"said": ["<script>"], "serial": [3]}
     assert json.loads(shell.coded.data["told"][0]) == {"serial": 3}

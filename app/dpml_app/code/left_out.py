@@ -6,7 +6,6 @@ __all__ = ["LEFT_OUT"]
 
 LEFT_OUT: dict[tuple[str, str], str] = {
     ("explore", "levers"): "it has no plot: controls alone",
-    ("noise", "smooth"): "the browser computes it from points that are dragged",
     ("publish", "time"): "it measures seconds, which no script gives again",
     ("audit", "neighbours"): "it has no plot: two tables of records",
     ("audit", "claims"): "it has no plot: a table of every claim",

@@ -99,12 +99,15 @@ class Script:
         return found
 
     def _settings(self) -> str:
-        lines = []
-        for name in self.code.uses:
-            value = self.values[name]
-            told = '"my table"' if own.is_own(value) else literal(tuple(value) if isinstance(value, list) else value)
-            lines.append(f'    "{name}": {told},')
-        return "\n".join(["settings = {", *lines, "}"])
+        named = [name for name in self.code.uses if f'settings["{name}"]' in self.code.body]
+        rest = [name for name in self.code.uses if name not in named]
+        beside = ["    # the page's others, for the layout of the plot"] if named and rest else []
+        return "\n".join(["settings = {", *map(self._setting, named), *beside, *map(self._setting, rest), "}"])
+
+    def _setting(self, name: str) -> str:
+        value = self.values[name]
+        told = '"my table"' if own.is_own(value) else literal(tuple(value) if isinstance(value, list) else value)
+        return f'    "{name}": {told},'
 
     def _head(self) -> str:
         mine = "\nIt studies your own table: what it prints is not private." if self._own else ""

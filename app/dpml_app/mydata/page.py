@@ -97,14 +97,19 @@ class MyDataPage(BasePage):
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name="mydata-state")
         self.working = ColumnDataSource({"running": [False]}, name="mydata-work")
         self._reading = 0
+        # a file that came before the page was ready
+        self._early: tuple[str, bytes] | None = None
         # a model is in the document once another one refers to it
         self.alerts.tags = [*self.alerts.tags, self.state, self.working, self.release.mode]
         self.places["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
         self._show()
 
     async def start(self) -> None:
-        """Take note of the document; there is nothing to compute yet."""
+        """Take note of the document; there is nothing to compute yet, unless somebody was quicker than the page."""
         self._doc = self._doc or pn.state.curdoc
+        early, self._early = self._early, None
+        if early is not None:
+            self._on_file(*early)
 
     def _go(self, page: str, _event: Any) -> None:
         self.settings.assign({"page": page})
@@ -116,6 +121,10 @@ class MyDataPage(BasePage):
         self.report("file", str(fault))
 
     def _on_file(self, name: str, content: bytes) -> None:
+        if self._doc is None:
+            # the page is seen a moment before it says so, and what changes until then Panel does not send (1.9.4)
+            self._early = name, content
+            return
         self.clear("file")
         allowed = most(UPLOADS)
         if self.uploads >= allowed:

@@ -11,7 +11,9 @@ from panel.models.markup import HTML
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.smooth.admissible import Cauchy
 from dpml_app.card import WHOLE, Card, Results, Values, figure_pane, line
+from dpml_app.code.script import Code
 from dpml_app.noise import words
+from dpml_app.noise.code import smooth_code
 from dpml_app.noise.controls import points_of
 from dpml_app.noise.points import encode
 from dpml_app.noise.settings import BETA_SHARES, NoiseSettings
@@ -67,6 +69,9 @@ class SmoothCard(Card):
         self.smooth.controls.data = {**told, "share": [BETA_SHARES[values["noise_beta"]]]}
         if not np.array_equal(points_of(self.settings), self._points):
             self.smooth.show_points(points_of(self.settings))
+
+    def code(self, values: Values, facts: Values) -> Code:
+        return smooth_code(values, points_of(self.settings))
 
     @property
     def _points(self) -> np.ndarray:

@@ -24,14 +24,14 @@ MUTANTS = [
     Mutant(
         "dpml.release.plan._charge",
         "a budget that is not charged",
-        "for row in planned}",
-        "for row in planned[:1]}",
+        "for row in planned:",
+        "for row in planned[:1]:",
         (f"{PLAN}::test_a_budget_is_charged_every_row_once",),
     ),
     Mutant(
         "dpml.release.methods.method_problems",
         "a method outside the catalogue released",
-        "if secure and not claims:",
+        "if secure and unknown:",
         "if False:",
         (f"{REFUSED}[charges nothing]",),
     ),
