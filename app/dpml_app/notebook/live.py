@@ -36,13 +36,14 @@ STYLE = """
 
 @contextmanager
 def held(comm: Any, doc: Document | None) -> Iterator[None]:
-    """Send what changes as one message, and the styles that come with new parts along with it."""
-    with one_message(doc), block_comm():
-        yield
-    if doc is None:
-        return
-    _take_styles_along(doc.models)
-    push(doc, comm)
+    """Send what changes as one message, with the styles of new parts and not their addresses."""
+    with pn.io.hold(doc), block_comm():
+        with one_message(doc):
+            yield
+        if doc is not None:
+            _take_styles_along(doc.models)
+    if doc is not None and comm is not None:
+        push(doc, comm)
 
 
 def _take_styles_along(models: Iterable[Any]) -> None:
@@ -99,10 +100,13 @@ class Live(pn.Column):
         bundle.once(doc)
         with set_curdoc(doc):
             model = super()._get_model(doc, root, parent, comm)
-        if comm is None and doc.session_context is None:
-            _take_styles_along(model.select({"type": UIElement}))
         self._begin_soon(doc, comm)
         return model
+
+    def _preprocess(self, root: Any, *changed: Any, **more: Any) -> None:
+        """Take styles along; Panel adds them here."""
+        super()._preprocess(root, *changed, **more)
+        _take_styles_along(root.select({"type": UIElement}))
 
     def _begin_soon(self, doc: Document, comm: Any) -> None:
         try:
@@ -115,8 +119,7 @@ class Live(pn.Column):
         """Let the page begin once the browser listens."""
         while comm is not None and comm._comm is None:
             await asyncio.sleep(LOOK_EVERY)
-        if comm is not None:
-            self._page.one_message = partial(held, comm)
+        self._page.one_message = partial(held, comm)
         with set_curdoc(doc):
             await self._page.start()
 
