@@ -73,7 +73,7 @@ def safe(error: BaseException) -> str:
 
 
 def against(error: BaseException) -> tuple[str, str]:
-    """Return a problem of a plan and what to do next. A plan has looked at no record: its words hold public facts only."""
+    """Return a problem of a plan and what to do next. A plan looks at no record: its words are public facts."""
     text = str(error) if isinstance(error, DpmlError) else safe(error)
     if isinstance(error, MissingExtra):
         return "Noise that is safe to publish is not installed.", INSTALL
