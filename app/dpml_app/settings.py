@@ -99,10 +99,6 @@ class Held(param.Parameterized):
 
     table = param.ClassSelector(class_=own.Own, default=None, allow_None=True)
 
-    def takes(self, most_classes: int) -> bool:
-        """Return whether there is one, and it has no more classes than a page can show."""
-        return self.table is not None and self.table.data.schema.n_classes <= most_classes
-
 
 class Shared(param.Parameterized):
     """The settings that pages share; a parameter's name is its name in the link. Those of a page inherit from it.

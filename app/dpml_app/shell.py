@@ -219,10 +219,12 @@ class Shell:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
         if own.is_own(self.settings.dataset):
-            takes = getattr(getattr(page, "controls", None), "own_classes", 0)
-            if "dataset" in self.settings.page_names(name) and not self.settings.own.takes(takes):
+            table = self.settings.own.table
+            uses = table is not None and "dataset" in self.settings.page_names(name)
+            misfit = page.controls.own_misfit(table.data) if uses and table is not None else ""
+            if misfit:
                 self.settings.dataset = "census"
-                page.report("dataset", f"{own.TITLE} is not for this page: it shows census.", "info")
+                page.report("dataset", f"{own.TITLE} {misfit}: it shows census.", "info")
         elif page.datasets and self.settings.dataset not in page.datasets:
             text = f"{self.settings.dataset} {page.misfit}: it shows census."
             self.settings.dataset = "census"

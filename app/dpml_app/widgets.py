@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
+from dpml.datasets import Dataset
 from dpml_app import own
 from dpml_app.card import WHOLE
 from dpml_app.real_data import Offer, titled
@@ -186,10 +187,19 @@ class Controls:
     def in_cards(self) -> None:
         """Make the widgets that stand in cards."""
 
+    @classmethod
+    def own_misfit(cls, data: Dataset) -> str:
+        """Return in words why the page cannot show a session's own table; empty if it can."""
+        if data.schema.n_classes > cls.own_classes:
+            most = {0: "uploaded tables are not for this page", 2: "this page is about two"}
+            allowed = most.get(cls.own_classes, f"this page shows at most {cls.own_classes}")
+            return f"has {data.schema.n_classes} classes, and {allowed}"
+        return ""
+
     def offered(self) -> dict[str, str]:
         """Return the data sets by their titles, the session's own table first."""
         table = self.settings.own.table
-        mine = {own.TITLE: table.name} if table is not None and self.settings.own.takes(self.own_classes) else {}
+        mine = {own.TITLE: table.name} if table is not None and not self.own_misfit(table.data) else {}
         return {**mine, **titled(TITLES, self.datasets)}
 
     def _mark_datasets(self, _event: Any) -> None:

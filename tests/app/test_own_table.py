@@ -3,14 +3,18 @@
 import gc
 import logging
 import weakref
+from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import own_tables
+import pandas as pd
 import pytest
 from dpml_app import data, link, own
 from dpml_app import shell as shells
 from dpml_app.explore import cost
 from dpml_app.limits import ServerFull
+from dpml_app.publish.compute import published, tables
 from dpml_app.settings import Shared
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
@@ -19,6 +23,10 @@ from dpml_app.work.pool import Chunk, Loan, Pool
 from page_alone import PageAlone, pool_here
 
 from dpml.exceptions import TableTooLarge
+from dpml.schema import Feature
+
+# the other cards draw many tables
+PUBLISHED = ("accuracy", "grid", "chances", "cells", "sensitivity")
 
 
 @pytest.fixture
@@ -86,38 +94,104 @@ def test_a_link_names_no_table_and_brings_none():
         each.stop()
 
 
-def test_a_page_that_cannot_show_it_says_so():
+def three_classes():
+    frame = own_tables.customers()
+    frame["label"] = np.where(frame["age"] > 80, "left", frame["label"])
+    return frame, replace(own_tables.SCHEMA, classes=("stays", "leaves-by-sea", "left"))
+
+
+def many_columns():
+    more = [f"asked-{number}" for number in range(60)]
+    frame = own_tables.customers().assign(**dict.fromkeys(more, 0))
+    return frame, replace(own_tables.SCHEMA, features=(*own_tables.SCHEMA.features, *map(Feature, more)))
+
+
+@pytest.mark.parametrize(
+    ("table_of", "room", "says"),
+    [
+        (three_classes, "explore", "My table has 3 classes, and this page is about two: it shows census."),
+        (three_classes, "select", "My table has 3 classes, and this page is about two: it shows census."),
+        (three_classes, "evaluate", "My table has 3 classes, and this page is about two: it shows census."),
+        (many_columns, "publish", "My table has 63 columns, and this page publishes at most 60: it shows census."),
+    ],
+)
+def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
+    frame, schema = table_of()
     shell = Shell()
-    shell.link({})
-    shell.settings.hold(own_tables.made())
-    shell.settings.dataset = shell.settings.own.table.name
-    shell.settings.page = "noise"
-    assert own.is_own(shell.settings.dataset)
-    shell.settings.page = "publish"
+    shell.link({"page": "train"})
+    shell.settings.hold(own.make(frame, "label", schema, "customers.csv"))
+    shell.settings.dataset = name = shell.settings.own.table.name
+    # a page without a data set and one that shows the table leave it chosen
+    for page in ("noise", "train"):
+        shell.settings.page = page
+        assert shell.settings.dataset == name
+    shell.settings.page = room
     assert shell.settings.dataset == "census"
-    assert "My table is not for this page" in str(shell.shown._messages)
+    assert shell.shown._messages["dataset"] == ("info", says)
+    assert own.TITLE not in shell.shown.controls.widgets["dataset"].options
     shell.stop()
 
 
 # ---- what is computed of it ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("room", "source"), [("explore", "cost-curve"), ("train", "train-accuracy-binned")])
-def test_pages_show_it(room, source, table, alone, caplog):
+@pytest.mark.parametrize(
+    ("room", "query", "cards", "source", "column"),
+    [
+        ("explore", "draws=10&n_features=5", ("cost", "map"), "cost-curve", "mean"),
+        ("select", "draws=10&n_features=5", ("count", "f1"), "select-f1-mask", "mean"),
+        ("train", "draws=10&n_features=5", ("accuracy", "size"), "train-accuracy-binned", "mean"),
+        ("publish", "dataset=toy&publish_draws=5&publish_grids=10", PUBLISHED, "publish-accuracy-table", "mean"),
+        ("evaluate", "draws=10", ("roc", "errors"), "evaluate-errors-histogram", "mean"),
+    ],
+)
+def test_pages_show_it(room, query, cards, source, column, table, alone, caplog):
     lent(alone.pool, table)
     with caplog.at_level(logging.DEBUG):
-        alone.enter(room, "&draws=10&n_features=5")
+        alone.enter(room, f"&{query}", only=cards)
         alone.page.settings.hold(table)
         alone.act(dataset=table.name)
         shown = alone.read(source)
-    column = "mean"
     assert len(shown[column]) > 5
-    assert 0.6 < max(shown[column]) < 1
+    assert all(0 <= value <= 1 for value in shown[column])
+    assert len(set(shown[column])) > 1
     assert alone.alerts == []
-    assert "leaves-by-sea" in alone.text
+    assert "leaves-by-sea" in alone.page.controls.dataset_note.object + alone.text
     assert own.TITLE in alone.page.controls.widgets["dataset"].options
     assert not any(secret in caplog.text for secret in (*own_tables.SECRETS, table.name))
     assert table.name not in alone.text
+
+
+def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
+    lent(alone.pool, table)
+    alone.enter("publish", "&dataset=toy&publish_draws=5&publish_grids=10", only=("accuracy", "weights-query"))
+    alone.page.settings.hold(table)
+    alone.act(dataset=table.name)
+    said = unescape(alone.page.readouts["weights-query"].text)
+    assert said.startswith("Not for this choice: My table is not split into a private and a public table.")
+
+
+def test_gaps_are_what_the_schema_says_of_them():
+    """A gap becomes the category or the number that its public facts name, on the page that publishes, too."""
+    frame = own_tables.customers()
+    frame["age"] = frame["age"].astype(float)
+    frame.loc[::3, "age"], frame.loc[::4, "plan"] = np.nan, None
+    features = {f.name: f for f in own_tables.SCHEMA.features}
+    filled = {"age": replace(features["age"], missing=18), "plan": replace(features["plan"], missing="student")}
+    schema = replace(own_tables.SCHEMA, features=tuple(filled.get(name, f) for name, f in features.items()))
+    made = own.make(frame, "label", schema, "customers.csv")
+    own.lend(made)
+    try:
+        found = tables(made.name)
+        both = pd.concat([found.train, found.test])
+        assert (both["plan"] == "student").sum() == 200
+        assert (both["age"] == 18).sum() >= 267
+        assert not both.isna().any(axis=None)
+        drawn = published(made.name, "add-remove", 1.0, 10, 0.37, 0, "cart", 3, 0)
+        assert drawn.shape == (3,)
+        assert drawn.min() > 0.4
+    finally:
+        data.take_back(made.name)
 
 
 def test_results_are_under_its_name_and_go_with_it(table):

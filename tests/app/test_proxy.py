@@ -257,4 +257,5 @@ def test_each_session_stays_with_its_process(proxy):
     assert all(len(found) == 1 for found in where.values())
     assert len(set.union(*where.values())) == 2
     # a line of a request has neither the link's settings nor who asks
-    assert not any(word in " ".join(line) for line in lines for word in ("epsilon", "ada"))
+    assert {len(line) for line in lines} == {6}
+    assert {line[3] for line in lines} == {"/app", "/app/ws"}

@@ -37,6 +37,7 @@ from dpml.publishing import (
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data import dataset
+from dpml_app.own import called
 from dpml_app.publish.settings import MOST_COLUMNS, shares_of
 
 __all__ = [
@@ -98,9 +99,8 @@ def tables(name: str) -> Tables:
     schema = data.frame_schema
     if schema is None or schema.n_features > MOST_COLUMNS:
         columns = data.schema.n_features if schema is None else schema.n_features
-        raise InvalidData(
-            f"{name} has {columns:,} columns. A table is published with at most {MOST_COLUMNS}: a grid tells few apart"
-        )
+        allowed = f"A table is published with at most {MOST_COLUMNS}: a grid tells few apart"
+        raise InvalidData(f"{called(name)} has {columns:,} columns. {allowed}")
     if name in TAXONOMIES:
         levels: dict[str, Any] = taxonomies(name)
         schema = replace(schema, features=tuple(replace(f, levels=levels[f.name]) for f in schema.features))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpml.datasets import Dataset
 from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS
 from dpml_app.widgets import Controls, divider, note
 
@@ -12,8 +13,17 @@ class PublishControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture."""
 
     datasets = PUBLISH_DATASETS
+    own_classes = 100
     draws = "publish_draws"
     left_out = f"which have more than {MOST_COLUMNS} columns"
+
+    @classmethod
+    def own_misfit(cls, data: Dataset) -> str:
+        """Return in words why the page cannot show a session's own table; empty if it can."""
+        columns = data.frame_schema.n_features if data.frame_schema is not None else 0
+        if columns > MOST_COLUMNS:
+            return f"has {columns:,} columns, and this page publishes at most {MOST_COLUMNS}"
+        return super().own_misfit(data)
 
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""

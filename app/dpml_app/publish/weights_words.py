@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.publishing.importance import FEW_RECORDS
+from dpml_app.own import called
 from dpml_app.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS
 from dpml_app.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text import percent, points
@@ -48,9 +49,8 @@ CAPTIONS = {
 def refusal(dataset: str, conditions: Sequence[str]) -> str:
     """Return why there is nothing to weigh or to ask; empty if there is."""
     if dataset not in CONDITIONS:
-        return (
-            f"{dataset} is not split into a private and a public table. {' and '.join(sorted(CONDITIONS))} are, by sex."
-        )
+        split = " and ".join(sorted(CONDITIONS))
+        return f"{called(dataset)} is not split into a private and a public table. {split} are, by sex."
     if not conditions:
         return f"nothing is asked. Choose one or more of: {', '.join(ASKED.values())}."
     return ""
