@@ -68,6 +68,7 @@ def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_
     # wide and high enough, and no scrolling for the picture; it is fitted to the window once it is there
     fits = lambda wide, high, bottom: [wide >= 0.6, high >= 0.5, bottom <= 900]  # noqa: E731
     app.check_becomes(lambda: fits(*page.evaluate(HERO)), [True, True, True])
+    check_what_is_written(app)
 
 
 def test_the_page_without_a_picture_has_one_question_few_words_and_few_stops_too(make_app, server):
@@ -90,7 +91,6 @@ def hold(app):
     assert links == list(TITLES.values())
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
-    check_what_is_written(app)
 
 
 def test_numbers_of_a_plot_can_be_read_and_kept_and_escape_closes_them(app):

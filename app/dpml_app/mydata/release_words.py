@@ -73,14 +73,13 @@ def safe(error: BaseException) -> str:
 
 
 def against(error: BaseException) -> tuple[str, str]:
-    """Return a problem of a plan and what to do next. A plan has looked at no record, so its own words can be shown."""
+    """Return a problem of a plan and what to do next. A plan looks at no record: its words are public facts."""
     text = str(error) if isinstance(error, DpmlError) else safe(error)
     if isinstance(error, MissingExtra):
         return "Noise that is safe to publish is not installed.", INSTALL
-    if isinstance(error, InvalidParameter) and error.name == "schema":
-        return "Selection can choose only among columns of 0 and 1.", "Move Selection to 0."
     if isinstance(error, InvalidSchema):
-        return text, "Leave this mode, and state it."
+        # what is stated may have been peeked
+        return f"{error.name} must be {error.allowed}", "Leave this mode, and state it."
     if isinstance(error, InvalidParameter | BudgetExceeded):
         return text, "Move the sliders."
     return text, "" if isinstance(error, SAFE) else "Leave out a part, or choose another ε."
