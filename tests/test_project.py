@@ -221,8 +221,8 @@ def test_import_contracts_cover_every_module_and_every_drawing_library():
     app = ROOT / "app" / "dpml_app"
     names = {path.stem for path in app.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     folders = {path.parent.name for path in app.glob("*/page.py")}
-    # the frame, all settings and the lessons are made of the pages'; the server serves the frame
-    above = {"__main__", "lessons", "serve", "shell", "state"}
+    # the frame, all settings and the lessons are made of the pages'; the server serves the frame, a notebook its pages
+    above = {"__main__", "lessons", "notebook", "serve", "shell", "state"}
     assert {name.removeprefix("dpml_app.") for name in pages["modules"]} == folders
     assert {name.removeprefix("dpml_app.") for name in rooms["forbidden_modules"]} == folders | above
     shared = {name.removeprefix("dpml_app.") for name in rooms["source_modules"]}

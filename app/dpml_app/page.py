@@ -79,8 +79,8 @@ class BasePage:
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     shown = True
-    # holds a document's events back; a notebook's output has its own way to send them
-    hold_events: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(one_message)
+    # a notebook's output has its own way to send what changes
+    one_message: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(one_message)
 
     def __init__(self, settings: Shared, pool: Pool):
         self.settings, self.pool = settings, pool
@@ -181,7 +181,7 @@ class BasePage:
         Of several messages in quick succession Panel may keep the last one until the next event (1.9.4, where a task of
         `_dispatch_msgs` ends while another waits), so a small event follows once it is quiet.
         """
-        with self.hold_events(self._doc):
+        with self.one_message(self._doc):
             yield
         if self._timer is not None:
             self._timer.cancel()
@@ -189,7 +189,7 @@ class BasePage:
 
     def _beat(self) -> None:
         if self._doc is not None:
-            with set_curdoc(self._doc), self.hold_events(self._doc):
+            with set_curdoc(self._doc), self.one_message(self._doc):
                 self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
 
     @staticmethod

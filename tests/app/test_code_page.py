@@ -1,10 +1,12 @@
 """Code, pictures and report of the app in a browser: by keyboard, as files that other programs read."""
 
 import ast
+import io
 import json
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -44,6 +46,11 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     name, content = saved(page, dialog.get_by_role("button", name="Download notebook").click)
     assert name.endswith(".ipynb")
     assert json.loads(content)["nbformat"] == 4
+    name, content = saved(page, dialog.get_by_role("button", name="noise-bars.csv", exact=True).click)
+    assert name == "dpml-noise-draws-epsilon-1-noise-bars.csv"
+    kept = pd.read_csv(io.BytesIO(content), dtype=str)
+    # every digit
+    assert {column: [float(v) for v in kept[column]] for column in kept} == app.read("noise-bars")
     name, content = saved(page, dialog.get_by_role("button", name="noise-histogram.png", exact=True).click)
     assert name == "dpml-noise-draws-epsilon-1-noise-histogram.png"
     assert content[:8] == b"\x89PNG\r\n\x1a\n"

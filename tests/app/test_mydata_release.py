@@ -161,6 +161,7 @@ def test_no_browser_can_release_what_was_not_ticked(ready):
 def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     one = ready()
     step = one.page.release
+    say(one, who=" Ada <b>Example</b> ")
     release(one)
     assert "Done in" in step.said.object
     assert "<b>0.5</b> of ε = 1 spent" in step.spent.object
@@ -183,6 +184,7 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     whole = json.loads(step.files._files["release-session-ledger.json"])
     assert whole["spent"] == pytest.approx(0.5)
     assert len(whole["charges"]) == len(ledger["charges"]) == len(step.budget.ledger)
+    assert b"Ada &lt;b&gt;Example&lt;/b&gt;" in made.files["release-1-statement.html"][1]
     assert b"rehearsal" not in made.files["release-1-statement.html"][1].lower()
     assert "Right" in step.ledger.object
 

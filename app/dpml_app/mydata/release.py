@@ -60,6 +60,7 @@ TOTAL, USUAL = 1.0, 0.5
 # a slider that is dragged is planned for once it rests
 REST = 0.15
 # of a session, so that its memory has an end
+LONGEST_NAME = 100
 MOST_KEPT, MOST_BYTES = 10, 100_000_000
 
 
@@ -111,6 +112,7 @@ class Release:
         self.shares = BudgetBar(USUAL, self.refresh)
         self.spent, self.plan, self.facts, self.problems = pane(), pane(), pane(), pane()
         self.sure = pmui.Checkbox(label="The facts above are public", **WIDE)
+        self.who = pmui.TextInput(label="Stated by (optional)", max_length=LONGEST_NAME, **WIDE)
         self.button = pmui.Button(label=self.verb, variant="contained", disabled=True, **WIDE)
         self.bar = bar()
         self.said = pane()
@@ -124,7 +126,7 @@ class Release:
         self.button.on_click(lambda _event: self.start())
         self.again = pmui.Button(label=f"{self.verb} more", variant="outlined", **WIDE)
         self.again.on_click(lambda _event: self._show_part(plan=True))
-        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure, self.problems]
+        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure, self.who, self.problems]
         self.before = pn.Column(*parts, self.button, self.bar, **WHOLE)
         self.after = pn.Column(self.which, self.files, self.ledger, self.again, visible=False, **WHOLE)
         head = pane(f"<h2>{self.verb}</h2>")
@@ -276,7 +278,9 @@ class Release:
     async def _run(self, draft: Draft, plan: Any, budget: Budget) -> None:
         said, done = "", False
         try:
-            task = RELEASING.submit(run, plan, draft.frame, draft.label, budget, self.secure, len(self.done) + 1)
+            who = (self.who.value or "").strip()[:LONGEST_NAME]
+            table = draft.frame, draft.label
+            task = RELEASING.submit(run, plan, *table, budget, self.secure, len(self.done) + 1, who)
             made = await asyncio.wrap_future(task)
             said, done = f"<p>Done in {made.seconds:.1f} s. Look at the files before you hand them on.</p>", True
             if not self.ended:

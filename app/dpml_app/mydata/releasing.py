@@ -67,8 +67,11 @@ def planned(schema: Any, epsilon: float, shares: dict[str, float], secure: bool)
     return Planned(plan, plan.preview(secure), plan.problems(secure))
 
 
-def run(plan: Plan, frame: pd.DataFrame, label: str, budget: Budget, secure: bool, number: int) -> Done:
-    """Carry out a plan on a table, charged to the session's budget, and return its files."""
+def run(plan: Plan, frame: pd.DataFrame, label: str, budget: Budget, secure: bool, number: int, who: str = "") -> Done:
+    """Carry out a plan on a table, charged to the session's budget, and return its files.
+
+    `who` says that the facts are public, and is named in the statement alone.
+    """
     begun = time.monotonic()
     table = frame[[*plan.schema.feature_names, label]]
     with warnings.catch_warnings():
@@ -76,14 +79,14 @@ def run(plan: Plan, frame: pd.DataFrame, label: str, budget: Budget, secure: boo
         warnings.simplefilter("ignore", FactWarning)
         released = plan.run(table, label, secure=secure, budget=budget)
     kind = "Release" if secure else "Rehearsal"
-    files = packed(released, f"{kind.lower()}-{number}")
+    files = packed(released, f"{kind.lower()}-{number}", who)
     return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)
 
 
-def packed(released: Released, name: str) -> dict[str, tuple[str, bytes]]:
+def packed(released: Released, name: str, who: str) -> dict[str, tuple[str, bytes]]:
     """Return all files of a release, and first one that holds them all."""
     with tempfile.TemporaryDirectory(prefix="dpml-") as folder:
-        saved = released.save(Path(folder) / name)
+        saved = released.save(Path(folder) / name, stated_by=who or None)
         made = {path.name: path.read_bytes() for path in sorted(saved.iterdir())}
     every = io.BytesIO()
     with zipfile.ZipFile(every, "w", zipfile.ZIP_DEFLATED) as file:

@@ -19,6 +19,7 @@ from dpml_app import own
 from dpml_app.cards import CardPage
 from dpml_app.lent import exchange
 from dpml_app.notebook import bundle
+from dpml_app.page import one_message
 
 __all__ = ["Live"]
 
@@ -36,7 +37,7 @@ STYLE = """
 @contextmanager
 def held(comm: Any, doc: Document | None) -> Iterator[None]:
     """Send what changes as one message, and the styles that come with new parts along with it."""
-    with pn.io.hold(doc), block_comm():
+    with one_message(doc), block_comm():
         yield
     if doc is None:
         return
@@ -115,7 +116,7 @@ class Live(pn.Column):
         while comm is not None and comm._comm is None:
             await asyncio.sleep(LOOK_EVERY)
         if comm is not None:
-            self._page.hold_events = partial(held, comm)
+            self._page.one_message = partial(held, comm)
         with set_curdoc(doc):
             await self._page.start()
 
