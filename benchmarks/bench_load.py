@@ -12,6 +12,8 @@ workers compute all curves of its page again. Printed are:
   has answered. A page waits 0.15 s before it lets workers begin, so that whoever drags a slider starts no work.
 - sweeps: the first part of the answer to those who ask for new draws.
 - alone: the first part of the answer when one session is there.
+- server: how many processors it used. A server without workers near 1, or far less than the machine has to give, says
+  what the times are about.
 - memory: of the server and its workers, in MB (their resident sets, added up): once each page was opened and left
   again by one session, at the most, and after all have left.
 
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import statistics
@@ -30,6 +33,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,13 +144,13 @@ async def measure(base: str, pid: int, sessions: int, minutes: float, pause: flo
     await asyncio.sleep(20)  # the server keeps what a session had for so long
     before, found = of_all(pid), Found()
     watcher = asyncio.create_task(watch(pid, found))
-    ends, used = time.monotonic() + sessions * RAMP + 60 * minutes, work_of_all(pid)
+    ends, used, alone_used = time.monotonic() + sessions * RAMP + 60 * minutes, work_of_all(pid), processor(pid)
     people = []
     for number in range(sessions):
         people.append(asyncio.create_task(person(base, number, ends, pause, found)))
         await asyncio.sleep(RAMP)
     await asyncio.gather(*people)
-    used = work_of_all(pid) - used
+    used, alone_used = work_of_all(pid) - used, processor(pid) - alone_used
     rested = await rest(pid)
     await asyncio.sleep(20)
     watcher.cancel()
@@ -157,11 +161,24 @@ async def measure(base: str, pid: int, sessions: int, minutes: float, pause: flo
     for name in ("opening", "first", "sweeps", "whole"):
         print(f"{name:<8} {told(getattr(found, name))}")
     print(f"alone    {told(alone.first)}")
-    print(f"server   {used / took:.2f} processors, {rested:.0f} s until it rested")
+    print(
+        f"server   {used / took:.2f} processors, {alone_used / took:.2f} without workers; at rest after {rested:.0f} s"
+    )
     most, left = f"{found.most:.0f} at the most", f"{after:.0f} after all left ({after - before:+.0f})"
     print(f"memory   {fresh:.0f} MB fresh, {before:.0f} before, {most}, {left}")
     for fault in sorted(set(found.faults)):
         print(f"fault    {found.faults.count(fault)} × {fault}")
+
+
+def fault_of(line: str) -> str:
+    """Return what went wrong by a line of the log, empty if nothing did."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return line[:200]
+    names = ("event", "level", "logger", "kind", "where", "error", "raised")
+    wrong = said["event"] in ("error", "log") or "error" in said
+    return " ".join(str(said[name]) for name in names if name in said) if wrong else ""
 
 
 def told(seconds: list[float]) -> str:
@@ -196,13 +213,16 @@ def main() -> None:
                 time.sleep(0.5)
             base = f"http://127.0.0.1:{port}"
             asyncio.run(measure(base, server.pid, options.sessions, options.minutes, options.pause))
+            # before it ends: a worker that is ended in the middle of a chunk is no fault
+            lines = log.read_text(encoding="utf-8").splitlines()
         finally:
             server.terminate()
             server.wait(60)
-        lines = log.read_text(encoding="utf-8").splitlines()
-        print(f"log      {len(lines)} lines")
-        for line in lines[:20]:
-            print(f"         {line[:200]}")
+        faults = Counter(fault_of(line) for line in lines)
+        del faults[""]
+        print(f"log      {len(lines)} lines, {faults.total()} of them faults")
+        for fault, times in faults.most_common(20):
+            print(f"         {times} × {fault}")
 
 
 if __name__ == "__main__":
