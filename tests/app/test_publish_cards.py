@@ -146,6 +146,7 @@ def test_figures_of_a_release_hold_it():
     assert list(grid.words.data["text"]) == list(chances.bars.data["name"]) == list(cells.rows.data["name"]) == []
 
 
+@pytest.mark.data
 def test_a_grid_of_one_cell_and_classes_of_any_number_are_shown():
     shown = look_into("toy", "add-remove", 0.5, 1, 0.37, 0)
     assert (shown["chosen"], shown["n_cells"], shown["place"], shown["chance"]) == ("one cell", 1, 0, 1.0)
