@@ -14,10 +14,48 @@ NOISE = f"{TESTS}::test_noise_of_histograms_and_counts_follows_the_sensitivity"
 DROPPED = f"{WHOLE}::test_a_dropped_record_shows_in_nothing_public"
 CLIPPED = f"{WHOLE}::test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release"
 TWIN = f"{TESTS}::test_a_twin_has_the_bins_of_equal_width_and_no_column"
+DENSE, FEW = "test_classifiers_automatic_dense.py", "test_classifiers_automatic_words.py"
+LOOK = f"{DENSE}::test_the_look_has_its_share_and_its_sensitivity"
+LOOKS = f"{FEW}::test_the_looks_and_the_counts_add_up"
 ADDED = f"{WHOLE}::test_the_parts_add_up_to_epsilon"
 COUNTED = f"{WHOLE}::test_a_missing_number_of_records_is_counted_privately"
 
 MUTANTS = [
+    Mutant(
+        f"{ROOM}.classifier._is_dense",
+        "relation left out",
+        "Laplace(epsilon * LOOK_SHARE, FACTOR[relation])",
+        "Laplace(epsilon * LOOK_SHARE, 1)",
+        (LOOK, audit("auto-dense", "replace-one")),
+    ),
+    Mutant(
+        f"{ROOM}.classifier._is_dense",
+        "the look not paid for",
+        "rest_of(epsilon, epsilon * LOOK_SHARE)",
+        "epsilon",
+        (audit("auto-dense", "add-remove"),),
+    ),
+    Mutant(
+        f"{ROOM}.words.release_words",
+        "the choice of a model not paid for",
+        "epsilon = rest_of(epsilon, for_check)",
+        "pass",
+        (LOOKS,),
+    ),
+    Mutant(
+        f"{ROOM}.words.release_words",
+        "relation left out of the choice",
+        "PermuteAndFlip(for_check, factor)",
+        "PermuteAndFlip(for_check, 1)",
+        (LOOKS,),
+    ),
+    Mutant(
+        f"{ROOM}.words.release_words",
+        "the larger class alone left out",
+        "candidates = [shrunken, plain, constant_models(noisy, schema.n_features)]",
+        "candidates = [shrunken, plain]",
+        (LOOKS,),
+    ),
     Mutant(
         f"{ROOM}.tables.release_table",
         "grid with all that the bins leave",
