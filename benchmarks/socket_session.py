@@ -11,6 +11,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +27,7 @@ READY = {
 }
 # what a page says of itself rather than of the data
 ASIDE = ("address", "browser-controls", "waiting", "pins")
-OPENING = 120.0
+OPENING, LEAVING = 120.0, 5.0
 
 
 class Dropped(ConnectionError):
@@ -79,9 +80,10 @@ class SocketSession:
 
     async def open(self, **headers: str) -> None:
         """Open the page and be ready; the headers go with both requests."""
-        page = await AsyncHTTPClient(force_instance=True, defaults={"connect_timeout": OPENING}).fetch(
-            f"{self.base}/app{self.query}", headers=headers, request_timeout=OPENING, validate_cert=self._trusted
-        )
+        client = AsyncHTTPClient(force_instance=True, defaults={"connect_timeout": OPENING})
+        options: dict[str, Any] = {"request_timeout": OPENING, "validate_cert": self._trusted}
+        page = await client.fetch(f"{self.base}/app{self.query}", headers=headers, **options)
+        client.close()
         self.headers = dict(page.headers.get_all())
         for line in page.headers.get_list("Set-Cookie"):
             name, _, value = line.partition(";")[0].partition("=")
@@ -113,8 +115,16 @@ class SocketSession:
         """Leave, as a browser does whose window is closed."""
         if self._reading is not None:
             self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
         if self._socket is not None:
             self._socket.close(1000)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._gone(self._socket), LEAVING)
+
+    @staticmethod
+    async def _gone(socket: WebSocketClientConnection) -> None:
+        while await socket.read_message() is not None:
+            pass
 
     # ---- what a person does -----------------------------------------------------------------------------------------
 

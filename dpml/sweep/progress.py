@@ -70,7 +70,9 @@ class Progress:
 
 def _bar(total: int, before: int) -> Any:
     """Return a bar that says the time left; in a notebook a widget, if widgets are installed."""
-    if "ipykernel" in sys.modules:
+    # a program may import ipykernel without being one
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if hasattr(shell, "kernel"):
         try:
             import ipywidgets  # noqa: F401 - tqdm's bar for notebooks needs it
             from tqdm.notebook import tqdm
