@@ -41,8 +41,14 @@ def one_message(doc: Document | None) -> Iterator[None]:
     Bokeh gathers all models of a document anew after each change that brings or takes one (3.9): that was nine of
     twelve seconds when all cards of a page were made.
     """
-    with pn.io.hold(doc), nullcontext() if doc is None else doc.models.freeze():
-        yield
+    frozen = nullcontext() if doc is None else doc.models.freeze()
+    with pn.io.hold(doc):
+        frozen.__enter__()
+        try:
+            yield
+        finally:
+            # told of no error: Bokeh's own would leave the models frozen for ever
+            frozen.__exit__(None, None, None)
 
 
 class BasePage:

@@ -7,6 +7,7 @@ import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
+from bokeh.models import ColumnDataSource
 from dpml_app import data
 from dpml_app.audit.page import AuditPage
 from dpml_app.card import INSET, NOW, SOON, Card, under
@@ -106,6 +107,17 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
                 made.plot.line([0], [1], name=series)
     assert len(gathered) == 1
     assert {"one", "two", "three"} <= {model.name for model in doc.models}
+
+
+def test_an_error_leaves_no_document_frozen():
+    doc = Document()
+    with set_curdoc(doc):
+        column = pn.Column()
+        doc.add_root(column.get_root(doc))
+        with pytest.raises(ZeroDivisionError), one_message(doc):
+            raise ZeroDivisionError
+        doc.add_root(ColumnDataSource(name="later"))
+    assert "later" in {model.name for model in doc.models}
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
 
     # what ε for 80 %? between the last mean below it and the first above, in the numbers behind the plot
     page.wait_for_function(CURVE, arg=len(EPSILONS))
-    page.get_by_role("button", name="Accuracy: numbers", exact=True).click()
+    page.get_by_role("button", name="Accuracy: numbers and code", exact=True).click()
     table = page.get_by_role("dialog", name="Numbers").get_by_role("table", name="cost-curve", exact=True)
     expect(table.get_by_role("row")).to_have_count(1 + len(EPSILONS))
     rows = [row.get_by_role("cell").all_inner_texts() for row in table.get_by_role("row").all()[1:]]
