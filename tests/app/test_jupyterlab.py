@@ -10,7 +10,8 @@ from urllib.request import urlopen
 
 import pytest
 from app_server import ROOT, alive, children, free_port
-from playwright.sync_api import TimeoutError, expect
+from playwright.sync_api import TimeoutError as TooLate
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -81,7 +82,7 @@ def moved(output, answer):
         slider.press("ArrowRight")
         try:
             told.wait_for(timeout=PATIENCE / TRIES * 1000)
-        except TimeoutError:
+        except TooLate:
             # what is moved before the page is ready may be lost, as elsewhere with Panel 1.9
             slider.press("ArrowLeft")
         else:
