@@ -95,6 +95,19 @@ def test_the_larger_class_alone_is_a_model_of_the_class_counts():
         assert (predicted == np.argmax(counts)).all()
 
 
+@pytest.mark.parametrize("release", [False, True])
+def test_a_tiny_epsilon_is_no_fault(release):
+    if release:
+        pytest.importorskip("opendp")
+    X, y = texts(0.1, 300)
+    # where records have few ones the look decides at every ε
+    schema = Schema.binary(D, n_lower=250, row_bound=60)
+    for epsilon in (1e-90, 1e-30, 1e-9) * 3:
+        seed = None if release else 0
+        model = AutoClassifier(epsilon, schema=schema, release=release, random_state=seed, on_invalid="clip").fit(X, y)
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
 def test_no_records_are_no_fault():
     X, y = records(0.05, n=0)
     model = AutoClassifier(1.0, schema=Schema.binary(100, n_lower=50), on_invalid="clip", random_state=0)

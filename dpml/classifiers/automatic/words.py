@@ -36,6 +36,7 @@ FloatArray = NDArray[np.float64]
 # share of ε for the choice among models of the same counts; no more than for noise of this share of the records. The
 # model of `BernoulliNB` is left only where another is better by more than a scale of the noise
 CHECK_SHARE, FINE, BONUS = 0.1, 1 / 75, 1.0
+MOST_BONUS = 2**40  # more than any number of records; larger numbers have no secure maximum
 # standard deviation of a word's relative rate in a class, for words about which the counts say nothing
 SPREAD = 0.5
 # a count moves freely where its square is this many variances of its noise
@@ -101,7 +102,7 @@ def release_words(
         return plain.spread(np.flatnonzero(mask)[None, :], schema.n_features)
     candidates = [shrunken, plain, constant_models(noisy, schema.n_features)]
     right = [round(float(model.accuracy(X, codes)[0]) * len(codes)) if len(codes) else 0 for model in candidates]
-    right[1] += round(BONUS * factor / for_check)
+    right[1] += round(min(BONUS * factor / for_check, MOST_BONUS))
     if secure:
         return candidates[int(noisy_max(right, for_check, factor))]
     assert rng is not None
