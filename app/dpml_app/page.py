@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
+from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 from panel.models.markup import HTML
@@ -35,20 +36,31 @@ p { margin: 0.25em 0; }
 
 
 @contextmanager
-def one_message(doc: Document | None) -> Iterator[None]:
-    """Send all changes to a document as one message, and gather its models once, at the end.
+def _gathered_once(models: DocumentModelManager) -> Iterator[None]:
+    """Gather a document's models once, at the end, and only if a change has brought or taken one.
 
-    Bokeh gathers all models of a document anew after each change that brings or takes one (3.9): that was nine of
-    twelve seconds when all cards of a page were made.
+    Bokeh gathers all of them anew after each such change (3.9): that was nine of twelve seconds when all cards of a
+    page were made. Its own `freeze` gathers at its end even where none came or went, which was nine tenths of a busy
+    server's work, and leaves the models frozen for ever after an error.
     """
-    frozen = nullcontext() if doc is None else doc.models.freeze()
-    with pn.io.hold(doc):
-        frozen.__enter__()
-        try:
-            yield
-        finally:
-            # told of no error: Bokeh's own would leave the models frozen for ever
-            frozen.__exit__(None, None, None)
+    if "recompute" in vars(models):  # within another one
+        yield
+        return
+    asked: list[bool] = []
+    models.recompute = lambda: asked.append(True)
+    try:
+        yield
+    finally:
+        del models.recompute
+        if asked:
+            models.recompute()
+
+
+@contextmanager
+def one_message(doc: Document | None) -> Iterator[None]:
+    """Send all changes to a document as one message, and gather its models at most once."""
+    with pn.io.hold(doc), nullcontext() if doc is None else _gathered_once(doc.models):
+        yield
 
 
 class BasePage:
