@@ -130,6 +130,26 @@ def test_widgets_say_what_a_person_says(session):
     assert one.said == []
 
 
+def test_whatever_is_changed_goes_as_one_message(session):
+    """A widget changes outside the document's lock, where the server refuses a source's change that is not held."""
+    one = session()
+    one.upload(csv())
+    page, seen = one.page, []
+
+    def watch(source):
+        source.on_change("data", lambda _attr, _old, _new: seen.append((source.name, one.doc.callbacks.hold_value)))
+
+    for source in (page.state, page.release.mode):
+        watch(source)
+    one.do(lambda: setattr(page.wizard.lower, "value", "18"))
+    one.do(page.draft.confirm)
+    one.use()
+    for button in (page.to_release, page.from_release, page.remove):
+        one.do(lambda button=button: button.param.trigger("clicks"))
+    assert {name for name, _held in seen} == {"mydata-state", "mydata-mode"}
+    assert {held for _name, held in seen} == {"combine"}
+
+
 def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
     one = session()
     one.upload(csv())

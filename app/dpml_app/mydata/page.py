@@ -19,7 +19,7 @@ from dpml_app.card import BOX_STYLE, WHOLE, Card
 from dpml_app.limits import UPLOADS, most
 from dpml_app.mydata import advice
 from dpml_app.mydata.draft import Draft
-from dpml_app.mydata.release import Release
+from dpml_app.mydata.release import Release, pane
 from dpml_app.mydata.upload import Upload
 from dpml_app.mydata.wizard import TABLE_STYLE, Wizard
 from dpml_app.mydata.words import status
@@ -72,9 +72,7 @@ class MyDataPage(BasePage):
         self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
         self.remove.on_click(lambda _event: self.drop())
         self.bar = bar()
-        self.advice = pn.pane.HTML(
-            "", visible=False, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[TABLE_STYLE]
-        )
+        self.advice = pane(visible=False)
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
         for page, title in (("explore", "What does privacy cost?"), ("train", "Which model pays least?")):
@@ -268,6 +266,11 @@ class MyDataPage(BasePage):
         self._show()
 
     def _show(self) -> None:
+        """Show what the page has. Widgets call it as they change, outside the lock that a source of data needs."""
+        with self.one_message(self._doc):
+            self._show_all()
+
+    def _show_all(self) -> None:
         held, on = self.settings.own.table is not None, self.release.on
         self.status.object = status(self.draft, held, on)
         self.to_pages.visible = held and not on

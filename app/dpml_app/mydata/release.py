@@ -44,6 +44,8 @@ SHOW_MODE = """
 const strip = document.getElementById("mode")
 for (const name of ["releasing", "rehearsing"]) { document.body.classList.toggle(name, cb_obj.data.mode[0] === name) }
 if (strip !== null) { strip.textContent = cb_obj.data.says[0] }
+// what is shown now begins at the top, wherever the button was
+document.querySelector("main").scrollTop = 0
 """
 STYLE = (
     TABLE_STYLE
@@ -161,7 +163,8 @@ class Release:
 
     def _show_mode(self) -> None:
         mode = "" if not self.on else "releasing" if self.secure else "rehearsing"
-        self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
+        with self.hold():
+            self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
         self.whole.visible = self.on
         if self.on:
             self.refresh()
