@@ -142,7 +142,7 @@ def numbers(draws: NDArray[np.float64], plain: float) -> tuple[Number, ...]:
 
 
 def needed(found: NeededEpsilon, most: float) -> str:
-    """Return which ε an accuracy needs, or that none reaches it, and the most that one does.
+    r"""Return which ε an accuracy needs, or that none reaches it, and the most that one does.
 
     Examples
     --------
