@@ -115,7 +115,7 @@ class Visitor:
         """Wait until something says this."""
         from playwright.sync_api import expect
 
-        said = self.page.get_by_text(text)
+        said = self.page.get_by_text(text).filter(visible=True)
         expect(said).to_be_visible()
         return said
 
@@ -162,6 +162,8 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.read("Nothing is taken from the data.")
     me.click("button", "Use this table")
     me.read("The pages can show it as")
+    me.see("heading", "Advice")
+    me.read(re.compile("^Next: try|^Too few records at each"))
     # the ε for a target
     me.click("button", "What does privacy cost?")
     expect(me.find("combobox", "Data set")).to_have_text("My table")

@@ -57,9 +57,9 @@ def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     one = session()
     one.upload(csv())
-    assert not one.page.advice.visible
+    assert not one.page.advice.whole.visible
     one.use()
-    said = one.page.advice.object
+    said = one.page.advice.text.object
     assert one.said == []
     assert said.count("<th scope='row'>") == 3
     assert "Computing" not in said
@@ -67,8 +67,8 @@ def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     assert "Next: try" in said or "Too few records" in said
     assert not any(secret in said for secret in own_tables.SECRETS)
     one.do(one.page.drop)
-    assert not one.page.advice.visible
-    assert one.page.advice.object == ""
+    assert not one.page.advice.whole.visible
+    assert one.page.advice.text.object == ""
 
 
 def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):

@@ -84,13 +84,13 @@ def test_the_mode_is_entered_by_a_button_and_shown_to_the_browser_of_that_sessio
     assert page.from_release.visible
     assert not page.steps.visible
     assert not page.uploading.visible
-    assert not page.advice.visible
+    assert not page.advice.whole.visible
     assert mode(other) == ""
     one.do(lambda: page.from_release.param.trigger("clicks"))
     assert mode(one) == ""
     assert not page.release.whole.visible
     assert page.steps.visible
-    assert page.advice.visible
+    assert page.advice.whole.visible
 
 
 def test_what_will_be_spent_on_what_is_shown_before_it_is(ready):
