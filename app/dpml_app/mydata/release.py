@@ -30,7 +30,7 @@ from dpml_app.mydata.stopping import Stop, Stopped
 from dpml_app.mydata.wizard import TABLE_STYLE
 from dpml_app.settings import EPSILONS
 from dpml_app.widgets import WIDE
-from dpml_app.work.progress import bar
+from dpml_app.work.progress import AWAY, SHOWN, bar
 from dpml_app.work.threads import Threads
 
 __all__ = ["MODES", "Release"]
@@ -122,7 +122,9 @@ class Release:
         self.who = pmui.TextInput(label="Stated by (optional)", max_length=LONGEST_NAME, **WIDE)
         self.button = pmui.Button(label=self.verb, variant="contained", disabled=True, **WIDE)
         self.bar = bar()
-        self.cancel = pmui.Button(label="Cancel", variant="outlined", visible=False, **WIDE)
+        self.cancel = pmui.Button(
+            label="Cancel", variant="outlined", disabled=True, styles=AWAY, width=120, margin=WIDE["margin"]
+        )
         self.cancel.on_click(lambda _event: self.stop())
         self.said = pane()
         self.which = pmui.Select(label="Files of", options=[], visible=False, **WIDE)
@@ -136,7 +138,9 @@ class Release:
         self.again = pmui.Button(label=f"{self.verb} more", variant="outlined", **WIDE)
         self.again.on_click(lambda _event: self._show_part(plan=True))
         parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure, self.who, self.problems]
-        self.before = pn.Column(*parts, self.button, self.bar, self.cancel, **WHOLE)
+        # its room is its own from the start: the second click of two must not meet it where the first met the other
+        buttons = pn.Row(self.button, self.cancel, **WHOLE)
+        self.before = pn.Column(*parts, buttons, self.bar, **WHOLE)
         self.after = pn.Column(self.which, self.files, self.ledger, self.again, visible=False, **WHOLE)
         head = pane(f"<h2>{self.verb}</h2>")
         self.whole = pn.Column(head, self.spent, self.said, self.before, self.after, visible=False, **WHOLE)
@@ -284,7 +288,7 @@ class Release:
             self.budget = Budget(float(self.total.value), relation=ready.plan.relation)
         self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
         self._stop, self._task = Stop(), None
-        self.cancel.param.update(visible=True, disabled=False, label="Cancel")
+        self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
         self.spawn(self._run(draft, ready.plan, self.budget, self._stop))
         self.changed()
 
@@ -320,7 +324,8 @@ class Release:
 
     def _rest(self, said: str, *, done: bool, spent: bool) -> None:
         """Show what has come of it; where nothing has but a charge, the ledger that has it."""
-        self.bar.object, self.cancel.visible, self.said.object, self.sure.value = "", False, said, False
+        self.bar.object, self.said.object, self.sure.value = "", said, False
+        self.cancel.param.update(styles=AWAY, disabled=True)
         if self.budget is not None and not self.budget.spent:
             self.budget, self.total.disabled = None, False
         titles = [made.title for made in self.done]
