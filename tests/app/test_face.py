@@ -58,7 +58,8 @@ ROWS = """() => {
     const {display, gridTemplateColumns: columns} = getComputedStyle(node)
     if (node.matches(".bk-panel-models-layout-Column") && display === "grid" && node.getClientRects().length > 0) {
       const parts = [...node.shadowRoot.children].filter((part) => part.getClientRects().length > 0)
-      rows.push([columns.split(" ").length, parts.length])
+      // a column of auto-fit that nothing stands in has no width
+      rows.push([columns.split(" ").filter((width) => width !== "0px").length, parts.length])
     }
     for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { walk(child) }
   }
