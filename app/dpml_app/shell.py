@@ -35,9 +35,9 @@ from dpml_app.explore.page import ExplorePage
 from dpml_app.idle import Idle, most_minutes
 from dpml_app.lent import exchange
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
+from dpml_app.memory import give_back_soon
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
-from dpml_app.memory import give_back_soon
 from dpml_app.page import PLACES, BasePage, one_message
 from dpml_app.publish.page import PublishPage
 from dpml_app.report import report_of
