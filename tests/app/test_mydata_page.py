@@ -16,6 +16,14 @@ from dpml.exceptions import TableTooLarge, TableUnreadable
 from dpml.tables import Limits
 
 
+def test_the_advice_is_in_view_as_a_whole(session):
+    one = session()
+    heights = [
+        found for sheet in one.page.advice.stylesheets for found in re.findall("max-height: ([^;]+);", str(sheet))
+    ]
+    assert heights[-1:] in ([], ["none"])
+
+
 def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     one, other = session(), session()
     with caplog.at_level(logging.DEBUG):

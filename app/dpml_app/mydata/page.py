@@ -38,6 +38,8 @@ READING = Threads("reading", 1)
 # on a page of another colour its own is read
 PAPER = {"backgroundColor": "background.paper"}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+# all of it is in view: on a phone its last row and what to try next would else be scrolled to, where nothing says so
+ADVICE_STYLE = "div { max-height: none; }"
 
 
 class MyDataPage(BasePage):
@@ -73,7 +75,7 @@ class MyDataPage(BasePage):
         self.remove.on_click(lambda _event: self.drop())
         self.bar = bar()
         self.advice = pn.pane.HTML(
-            "", visible=False, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[TABLE_STYLE]
+            "", visible=False, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[TABLE_STYLE, ADVICE_STYLE]
         )
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
