@@ -13,12 +13,15 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from dpml_app.drawing.figure import LAYOUT, empty_source, follow_ground, write
+from dpml_app.drawing.looks import EXACT, OVERLAY
 
 __all__ = ["DASHES", "MARKERS", "Curve", "Dot", "Ghosts"]
 
 # one of each for each pin, told apart without colour: that is the method's
 DASHES: tuple[list[int], ...] = ([8, 5], [2, 4], [2, 4, 8, 4])
 MARKERS = ("circle", "square", "triangle")
+# how large each is around a number, and how much lower than its own middle that stands
+ROOMS = ((22, 0), (20, 0), (32, 4))
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Ghosts:
         name = plot.name
         self.lines = empty_source(f"{name}-pinned-lines", "pin", "xs", "ys", "color", "dash")
         self.dots = empty_source(f"{name}-pinned", "pin", "x", "mean", "low", "high", "color", "shown", "marker")
-        self.badges = empty_source(f"{name}-pinned-numbers", "pin", "x", "y", "color", "marker", "down")
+        self.badges = empty_source(f"{name}-pinned-numbers", "pin", "x", "y", "color", "marker", "size", "down")
         self.badges.tags = [LAYOUT]
 
     def _make(self) -> None:
@@ -71,9 +74,9 @@ class Ghosts:
             y_offset=-4,
             **look,
         )
-        on: dict[str, Any] = {"source": self.badges, "level": "annotation"}
+        on: dict[str, Any] = {"source": self.badges, "level": OVERLAY}
         ground = p.scatter(
-            "x", "y", marker="marker", size=24, line_color="color", line_width=2, fill_color="white", **on
+            "x", "y", marker="marker", size="size", line_color="color", line_width=2, fill_color="white", **on
         )
         follow_ground(p, ground.glyph, "fill_color", "#ffffff", "#121212")
         look = {"text_font_size": "13px", "text_font_style": "bold", "text_align": "center", "text_baseline": "middle"}
@@ -100,17 +103,19 @@ class Ghosts:
             "marker": [MARKERS[int(pin) - 1] for pin, _dot in dots],
             **{name: [getattr(dot, name) for _pin, dot in dots] for name in ("x", "mean", "low", "high", "color")},
         }
-        # a curve without a dot bears its number, each pin's in a place of its own
-        named = [pin for pin, _dot in dots]
-        badges = [(pin, c, self._along(c, int(pin) / (len(DASHES) + 1))) for pin, c, _d in lines if pin not in named]
+        # a curve without a dot bears its number, each pin's in a place of its own; what is exact is no pin's
+        named = {pin for pin, _dot in dots}
+        free = lambda pin, curve: pin not in named and curve.color != EXACT  # noqa: E731
+        badges = [(pin, c, self._along(c, int(pin) / (2 * len(DASHES)))) for pin, c, _d in lines if free(pin, c)]
         self.badges.data = {
             "pin": [pin for pin, _c, _at in badges],
             "x": [at[0] for _p, _c, at in badges],
             "y": [at[1] for _p, _c, at in badges],
             "color": [c.color for _p, c, _at in badges],
             "marker": [MARKERS[int(pin) - 1] for pin, _c, _at in badges],
-            # the middle of a triangle is lower than that of its frame
-            "down": [3 if MARKERS[int(pin) - 1] == "triangle" else 0 for pin, _c, _at in badges],
+            # in a triangle there is less room, and its middle is lower
+            "size": [ROOMS[int(pin) - 1][0] for pin, _c, _at in badges],
+            "down": [ROOMS[int(pin) - 1][1] for pin, _c, _at in badges],
         }
         if not self._made:
             self._make()
