@@ -16,6 +16,13 @@ from dpml.exceptions import TableTooLarge, TableUnreadable
 from dpml.tables import Limits
 
 
+def test_the_advice_is_in_view_as_a_whole(session):
+    one = session()
+    [sheet] = one.page.advice.text.stylesheets
+    # the last rule of those that say the same holds
+    assert re.findall(r"(?m)^div \{ max-height: ([^;]+);", sheet)[-1] == "none"
+
+
 def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     one, other = session(), session()
     with caplog.at_level(logging.DEBUG):
