@@ -1,7 +1,9 @@
 """MixedNB: limits, what a model holds, the door, what it costs."""
 
+import gc
 import itertools
 import pickle
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -133,6 +135,24 @@ def test_a_study_without_noise_is_the_non_private_one():
         # the census rule keeps fewer ones than there are only where a feature is binary
         np.testing.assert_allclose(result["accuracy"], exact, atol=0.03)
         assert (result["auc"] > 0.5).all()
+
+
+def test_studies_of_one_data_set_check_its_table_once_and_let_it_go_with_the_data_set():
+    data = load("census", n=300, seed=1)
+    one, other = MomentsNBStudy(data, "global"), MomentsNBStudy(data, "vaidya", relation="replace-one")
+    assert one.statistics is other.statistics
+    few = BinnedNBStudy(data, columns=data.frame_schema.feature_names[:2])
+    assert few._table is not one._table
+    # methods with other columns of the same table have matrices of their own
+    binned = BinnedNBStudy(data)
+    binned(1.0, draws=1, rng=np.random.default_rng(0), n_bins=4)
+    for design in (one.design, Design(data.frame_schema, 4), Design(data.frame_schema, 4, binary_cells=True)):
+        assert (binned._table.test_matrix(design) != design.matrix(one._table.test)).nnz == 0
+    table, of = weakref.ref(one._table), weakref.ref(data)
+    del data, one, other, few, binned
+    gc.collect()
+    assert of() is None
+    assert table() is None
 
 
 # ---- what the model holds -------------------------------------------------------------------------------------------

@@ -54,11 +54,14 @@ __all__ = [
 
 let_call(__name__)  # dpml_app.card("accuracy")
 
+# the button by which Panel scrolls a column stands among its parts, and would take a part's place
 GRID_STYLE = """
 :host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
+.scroll-button { display: none !important; }
 """
 ROW_STYLE = """
 :host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(COLUMNpx, 100%), 1fr)); }
+.scroll-button { display: none !important; }
 """
 CARD_STYLE = """
 :host {

@@ -15,6 +15,8 @@ from dpml_app.limits import IDLE_MINUTES, most
 __all__ = ["Idle", "most_minutes"]
 
 LOOKS = 20
+# asyncio keeps a sleep that was cancelled until its time, and with it what is left of the session
+LONGEST_SLEEP = 5.0
 # so long may what is told be on its way
 TELLING = 1.0
 
@@ -48,7 +50,7 @@ class Idle:
     async def watch(self) -> None:
         """Close the session's connections once it was idle for too long; the server then discards it."""
         while time.monotonic() - self.last < self.seconds:
-            await asyncio.sleep(max(self.seconds / LOOKS, 0.01))
+            await asyncio.sleep(min(max(self.seconds / LOOKS, 0.01), LONGEST_SLEEP))
         self.tell()
         await asyncio.sleep(TELLING)
         session = getattr(getattr(self.doc, "session_context", None), "session", None)

@@ -23,7 +23,8 @@ const data_address = (blob) => new Promise((resolve, reject) => {
 })
 // paper is light: a dark page is light for as long as its pictures are taken
 async function in_light(act) {
-  const dark = () => document.documentElement.classList.contains("dark")
+  // the theme paints the page: no class says which it is
+  const dark = () => parseInt(getComputedStyle(document.body).backgroundColor.match(/\d+/)?.[0] ?? "255") < 128
   const was = dark(), toggle = () => {
     const found = []
     const walk = (node) => {

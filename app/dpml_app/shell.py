@@ -35,6 +35,7 @@ from dpml_app.explore.page import ExplorePage
 from dpml_app.idle import Idle, most_minutes
 from dpml_app.lent import exchange
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
+from dpml_app.memory import give_back_soon
 from dpml_app.mydata.page import MyDataPage
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import PLACES, BasePage, one_message
@@ -305,6 +306,7 @@ class Shell:
         if self.live:
             log.event("closed", session=self._called, seconds=round(time.monotonic() - self._began, 1))
             self.live = False
+            give_back_soon()
         if self._watching is not None:
             self._watching.cancel()
         for page in self.pages.values():

@@ -7,7 +7,9 @@ are not made binary.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +31,45 @@ from dpml.classifiers.naive_bayes.moments import (
 from dpml.counts import Contingency, NoisyCounts, release_row_bounded
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema
 
 __all__ = ["BinnedNBStudy", "MomentsNBStudy", "non_private_mixed_nb"]
 
 METHODS = ("global", "smooth", "bun-steinke", "vaidya", "published")
+
+
+class _Checked:
+    """A data set's raw table, checked once for all of its studies, with the exact statistics that they share."""
+
+    def __init__(self, dataset: Dataset, schema: Schema):
+        self.schema, self.y_train = schema, dataset.y_train
+        frame = dataset.frame[schema.feature_names]
+        self.train, self.test = (schema.check_features(frame.loc[split])[0] for split in ("train", "test"))
+        self._matrices: dict[tuple[int | None, bool], sparse.csr_array] = {}
+
+    @cached_property
+    def moments(self) -> tuple[Design, ClassStatistics]:
+        """The columns of methods that keep numbers as numbers, and the statistics of each class."""
+        design = Design(self.schema, binary_cells=True)
+        return design, class_statistics(design, self.train, self.y_train)
+
+    def test_matrix(self, design: Design) -> sparse.csr_array:
+        """Return all columns of the test records."""
+        key = design.n_bins, design.binary_cells
+        if key not in self._matrices:
+            self._matrices[key] = design.matrix(self.test)
+        return self._matrices[key]
+
+
+# as long as the data set lives
+_CHECKED: WeakKeyDictionary[Dataset, dict[tuple[str, ...], _Checked]] = WeakKeyDictionary()
+
+
+def _checked(dataset: Dataset, schema: Schema) -> _Checked:
+    tables, names = _CHECKED.setdefault(dataset, {}), tuple(schema.feature_names)
+    if names not in tables:
+        tables[names] = _Checked(dataset, schema)
+    return tables[names]
 
 
 class _MixedStudy:
@@ -55,18 +92,10 @@ class _MixedStudy:
         schema = dataset.frame_schema
         self.schema = schema if columns is None else schema.subset(columns)
         self.y_train, self.y_test = dataset.y_train, dataset.y_test
-        frame = dataset.frame[self.schema.feature_names]
-        self._train = self.schema.check_features(frame.loc["train"])[0]
-        self._test = self.schema.check_features(frame.loc["test"])[0]
-        self._matrices: dict[int | None, sparse.csr_array] = {}
-
-    def _test_matrix(self, design: Design) -> sparse.csr_array:
-        if design.n_bins not in self._matrices:
-            self._matrices[design.n_bins] = design.matrix(self._test)
-        return self._matrices[design.n_bins]
+        self._table = _checked(dataset, self.schema)
 
     def _measure(self, models: MixedModels, design: Design, auc: bool) -> dict[str, NDArray[np.float64]]:
-        linear, X = models.linear(), self._test_matrix(design)
+        linear, X = models.linear(), self._table.test_matrix(design)
         result = {"accuracy": linear.accuracy(X, self.y_test)}
         if auc:
             result["auc"] = linear.auc(X, self.y_test)
@@ -92,7 +121,7 @@ class BinnedNBStudy(_MixedStudy):
     def all_cells(self, n_bins: int) -> tuple[Design, Contingency]:
         """Return a design that consists of cells only, and the exact counts of all cells, for private prediction."""
         design = Design(self.schema, n_bins, binary_cells=True)
-        return design, cell_counts(design, self._train, self.y_train, (self.schema.n_features, 0))
+        return design, cell_counts(design, self._table.train, self.y_train, (self.schema.n_features, 0))
 
     def __call__(
         self,
@@ -113,7 +142,7 @@ class BinnedNBStudy(_MixedStudy):
         n_bins = default_n_bins(self.schema, epsilon, self.relation) if n_bins is None else n_bins
         design = Design(self.schema, n_bins)
         if (n_bins, bounds) not in self._tables:
-            self._tables[n_bins, bounds] = cell_counts(design, self._train, self.y_train, bounds)
+            self._tables[n_bins, bounds] = cell_counts(design, self._table.train, self.y_train, bounds)
         options: dict[str, Any] = {"relation": self.relation, "class_share": class_share}
         exact = self._tables[n_bins, bounds]
         noisy = release_row_bounded(exact, epsilon, sum(bounds), draws=draws, rng=rng, **options)
@@ -138,8 +167,7 @@ class MomentsNBStudy(_MixedStudy):
     def __init__(self, dataset, method="smooth", *, columns=None, relation="add-remove"):
         super().__init__(dataset, columns=columns, relation=relation)
         self.method = check_choice(method, "method", METHODS)
-        self.design = Design(self.schema, binary_cells=True)
-        self.statistics: ClassStatistics = class_statistics(self.design, self._train, self.y_train)
+        self.design, self.statistics = self._table.moments
 
     def __call__(
         self,
@@ -194,6 +222,6 @@ def non_private_mixed_nb(
     else:
         design = Design(study.schema, n_bins)
         bounds = entry_bounds(study.schema, 1.0, study.schema.n_features)
-        exact = cell_counts(design, study._train, study.y_train, bounds)
+        exact = cell_counts(design, study._table.train, study.y_train, bounds)
         models = models_from_cells(NoisyCounts(exact.on[None], n=exact.n[None]), design, 1e9, bounds)
     return {"accuracy": float(study._measure(models, design, False)["accuracy"][0])}

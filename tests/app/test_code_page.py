@@ -1,13 +1,16 @@
 """Code, pictures and report of the app in a browser: by keyboard, as files that other programs read."""
 
 import ast
+import base64
 import io
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -62,12 +65,19 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     assert any(part.tag.endswith("text") and part.text == "noise" for part in drawing.iter())
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
+    # a report is on paper: its pictures are light, also those of a dark page, which is dark again afterwards
+    app.turn_dark("noise-histogram")
     page.get_by_label("Menu", exact=True).press("Enter")
     name, content = saved(page, lambda: page.get_by_role("button", name="Report", exact=True).press("Enter"))
     assert name == "dpml-noise-report-epsilon-1.html"
     text = content.decode()
     assert "How much noise hides a person?" in text
-    assert 'src="data:image/png;base64,' in text
+    drawn = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', text).group(1))
+    picture = Image.open(io.BytesIO(drawn)).convert("RGBA")
+    assert Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).getpixel((2, 2))[:3] == (255,) * 3
+    page.wait_for_function(
+        "Bokeh.documents[0].get_model_by_name('noise-histogram').background_fill_color === '#121212'"
+    )
     assert "<script" not in text
     assert "default-src 'none'" in text
     assert not any(f'src="{host}' in text for host in HOSTS)

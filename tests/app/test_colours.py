@@ -4,7 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from dpml_app.drawing.looks import BLUE, COST, EXACT, LOOKS, PALETTE, REFERENCE, VERMILION
+from bokeh.models import CategoricalColorMapper, CustomJS, Line, MultiLine, Text
+from dpml_app.drawing.figure import new_figure, write
+from dpml_app.drawing.ghosts import Curve, Dot, Ghosts
+from dpml_app.drawing.looks import BLUE, COST, EXACT, INKS, LOOKS, PALETTE, REFERENCE, VERMILION
+from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.text import PEOPLE_STYLE
 from shown_together import ON_ONE_PLOT
 
@@ -26,6 +30,9 @@ SEEN = {
 XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 # in CIE 1976 L*a*b*; about 2 is the least that is seen side by side
 LEAST = 15.0
+# the grounds of the app's two themes, and the least that words and lines need on them (WCAG 2.2, 1.4.3 and 1.4.11)
+GROUNDS = {"light": "#ffffff", "dark": "#121212"}
+WORDS, LINES = 4.5, 3.0
 
 
 def linear(colour):
@@ -44,6 +51,76 @@ def lab(rgb):
 def distance(a, b, eyes):
     """Return how far apart two colours are for these eyes."""
     return float(np.linalg.norm(lab(SEEN[eyes] @ linear(a)) - lab(SEEN[eyes] @ linear(b))))
+
+
+def luminance(colour, alpha=1.0, ground="#ffffff"):
+    """Return WCAG's relative luminance of a colour, laid over a ground as browsers do: in sRGB."""
+    over, under = (np.array([int(c[i : i + 2], 16) for i in (1, 3, 5)]) for c in (colour, ground))
+    mixed = "#" + "".join(f"{round(v):02x}" for v in alpha * over + (1 - alpha) * under)
+    return float(np.array([0.2126, 0.7152, 0.0722]) @ linear(mixed))
+
+
+def contrast(colour, ground, alpha=1.0):
+    """Return the ratio of contrast of a colour on a ground."""
+    low, high = sorted((luminance(colour, alpha, ground), luminance(ground)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def inks_of(plot, name):
+    """Return what the browser turns a figure's words into, on either ground."""
+    found = plot.js_property_callbacks[f"change:{name}"]
+    return [callback.args for callback in found if isinstance(callback, CustomJS)]
+
+
+def test_the_contrast_is_what_it_is_known_for():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+    assert contrast("#000000", "#ffffff", alpha=0.5) == pytest.approx(contrast("#808080", "#ffffff"), abs=0.05)
+
+
+@pytest.mark.parametrize("theme", GROUNDS)
+def test_words_in_the_colour_of_a_line_are_read_on_either_ground(theme):
+    inks = {colour: INKS[colour][theme == "dark"] for colour in (*PALETTE, REFERENCE, EXACT, COST)}
+    low = {colour: ink for colour, ink in inks.items() if contrast(ink, GROUNDS[theme]) < WORDS}
+    assert low == {}
+    # and they are still of that colour, for who sees it: nearer to their own than to any other's
+    hue = lambda colour: lab(linear(colour))[1:]  # noqa: E731
+    for colour, ink in inks.items():
+        assert min(inks, key=lambda other: np.linalg.norm(hue(ink) - hue(other))) == colour
+
+
+def test_every_word_on_the_cost_of_epsilon_follows_the_ground():
+    plot = CostFigure().plot
+    words = [r.glyph for r in plot.renderers if isinstance(r.glyph, Text)]
+    told = inks_of(plot, "background_fill_color")
+    assert len(words) == len(told) == 2
+    for glyph, arguments in zip(words, told, strict=True):
+        mapped = getattr(glyph.text_color, "transform", None)
+        assert arguments["told"] is (mapped or glyph)
+        assert isinstance(mapped, CategoricalColorMapper) or arguments["light"] == INKS[COST][0]
+        assert getattr(arguments["told"], arguments["name"]) == arguments["light"]
+        inks = zip(np.atleast_1d(arguments["light"]), np.atleast_1d(arguments["dark"]), strict=True)
+        assert all(contrast(a, GROUNDS["light"]) >= WORDS <= contrast(b, GROUNDS["dark"]) for a, b in inks)
+
+
+def test_a_column_of_colours_is_written_in_their_inks():
+    plot = new_figure("some")
+    written = write(plot, [1], [1], ["a"], color="color")
+    assert written.glyph.text_color.field == "color"
+    assert written.glyph.text_color.transform.factors == list(INKS)
+
+
+def test_lines_are_seen_in_the_dark():
+    colours = {style.color for style in LOOKS.values()} | {REFERENCE, EXACT, COST}
+    assert {c for c in colours if contrast(c, GROUNDS["dark"]) < LINES} == set()
+    ghosts = Ghosts(new_figure("some"))
+    ghosts.show([([Curve([1, 2], [1, 2], BLUE)], [Dot(1, 1, 1, 1, BLUE)])])
+    for plot in (CostFigure().plot, ghosts.plot):
+        lines = [r.glyph for r in plot.renderers if isinstance(r.glyph, Line | MultiLine)]
+        assert lines
+        for line in lines:
+            colour = line.line_color if isinstance(line.line_color, str) and line.line_color[0] == "#" else BLUE
+            assert contrast(colour, GROUNDS["dark"], line.line_alpha) >= LINES
 
 
 def test_the_simulation_is_what_it_is_known_for():

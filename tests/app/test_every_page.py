@@ -175,6 +175,25 @@ LENGTH = "([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.data[c
 VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
 
 
+# the words of the cost, and none of the curve's points in their box
+FREE = """() => {
+  const found = (name) => Bokeh.documents[0].get_model_by_name(name)
+  const [plot, gap, curve] = ["cost", "cost-gap", "cost-curve"].map(found)
+  const {inner_width: wide, inner_height: tall, x_range: x, y_range: y} = plot
+  const across = (e) => wide * Math.log(e / x.start) / Math.log(x.end / x.start)
+  const down = (v) => tall * (y.end - v) / (y.end - y.start)
+  const {epsilon, plain, text, align, off, base, down: shift} = gap.data
+  if (text.length !== 1 || [...curve.data.epsilon].at(-1) !== x.end) { return false }
+  const long = 7 * text[0].length, left = across(epsilon[0]) + off[0] - (align[0] === "right" ? long : 0)
+  const up = down(plain[0]) + shift[0] - (base[0] === "bottom" ? 16 : 0)
+  return left >= 0 && left + long <= wide && up >= 0 && up + 16 <= tall && [...curve.data.epsilon].every((e, i) =>
+    across(e) < left || across(e) > left + long || ["mean", "low", "high", "plain"].every((name) => {
+      const at = down(curve.data[name][i])
+      return at < up || at > up + 16
+    }))
+}"""
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     quick, kept, slider = PAGES[name]
@@ -194,6 +213,8 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     figures = page.evaluate(FIGURES)
     assert len(figures) > 2
     expect(app.slider(slider)).to_be_visible()
+    if name == "explore":
+        page.wait_for_function(FREE)
 
     # the bad link: what is wrong is said, what is right is kept
     app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: no control has this name")
@@ -210,7 +231,7 @@ def test_phone_dark_names_and_a_bad_link(make_app, server, name):
     wait(page, lambda: page.get_by_role("heading", level=2).count() >= 4)
 
     # the dark keeps the data
-    before = page.evaluate(DATA)
+    before = app.steady(DATA, None)
     app.turn_dark(figures[0][0])
     app.check_becomes(lambda: page.evaluate(DATA), before)
 

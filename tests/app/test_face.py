@@ -51,6 +51,23 @@ HERO = """() => {
   return [width / innerWidth, height / innerHeight, bottom]
 }"""
 
+# of each row or grid, how many parts it has room for beside one another, and how many are there
+ROWS = """() => {
+  const rows = []
+  const walk = (node) => {
+    const {display, gridTemplateColumns: columns} = getComputedStyle(node)
+    if (node.matches(".bk-panel-models-layout-Column") && display === "grid" && node.getClientRects().length > 0) {
+      const parts = [...node.shadowRoot.children].filter((part) => part.getClientRects().length > 0)
+      // a column of auto-fit that nothing stands in has no width
+      rows.push([columns.split(" ").filter((width) => width !== "0px").length, parts.length])
+    }
+    for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { walk(child) }
+  }
+  walk(document.querySelector("section.shown .rest"))
+  return rows.length > 0 && rows.every(([columns, parts]) => columns <= parts)
+    && rows.some(([columns, parts]) => columns === 4 && parts === 4)
+}"""
+
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_app, server, name):
@@ -69,6 +86,9 @@ def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_
     fits = lambda wide, high, bottom: [wide >= 0.6, high >= 0.5, bottom <= 900]  # noqa: E731
     app.check_becomes(lambda: fits(*page.evaluate(HERO)), [True, True, True])
     check_what_is_written(app)
+    if name == "explore":
+        # the four levers share the whole of their row
+        page.wait_for_function(ROWS)
 
 
 def test_the_page_without_a_picture_has_one_question_few_words_and_few_stops_too(make_app, server):

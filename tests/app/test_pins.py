@@ -9,7 +9,8 @@ import pytest
 from dpml_app.audit.page import AuditPage
 from dpml_app.card import Answer, Card, Number
 from dpml_app.drawing.figure import new_figure
-from dpml_app.drawing.ghosts import Curve, Dot, Ghosts
+from dpml_app.drawing.ghosts import MARKERS, Curve, Dot, Ghosts
+from dpml_app.drawing.looks import EXACT
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.noise.page import NoisePage
@@ -114,6 +115,37 @@ def test_ghosts_differ_in_dash_and_are_numbered_once():
     assert ghosts.lines.data["xs"] == [[1.0, 2.0], [1.0]]
     assert ghosts.lines.data["dash"][0] != ghosts.lines.data["dash"][1]
     assert ghosts.dots.data["shown"] == ["", "1", "", "2"]
+    # by the shape of their dots as well
+    assert len(set(ghosts.dots.data["marker"])) == 2
+    assert ghosts.badges.data["pin"] == []
+
+
+def test_pinned_curves_without_a_dot_bear_their_numbers_each_at_a_place_of_its_own():
+    ghosts = Ghosts(new_figure("some"))
+    x = np.linspace(0, 1, 101)
+    ghosts.show(
+        [([Curve(x, x, "#0072B2"), Curve(x, np.where(x > 0.5, np.nan, x), "#009E73"), Curve(x, x, EXACT)], [])] * 3
+    )
+    told = ghosts.badges.data
+    assert told["pin"] == ["1", "1", "2", "2", "3", "3"]
+    assert told["x"] == pytest.approx([1 / 6, 1 / 12, 1 / 3, 1 / 6, 1 / 2, 1 / 4])
+    assert told["y"] == pytest.approx(told["x"])
+    assert told["color"] == ["#0072B2", "#009E73"] * 3
+    # the true curve has none, and they differ in their shapes, which hold the number on the ground of the page
+    assert len(set(told["marker"])) == 3
+    assert {marker: pin for pin, marker in zip(told["pin"], told["marker"], strict=True)} == {
+        marker: str(k) for k, marker in enumerate(MARKERS, 1)
+    }
+    # a curve of nothing has no place, and takes none from the others
+    ghosts.show([([Curve([], [], "#0072B2")], []), ([Curve(x, x, "#0072B2")], [])])
+    assert np.isnan(ghosts.badges.data["x"][0])
+    assert ghosts.badges.data["x"][1] == pytest.approx(1 / 3)
+
+
+def test_on_a_logarithmic_axis_a_number_stands_at_its_share_of_what_is_seen():
+    ghosts = Ghosts(new_figure("some", x_axis_type="log"))
+    ghosts.show([([Curve([0.01, 0.1, 1.0, 10.0], [1, 1, 1, 1], "#0072B2")], [])] * 2)
+    assert ghosts.badges.data["x"][1] == pytest.approx(0.1)
 
 
 def test_settings_are_said_as_their_controls_say_them():

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from bokeh.models import Text
 from dpml_app.publish import compute, words
 from dpml_app.publish.curves import RIVAL_EPSILONS
+from dpml_app.publish.figures import AccuracyFigure
 from dpml_app.publish.one_release import look_into
 from dpml_app.publish.settings import GRIDS, SHARE_LADDER
 from dpml_app.settings import SWEEP_EPSILONS
@@ -81,3 +83,15 @@ def test_plots_hold_what_the_library_computes(alone):
     assert records["mean"][1] == pytest.approx(drawn.mean())
     rival = compute.rival("diffgen", *key, RIVAL_EPSILONS[1], 100, "svm", 5, 2)["accuracy"]
     assert alone.read("publish-rivals-diffgen")["mean"][1] == pytest.approx(rival.mean())
+
+
+def test_the_words_of_the_gap_stand_above_every_curve_in_a_room_of_their_own():
+    shown = AccuracyFigure()
+    shown.levels["true"].location = 0.9
+    shown.bands["table"].curve.data = {"epsilon": [0.1, 1], "mean": [0.5, 0.8], "low": [0.4, 0.7], "high": [0.6, 0.85]}
+    shown.fit()
+    (words,) = [r.glyph for r in shown.plot.renderers if isinstance(r.glyph, Text)]
+    assert (words.y, words.text_baseline) == ("true", "bottom")
+    # a picture of a phone is 340 high: words of 19 and their distance need a fourteenth of it
+    shares = shown.plot.y_range
+    assert (shares.end - 0.9) / (shares.end - shares.start) > 1 / 14

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import re
 import shlex
@@ -124,6 +125,19 @@ def test_a_session_that_nobody_uses_is_told_and_then_closed(monkeypatch):
     asyncio.run(asyncio.wait_for(watched.idle.watch(), 60))
     assert watched.told == [0]
     assert watched.closed == ["idle"]
+
+
+def test_no_sleep_is_so_long_that_it_keeps_an_ended_session(monkeypatch):
+    """A sleep that is cancelled stays with asyncio until its time, and what it was called in stays with it."""
+    slept, watched = [], Watched(monkeypatch, 3600)
+
+    async def sleep(seconds):
+        slept.append(seconds)
+        watched.idle.last = -math.inf
+
+    monkeypatch.setattr(idle.asyncio, "sleep", sleep)
+    asyncio.run(watched.idle.watch())
+    assert max(slept) <= 5
 
 
 def test_only_what_comes_from_the_browser_is_use(monkeypatch):

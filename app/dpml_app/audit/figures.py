@@ -18,7 +18,7 @@ from bokeh.models import (
 
 from dpml.auditing import claimed_region
 from dpml_app.audit.compute import LADDER, ceiling
-from dpml_app.drawing.figure import FONT, PLAIN_DIGITS, empty, empty_source, new_figure, percent_axis, set_ticks
+from dpml_app.drawing.figure import FONT, PLAIN_DIGITS, empty, empty_source, ink, new_figure, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
 
@@ -104,7 +104,6 @@ class BoundFigure:
             x=LADDER[0] * 0.9,
             y=1,
             text="",
-            text_color=EXACT,
             text_font=FONT,
             text_font_size="16px",
             text_font_style="bold",
@@ -114,6 +113,7 @@ class BoundFigure:
         p.add_layout(self.claimed)
         p.add_layout(self.exact)
         p.add_layout(self.beyond)
+        ink(p, self.beyond, EXACT)
         legend = PlotLegend(p)
         legend.add("At least, by draws", [stroke(ATTACKER, width=3), mark("circle", ATTACKER)])
         legend.add("Claim", [stroke(CLAIM, width=3)])

@@ -10,6 +10,7 @@ import numpy as np
 from bokeh.core.properties import value
 from bokeh.models import (
     BoxZoomTool,
+    CategoricalColorMapper,
     ColumnDataSource,
     CustomJS,
     CustomJSTickFormatter,
@@ -22,12 +23,17 @@ from bokeh.models import (
     WheelZoomTool,
 )
 from bokeh.plotting import figure
+from bokeh.transform import transform
+
+from dpml_app.drawing.looks import INKS
 
 HEIGHT = 520
 # the last number of an axis reaches beyond it, and must not touch the card's edge
 RIGHT = 18
 # of what is written on a canvas: the axes have it from the theme, other texts have not
 FONT = "Roboto, Helvetica, Arial, sans-serif"
+# the theme paints the ground of a figure, also of one that is shown later, and its words follow
+INK_SCRIPT = "told.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) ? dark : light}, {sync: false})"
 # says thousands as they are written
 PLAIN_DIGITS = "tick.toLocaleString('en')"
 # of a source that says where words stand: it has no numbers
@@ -41,11 +47,12 @@ def script(*names: str) -> str:
     return "\n".join((here / name).read_text(encoding="utf-8") for name in names)
 
 
-def run_script(code: str, arguments: dict[str, Any], *triggers: ColumnDataSource) -> None:
-    """Have the browser run its own code whenever one of these sources has changed."""
+def run_script(code: str, arguments: dict[str, Any], *triggers: ColumnDataSource) -> CustomJS:
+    """Have the browser run its own code whenever one of these sources has changed; return the code."""
     callback = CustomJS(args=arguments, code=code)
     for source in triggers:
         source.js_on_change("data", callback)
+    return callback
 
 
 def new_figure(name: str, **options) -> figure:
@@ -71,9 +78,30 @@ def new_figure(name: str, **options) -> figure:
     return p
 
 
-def write(p: figure, x: Any, y: Any, text: str, **look: Any) -> GlyphRenderer:
-    """Write a column of texts on a canvas, in the font of the axes."""
-    return p.text(x, y, text, text_font=value(FONT), **look)
+def write(p: figure, x: Any, y: Any, text: str, *, color: str | None = None, **look: Any) -> GlyphRenderer:
+    """Write a column of texts on a canvas, in the font of the axes and the ink of a colour, or of a column of them."""
+    written = p.text(x, y, text, text_font=value(FONT), **look)
+    if color in INKS:
+        ink(p, written.glyph, color)
+    elif color is not None:
+        light, dark = (list(inks) for inks in zip(*INKS.values(), strict=True))
+        mapper = CategoricalColorMapper(factors=list(INKS), palette=light)
+        written.glyph.text_color = transform(color, mapper)
+        follow_ground(p, mapper, "palette", light, dark)
+    return written
+
+
+def ink(p: figure, words: Any, color: str) -> None:
+    """Write words of a figure so that they can be read on its ground, in the ink of a colour."""
+    light, dark = INKS[color]
+    words.text_color = light
+    follow_ground(p, words, "text_color", light, dark)
+
+
+def follow_ground(p: figure, told: Any, name: str, light: Any, dark: Any) -> None:
+    """Have what is told one thing on a light ground and another on a dark one."""
+    arguments = {"told": told, "name": name, "light": light, "dark": dark}
+    p.js_on_change("background_fill_color", CustomJS(args=arguments, code=INK_SCRIPT))
 
 
 def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", grid: Any = None) -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bokeh.models import LogScale
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from dpml_app.drawing.figure import empty_source
+from dpml_app.drawing.figure import LAYOUT, empty_source, follow_ground, write
+from dpml_app.drawing.looks import EXACT, OVERLAY
 
-__all__ = ["DASHES", "Curve", "Dot", "Ghosts"]
+__all__ = ["DASHES", "MARKERS", "Curve", "Dot", "Ghosts"]
 
-# one for each pin, told apart without colour: that is the method's
+# one of each for each pin, told apart without colour: that is the method's
 DASHES: tuple[list[int], ...] = ([8, 5], [2, 4], [2, 4, 8, 4])
+MARKERS = ("circle", "square", "triangle")
+# how large each is around a number, and how much lower than its own middle that stands
+ROOMS = ((22, 0), (20, 0), (32, 4))
 
 
 @dataclass(frozen=True)
@@ -45,15 +51,18 @@ class Ghosts:
         self.plot, self._made = plot, False
         name = plot.name
         self.lines = empty_source(f"{name}-pinned-lines", "pin", "xs", "ys", "color", "dash")
-        self.dots = empty_source(f"{name}-pinned", "pin", "x", "mean", "low", "high", "color", "shown")
+        self.dots = empty_source(f"{name}-pinned", "pin", "x", "mean", "low", "high", "color", "shown", "marker")
+        self.badges = empty_source(f"{name}-pinned-numbers", "pin", "x", "y", "color", "marker", "size", "down")
+        self.badges.tags = [LAYOUT]
 
     def _make(self) -> None:
         p, self._made = self.plot, True
-        p.multi_line("xs", "ys", source=self.lines, color="color", line_dash="dash", line_width=2, line_alpha=0.75)
+        p.multi_line("xs", "ys", source=self.lines, color="color", line_dash="dash", line_width=2)
         look: dict[str, Any] = {"source": self.dots, "color": "color"}
         p.segment("x", "low", "x", "high", line_width=2, line_alpha=0.6, **look)
-        p.scatter("x", "mean", size=11, fill_alpha=0.35, line_width=2, **look)
-        p.text(
+        p.scatter("x", "mean", marker="marker", size=11, fill_alpha=0.35, line_width=2, **look)
+        write(
+            p,
             "x",
             "mean",
             "shown",
@@ -65,6 +74,13 @@ class Ghosts:
             y_offset=-4,
             **look,
         )
+        on: dict[str, Any] = {"source": self.badges, "level": OVERLAY}
+        ground = p.scatter(
+            "x", "y", marker="marker", size="size", line_color="color", line_width=2, fill_color="white", **on
+        )
+        follow_ground(p, ground.glyph, "fill_color", "#ffffff", "#121212")
+        look = {"text_font_size": "13px", "text_font_style": "bold", "text_align": "center", "text_baseline": "middle"}
+        write(p, "x", "y", "pin", color="color", y_offset="down", **look, **on)
 
     def show(self, pins: Sequence[tuple[Sequence[Curve], Sequence[Dot]]]) -> None:
         """Show what was pinned, the first of them as 1."""
@@ -84,7 +100,35 @@ class Ghosts:
         self.dots.data = {
             "pin": [pin for pin, _dot in dots],
             "shown": [pin if dot.mean == top[pin] else "" for pin, dot in dots],
+            "marker": [MARKERS[int(pin) - 1] for pin, _dot in dots],
             **{name: [getattr(dot, name) for _pin, dot in dots] for name in ("x", "mean", "low", "high", "color")},
+        }
+        # a curve without a dot bears its number, each pin's in a place of its own; what is exact is no pin's
+        named = {pin for pin, _dot in dots}
+        free = lambda pin, curve: pin not in named and curve.color != EXACT  # noqa: E731
+        badges = [(pin, c, self._along(c, int(pin) / (2 * len(DASHES)))) for pin, c, _d in lines if free(pin, c)]
+        self.badges.data = {
+            "pin": [pin for pin, _c, _at in badges],
+            "x": [at[0] for _p, _c, at in badges],
+            "y": [at[1] for _p, _c, at in badges],
+            "color": [c.color for _p, c, _at in badges],
+            "marker": [MARKERS[int(pin) - 1] for pin, _c, _at in badges],
+            # in a triangle there is less room, and its middle is lower
+            "size": [ROOMS[int(pin) - 1][0] for pin, _c, _at in badges],
+            "down": [ROOMS[int(pin) - 1][1] for pin, _c, _at in badges],
         }
         if not self._made:
             self._make()
+
+    def _along(self, curve: Curve, share: float) -> tuple[float, float]:
+        """Return the point that has this share of a curve's length before it, as it is drawn."""
+        x, y = (np.asarray(v, dtype=float) for v in (curve.x, curve.y))
+        there = np.isfinite(x) & np.isfinite(y)
+        x, y = x[there], y[there]
+        if not len(x):
+            return math.nan, math.nan
+        drawn = np.log(x) if isinstance(self.plot.x_scale, LogScale) else x
+        steps = [np.diff(v) / (np.ptp(v) or 1.0) for v in (drawn, y)]
+        gone = np.concatenate([[0.0], np.cumsum(np.hypot(*steps))])
+        place_x, place_y = (float(np.interp(share * gone[-1], gone, v)) for v in (x, y))
+        return place_x, place_y

@@ -17,6 +17,7 @@ __all__ = [
     "EXACT",
     "GREEN",
     "HERE",
+    "INKS",
     "LONG",
     "LOOKS",
     "NOT_PRIVATE_DASH",
@@ -43,6 +44,18 @@ EXACT = "#A52DFF"
 HERE = "#FF3B30"
 # what privacy costs
 COST = "#D9530F"
+# a word in the colour of a line is read on a light ground by the first of these, on a dark one by the second
+INKS = {
+    BLUE: (BLUE, "#4AA8E8"),
+    ORANGE: ("#946200", ORANGE),
+    GREEN: ("#007A5A", "#00B587"),
+    PURPLE: ("#A8447C", PURPLE),
+    VERMILION: ("#B84F00", "#F07A1A"),
+    SKY: ("#1F6FA0", SKY),
+    REFERENCE: ("#666666", "#A0A0A0"),
+    EXACT: (EXACT, "#C27AFF"),
+    COST: ("#C24A0C", "#F0713A"),
+}
 # of what belongs to the previous setting
 STALE = 0.3
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)

@@ -47,7 +47,7 @@ class CostFigure:
         self.draws = empty_source("cost-draws", "epsilon", "run", "accuracy")
         # the browser's own: which run it is says nothing
         self.one = ColumnDataSource({"epsilon": [], "accuracy": []})
-        self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "text", "align", "off")
+        self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "text", "size", "align", "base", "off", "down")
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
         self.names.tags = [LAYOUT]
@@ -69,7 +69,7 @@ class CostFigure:
         p.varea("epsilon", "low", "high", source=self.curve, fill_color=BLUE, fill_alpha=0.16)
         plain = p.step("epsilon", "plain", source=self.curve, color=REFERENCE, line_width=3, mode="center")
         mean = p.line("epsilon", "mean", source=self.curve, color=BLUE, line_width=4)
-        p.line("epsilon", "accuracy", source=self.one, color=BLUE, line_width=1.5, line_alpha=0.75)
+        p.line("epsilon", "accuracy", source=self.one, color=BLUE, line_width=1.5)
         p.segment("epsilon", "mean", "epsilon", "plain", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         p.scatter("epsilon", "accuracy", source=self.dots, color=BLUE, size=6, alpha=0.45, level=OVERLAY)
         p.scatter(
@@ -82,12 +82,12 @@ class CostFigure:
             "text",
             source=self.gap,
             color=COST,
-            text_font_size="20px",
+            text_font_size="size",
             text_font_style="bold",
+            # where neither curve is: the browser knows, who fits the plot to its window
             text_align="align",
-            # under the upper line, where the private curve never is
-            text_baseline="top",
-            y_offset=5,
+            text_baseline="base",
+            y_offset="down",
             x_offset="off",
             level=OVERLAY,
             name="cost-words",

@@ -15,7 +15,7 @@ from bokeh.models import ColumnDataSource, CustomJS
 from dpml_app import data
 from dpml_app.card import BOX_STYLE, Results, Values, here
 from dpml_app.cards import CardPage
-from dpml_app.drawing.figure import EPSILON_TICKS, run_script, script
+from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
 from dpml_app.explore import shipped, words
 from dpml_app.explore.accuracy import AccuracyCard, statistic_key
 from dpml_app.explore.controls import ExploreControls
@@ -33,7 +33,7 @@ from dpml_app.work.pool import Chunk, Pool
 __all__ = ["ExplorePage"]
 
 SCRIPT = script("drawing/kernels.js", "explore/page.js")
-HERO = script("explore/hero.js").replace("RIGHT", str(RIGHT)).replace("TICKS", str(EPSILON_TICKS))
+HERO = script("explore/hero.js").replace("RIGHT", str(RIGHT)).replace("TICKS", str(EPSILON_TICKS)).replace("FONT", FONT)
 RUNS = script("explore/runs.js")
 DRAG = script("explore/drag.js")
 COST_STYLE = """
@@ -106,7 +106,11 @@ class ExplorePage(CardPage):
         }
         run_script(SCRIPT, arguments, browser, selection.unit)
         of_cost = {name: getattr(cost, name) for name in ("plot", "curve", "draws", "gap", "dots", "names", "marker")}
-        run_script(HERO, {"controls": browser, **of_cost}, browser, cost.draws, cost.names)
+        hero = run_script(HERO, {"controls": browser, **of_cost}, browser, cost.draws, cost.names)
+        # where its words find room
+        for model, names in ((cost.plot, ("inner_width", "inner_height")), (cost.plot.y_range, ("start", "end"))):
+            for name in names:
+                model.js_on_change(name, hero)
         run_script(RUNS, {"plot": cost.plot, "draws": cost.draws, "one": cost.one}, cost.draws, browser)
         dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
         dragged.on_change("data", self._dragged)
@@ -129,7 +133,8 @@ class ExplorePage(CardPage):
         hero = self.cards[self.hero]
         assert isinstance(hero, HeroCard)
         found = hero.needed()
-        self.controls.needed.object = "" if found is None else words.needed(found)
+        most = max(hero.figure.curve.data["mean"], default=0.0)
+        self.controls.needed.object = "" if found is None else words.needed(found, most)
 
     def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})

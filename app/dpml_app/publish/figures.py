@@ -81,6 +81,9 @@ def _share_figure(name: str, **options: Any) -> figure:
 class LinesFigure(Bands):
     """Lines with bands over one axis, with a marker where one stands, and level lines."""
 
+    # room above what is shown, as a share of it
+    above = 0.06
+
     def __init__(self, p: figure, styles: Mapping[str, Style], x: str, tip: str = "0.0%", columns: int = 2):
         self.plot = p
         self.here = Span(dimension="height", line_color=REFERENCE, line_width=2, level=OVERLAY)
@@ -115,8 +118,9 @@ class LinesFigure(Bands):
             return
         low, high = float(min(ends)), float(max(ends))
         room = max(0.06 * (high - low), 0.004)
-        if (self.plot.y_range.start, self.plot.y_range.end) != (low - room, high + room):
-            self.plot.y_range.update(start=low - room, end=high + room)
+        above = max(self.above * (high - low), 0.004)
+        if (self.plot.y_range.start, self.plot.y_range.end) != (low - room, high + above):
+            self.plot.y_range.update(start=low - room, end=high + above)
 
     def clear(self, series: str | None = None) -> None:
         """Take a series away, or all that is shown."""
@@ -127,6 +131,9 @@ class LinesFigure(Bands):
 
 class AccuracyFigure(LinesFigure):
     """The page's picture: the published table beside the true one, and beside models for the same ε."""
+
+    # there stand the words of the gap
+    above = 0.12
 
     def __init__(self) -> None:
         p = _share_figure(
@@ -141,21 +148,23 @@ class AccuracyFigure(LinesFigure):
         super().__init__(p, STYLES, "epsilon")
         self.level("true", "true table", EXACT, "solid")
         self.level("majority", "always guessing", REFERENCE, "dotted")
-        self.gap = empty_source("publish-gap", "epsilon", "mean", "true", "middle", "text", "align", "off")
+        self.gap = empty_source("publish-gap", "epsilon", "mean", "true", "text", "align", "off")
         p.segment("epsilon", "mean", "epsilon", "true", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         p.scatter("epsilon", "mean", source=self.gap, size=15, color=TABLE.color, line_color="white", level=OVERLAY)
         write(
             p,
             "epsilon",
-            "middle",
+            "true",
             "text",
             source=self.gap,
             color=COST,
             text_font_size="19px",
             text_font_style="bold",
             text_align="align",
-            text_baseline="middle",
+            # above the line of the true table, where no curve is
+            text_baseline="bottom",
             x_offset="off",
+            y_offset=-4,
             level=OVERLAY,
         )
 
@@ -170,7 +179,6 @@ class AccuracyFigure(LinesFigure):
             "epsilon": [epsilon],
             "mean": [mean],
             "true": [true],
-            "middle": [(mean + true) / 2],
             "text": [points(true - mean) if true - mean >= LEAST else ""],
             "align": ["left" if left else "right"],
             "off": [14 if left else -14],

@@ -50,11 +50,11 @@ class GridFigure:
         edges: dict[str, Any] = {"left": "left", "right": "right", "bottom": "bottom", "top": "top"}
         others = p.quad(source=self.others, fill_color=REFERENCE, fill_alpha=0.1, line_color=REFERENCE, **edges)
         taken = p.quad(source=self.taken, fill_color=BLUE, line_color="white", **edges)
-        look = {
+        look: dict[str, Any] = {
             "text_font_size": "12px",
             "text_baseline": "middle",
             "x_offset": 4,
-            "color": "white",
+            "text_color": "white",
         }
         write(p, "x", "y", "text", source=self.words, **look)
         tips = [("", "@attribute"), ("level", "@level"), ("group", "@group")]
@@ -111,7 +111,7 @@ class ChancesFigure:
         self.drawn = empty_source("publish-chances-drawn", "y", "chance", "text")
         bars = p.hbar("y", right="chance", height=0.4, source=self.bars, color=BLUE)
         p.scatter("chance", "y", source=self.drawn, marker="star", size=17, color=ORANGE, line_color="white")
-        look = {
+        look: dict[str, Any] = {
             "text_font_size": "14px",
             "text_font_style": "bold",
             "text_baseline": "middle",

@@ -285,7 +285,7 @@ class FeatureFigure:
             source=self.bars,
             x_offset=6,
             text_baseline="middle",
-            text_color=REFERENCE,
+            color=REFERENCE,
         )
 
     def show(self, name: str, classes: Sequence[str], found: Mapping[str, Any]) -> None:

@@ -1,0 +1,78 @@
+"""What sessions leave behind is given back to the system."""
+
+import ctypes
+import sys
+
+import pytest
+from dpml_app import memory, shell
+
+GLIBC = sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim")
+
+
+def resident():
+    """Return the megabytes that this process has."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+
+
+@pytest.mark.skipif(not GLIBC, reason="the C library gives memory back by itself")
+def test_memory_that_is_free_below_memory_in_use_is_given_back():
+    # larger than what Python manages by itself, smaller than what the C library maps by itself
+    held = [bytes(2000) for _ in range(60_000)]
+    last = held[::5000]
+    del held
+    before = resident()
+    assert memory.give_back()
+    assert before - resident() > 80
+    assert len(last) == 12
+
+
+def test_where_the_c_library_cannot_be_asked_nothing_happens(monkeypatch):
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _name: object())
+    assert memory.give_back() is False
+
+
+class Clock:
+    """Timers that wait until they are told to go."""
+
+    def __init__(self):
+        self.timers = []
+
+    def __call__(self, seconds, function):
+        timer = Timer(seconds, function)
+        self.timers.append(timer)
+        return timer
+
+
+class Timer:
+    """One of them."""
+
+    def __init__(self, seconds, function):
+        self.seconds, self.function, self.started, self.cancelled = seconds, function, False, False
+
+    def start(self):
+        self.started = True
+
+    def cancel(self):
+        self.cancelled = True
+
+
+def test_those_who_leave_together_are_one_occasion(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(memory.threading, "Timer", clock)
+    for _ in range(3):
+        memory.give_back_soon()
+    assert [timer.cancelled for timer in clock.timers] == [True, True, False]
+    assert all(timer.started and timer.daemon and timer.function is memory.give_back for timer in clock.timers)
+
+
+def test_a_session_that_was_open_gives_back_when_it_ends(monkeypatch):
+    asked = []
+    monkeypatch.setattr(shell, "give_back_soon", lambda: asked.append(True))
+    one = shell.Shell()
+    one.stop()  # never opened
+    assert asked == []
+    one.live = True
+    one.stop()
+    one.stop()
+    assert asked == [True]
