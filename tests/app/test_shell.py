@@ -147,13 +147,17 @@ def test_nothing_stays_of_sessions_that_have_ended(browser):
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 
+    def told():
+        # the log writes its lines between the numbers
+        return int(next(line for line in process.stdout if line.strip().isdigit()))
+
     def alive():
         process.stdin.write("\n")
         process.stdin.flush()
-        return int(process.stdout.readline())
+        return told()
 
     try:
-        url = f"http://localhost:{int(process.stdout.readline())}/app"
+        url = f"http://localhost:{told()}/app"
         for name in ("explore", "noise", "audit", "select"):
             page = browser.new_page()
             page.goto(f"{url}?page={name}&draws=10&audit_draws=1000")
