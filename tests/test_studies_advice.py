@@ -31,6 +31,24 @@ def test_with_many_records_the_best_method_comes_to_what_the_table_allows():
     assert 1 <= found.equal <= found.candidates == len(ADVISED)
 
 
+def test_every_method_that_is_compared_is_told_with_its_interval():
+    data = table(1500, 0.9)
+    found = advise(data, 0.5, draws=8, rng=np.random.default_rng(4))
+    assert {one.method for one in found.methods} == set(ADVISED)
+    assert sum(one.equal for one in found.methods) == found.equal
+    [best] = [one for one in found.methods if one.method == found.method]
+    assert (best.mean, best.low, best.high, best.equal) == (found.mean, found.low, found.high, True)
+    # the same draws, by hand: each method has the stream that its place gives it
+    rng = np.random.default_rng(4)
+    for name, kind in ADVISED.items():
+        own = np.random.default_rng(rng.integers(2**63))
+        more = {"grids": 8} if name == "automatic" else {}
+        runs = kind(data, relation="add-remove")(0.5, draws=8, rng=own, **more)["accuracy"]
+        [told] = [one for one in found.methods if one.method == name]
+        assert told.mean == pytest.approx(np.mean(runs[1::2]))
+        assert (told.low, told.high) == pytest.approx(tuple(np.quantile(runs, [0.05, 0.95])))
+
+
 def test_too_few_records_is_said():
     data = table(60, 0.7)
     found = advise(data, 0.02, draws=8, rng=np.random.default_rng(1))

@@ -14,7 +14,7 @@ _waiting: threading.Timer | None = None
 
 
 def give_back() -> bool:
-    """Give free memory back to the system; return whether some was. Only glibc needs it."""
+    """Give free memory back to the system; return whether some was. Only glibc has to be asked."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     return trim is not None and bool(trim(0))
 

@@ -191,7 +191,19 @@ class Shared(param.Parameterized):
         return problems
 
     def fit(self, n_features: int, row_bound: int, names: Collection[str] | None = None) -> list[str]:
-        """Lower what a data set does not have, of `names` if they are given; return a sentence for each."""
+        """Lower what a data set does not have, of `names` if they are given; return a sentence for what was chosen.
+
+        What nobody chose is lowered without a word: a person who brings a small table has not asked for 20 features.
+
+        Examples
+        --------
+        >>> settings = Shared()
+        >>> settings.fit(18, 18), settings.n_features
+        ([], 18)
+        >>> settings.n_features = 25
+        >>> settings.fit(18, 18)
+        ['n_features = 25 lowered to 18: census has 18 features.']
+        """
         changes = []
         for name, most, what in (
             ("n_features", min(n_features, MOST_FEATURES), "features"),
@@ -200,7 +212,8 @@ class Shared(param.Parameterized):
             ("select_feature", n_features, "features"),
         ):
             if (names is None or name in names) and getattr(self, name, 0) > most:
-                lowered = f"{name} = {getattr(self, name)} lowered to {most}"
-                changes.append(f"{lowered}: {own.called(self.dataset)} has {most} {what}.")
+                if getattr(self, name) != self.param[name].default:
+                    lowered = f"{name} = {getattr(self, name)} lowered to {most}"
+                    changes.append(f"{lowered}: {own.called(self.dataset)} has {most} {what}.")
                 setattr(self, name, most)
         return changes

@@ -13,7 +13,7 @@ from dpml.studies.accuracy import (
     non_private_logistic,
     non_private_nb,
 )
-from dpml.studies.advice import ADVISED, Advice, advise, sensible
+from dpml.studies.advice import ADVISED, Advice, Reached, advise, sensible
 from dpml.studies.automatic import AutoStudy, raw_table
 from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
@@ -37,6 +37,7 @@ __all__ = [
     "NeededEpsilon",
     "PartitionedNBStudy",
     "PublishedNBStudy",
+    "Reached",
     "RowBoundedNBStudy",
     "SelectedNBStudy",
     "SelectionStudy",

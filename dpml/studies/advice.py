@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,10 @@ from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.studies.accuracy import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
 from dpml.studies.automatic import AutoStudy
-from dpml.studies.frontier import frontier
+from dpml.studies.frontier import compared, frontier
 from dpml.studies.mixed import BinnedNBStudy
 
-__all__ = ["ADVISED", "Advice", "advise", "sensible"]
+__all__ = ["ADVISED", "Advice", "Reached", "advise", "sensible"]
 
 # the methods that are compared, by the names of their studies
 ADVISED: dict[str, type] = {
@@ -31,6 +31,24 @@ ADVISED: dict[str, type] = {
 OUTSIDE = 0.1
 # an accuracy this far below the best is as good, for whoever wants privacy
 CLOSE = 0.01
+
+
+class Reached(NamedTuple):
+    """What one method reaches at one ε, measured as `Advice` is.
+
+    Attributes
+    ----------
+    method : str
+    mean, low, high : float
+    equal : bool
+        Whether it is not clearly worse than the best.
+    """
+
+    method: str
+    mean: float
+    low: float
+    high: float
+    equal: bool
 
 
 @dataclass(frozen=True)
@@ -52,6 +70,8 @@ class Advice:
         What always guessing the larger class of the training records reaches.
     test_error : float
         Standard error of an accuracy that comes from the number of test records.
+    methods : tuple of Reached
+        All that were compared, itself included.
     """
 
     epsilon: float
@@ -64,6 +84,7 @@ class Advice:
     candidates: int
     guess: float
     test_error: float
+    methods: tuple[Reached, ...] = ()
 
     @property
     def enough(self) -> bool:
@@ -117,21 +138,30 @@ def advise(
         rows += [{"epsilon": epsilon, "method": name, "draw": i, "accuracy": float(v)} for i, v in enumerate(found)]
     table = pd.DataFrame(rows)
     best = frontier(table, by=("epsilon",), rng=rng).iloc[0]
-    runs = table.loc[table["method"] == best["method"], "accuracy"]
-    low, high = np.quantile(runs, [OUTSIDE / 2, 1 - OUTSIDE / 2])
+    every = _every(table)
+    own = next(one for one in every if one.method == best["method"])
     guess, mean = majority_accuracy(dataset), float(best["mean"])
     return Advice(
         epsilon=epsilon,
         method=str(best["method"]),
         mean=mean,
         se=float(best["se"]),
-        low=float(low),
-        high=float(high),
+        low=own.low,
+        high=own.high,
         equal=int(best["equal"]),
         candidates=int(best["candidates"]),
         guess=guess,
         test_error=math.sqrt(max(mean * (1 - mean), 0.25 / len(dataset.y_test)) / len(dataset.y_test)),
+        methods=every,
     )
+
+
+def _every(table: pd.DataFrame) -> tuple[Reached, ...]:
+    """Return what each method reaches, compared as `frontier` does."""
+    runs = table.pivot(index="method", columns="draw", values="accuracy")
+    found, ends = compared(runs), runs.quantile([OUTSIDE / 2, 1 - OUTSIDE / 2], axis=1).to_numpy()
+    rows = zip(runs.index, found.mean, *ends, found.equal, strict=True)
+    return tuple(Reached(str(name), float(m), float(lo), float(hi), bool(equal)) for name, m, lo, hi, equal in rows)
 
 
 def sensible(found: Sequence[Advice]) -> Advice | None:

@@ -8,6 +8,7 @@ import pytest
 from app_server import Server
 from dpml_app import link, own
 from dpml_app import shell as shells
+from dpml_app.explore import cost
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 from own_session import Session
@@ -402,6 +403,27 @@ def pool_alone():
 def alone(pool_alone):
     """A page without a browser, whose results the tests of a process share."""
     page = PageAlone(pool_alone)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def few_fits(monkeypatch):
+    """Draw the picture of Explore from two fits at each ε: there are 31, and a fit takes a hundredth of a second."""
+    monkeypatch.setattr(cost, "DRAWS", 2)
+
+
+@pytest.fixture(scope="session")
+def pool_of_few_fits():
+    pool = pool_here()
+    yield pool
+    pool.stop()
+
+
+@pytest.fixture
+def alone_of_few_fits(few_fits, pool_of_few_fits):
+    """Return the same, where nothing is read of Explore's picture; its results are kept apart, for they look alike."""
+    page = PageAlone(pool_of_few_fits)
     yield page
     page.close()
 

@@ -22,7 +22,6 @@ from dpml_app.code.plain import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.code.told import told
 from dpml_app.code.write import script_of
-from dpml_app.explore import cost
 from dpml_app.noise.points import preset
 from dpml_app.select import compute as select
 from dpml_app.shell import ROOMS
@@ -82,12 +81,6 @@ def alone():
     opened = PageAlone(pool_here())
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def few_fits(monkeypatch):
-    # of the first picture: a fit takes a tenth of a second, and there are thousands
-    monkeypatch.setattr(cost, "DRAWS", 2)
 
 
 def run(script):

@@ -66,7 +66,8 @@ def test_real_data_show_all_four_plots(alone, data_home, name):
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_values_are_those_of_the_library(alone, relation):
+def test_values_are_those_of_the_library(alone_of_few_fits, relation):
+    alone = alone_of_few_fits
     epsilon, draws, seed = 0.25, 20, 7
     alone.enter(
         "explore",
@@ -115,13 +116,15 @@ def test_values_are_those_of_the_library(alone, relation):
     assert cells["accuracy"][place] == pytest.approx(values["accuracy"].mean(), abs=1e-12)
 
 
-def test_another_data_set_changes_everything(alone):
+def test_another_data_set_changes_everything(alone_of_few_fits):
+    alone = alone_of_few_fits
+
     def read():
         names = [*(f"accuracy-{m}{part}" for m in METHODS for part in ("", "-now")), "accuracy-majority",
                  "accuracy-non_private", "roc-private", "roc-exact", "selection-scores", "map-cells"]  # fmt: skip
         return {name: alone.read(name) for name in names}
 
-    before = read() if alone.enter("explore", "&draws=10") else {}
+    before = read() if alone.enter("explore", "&dataset=breast_cancer&draws=10&seed=1") else {}
     alone.act(dataset="toy")
     after = read()
     assert [name for name in before if before[name] == after[name]] == []

@@ -1,38 +1,19 @@
 """A new user's path by script: from a CSV file to an ε, a release, and its model in another process."""
 
 import asyncio
-import subprocess
-import sys
+import re
 
-import joblib
-import numpy as np
-import own_tables
-import pandas as pd
+import pytest
 from dpml_app import own
 from dpml_app.explore import cost
 from dpml_app.mydata.page import MyDataPage
+from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
 from panel.io.state import set_curdoc
 
 from dpml.tables import safe_csv
 
-MOST_ACTIONS = 25
 # each is a fit of its own, and twenty at each ε are what the page shows
 FEW = 3
-ELSEWHERE = """
-import sys
-import joblib, pandas as pd
-model, table, predicted = sys.argv[1:]
-pd.Series(joblib.load(model).predict(pd.read_csv(table))).to_csv(predicted, index=False)
-"""
-
-
-def with_gaps(seed=0):
-    """Numbers, categories and gaps."""
-    frame = own_tables.customers(seed=seed)
-    frame["age"] = frame["age"].astype(float)
-    frame.loc[::10, "age"] = np.nan
-    frame.loc[3::10, "plan"] = None
-    return frame
 
 
 class Person:
@@ -108,11 +89,99 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
     assert me.actions <= MOST_ACTIONS
     model = tmp_path / "model.joblib"
     model.write_bytes(made.files["release-1-model.joblib"][1])
-    # elsewhere: a process that knows nothing of the session
-    fresh, predicted = tmp_path / "fresh.csv", tmp_path / "predicted.csv"
-    with_gaps(seed=7).drop(columns="label").to_csv(fresh, index=False)
-    subprocess.run([sys.executable, "-W", "ignore", "-c", ELSEWHERE, model, fresh, predicted], check=True, timeout=120)
-    here = joblib.load(model).predict(pd.read_csv(fresh))
-    there = pd.read_csv(predicted).iloc[:, 0].to_numpy()
-    assert list(here) == list(there)
-    assert len(set(here)) == 2
+    check_elsewhere(model, tmp_path)
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------------
+
+ANSWER = re.compile(r"^ε = [\d.]+ \([\d.]+ to (more than )?[\d.]+\)$")
+
+
+class Visitor:
+    """Who sees a page for the first time: finds what it names, does one thing with it, and is counted."""
+
+    def __init__(self, page):
+        self.page, self.actions = page, 0
+
+    def find(self, role, name):
+        return self.page.locator("body").get_by_role(role, name=name, exact=True)
+
+    def see(self, role, name):
+        from playwright.sync_api import expect
+
+        expect(self.find(role, name)).to_be_visible()
+
+    def read(self, text):
+        """Wait until something says this."""
+        from playwright.sync_api import expect
+
+        said = self.page.get_by_text(text).filter(visible=True)
+        expect(said).to_be_visible()
+        return said
+
+    def click(self, role, name):
+        self.actions += 1
+        self.find(role, name).click()
+
+    def fill(self, name, text):
+        self.actions += 1
+        self.find("textbox", name).fill(text)
+
+    def press(self, role, name, key):
+        self.actions += 1
+        self.find(role, name).press(key)
+
+    def choose_file(self, label, path):
+        self.actions += 1
+        self.page.get_by_label(label).set_input_files(path)
+
+
+@pytest.mark.browser
+def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
+    """Nobody waits for the server between two fields: what is typed quickly is taken as well."""
+    pytest.importorskip("opendp", reason="the extra release is not installed")
+    from playwright.sync_api import expect
+
+    page = make_app(server, width=1440, height=900).page
+    me = Visitor(page)
+    (tmp_path / "customers.csv").write_text(safe_csv(with_gaps()), encoding="utf-8")
+    me.actions += 1  # the address
+    page.goto(server.url)
+    me.see("heading", "What does privacy cost?")
+    me.click("link", "My data")
+    me.choose_file(re.compile("A table as CSV"), tmp_path / "customers.csv")
+    # what everybody knows of a column
+    me.see("heading", "Step 1 of 3: Columns")
+    for fact, value in (("Lower bound", "18"), ("Upper bound", "98"), ("A gap counts as", "40")):
+        me.fill(fact, value)
+    me.click("button", "Next")
+    me.see("heading", "Step 2 of 3: Label")
+    me.click("button", "Next")
+    me.see("heading", "Step 3 of 3: Public facts")
+    me.click("button", "All of it is public")
+    me.read("Nothing is taken from the data.")
+    me.click("button", "Use this table")
+    me.read("The pages can show it as")
+    me.see("heading", "Advice")
+    me.read(re.compile("^Next: try|^Too few records at each"))
+    # the ε for a target
+    me.click("button", "What does privacy cost?")
+    expect(me.find("combobox", "Data set")).to_have_text("My table")
+    for key in ("PageDown", "PageDown"):
+        me.press("slider", "What ε for … %?", key)
+    expect(me.find("slider", "What ε for … %?")).to_have_value("65")
+    me.read(ANSWER)
+    # a release
+    me.click("link", "My data")
+    me.click("button", "Release something")
+    me.see("heading", "Release")
+    me.press("slider", "ε of this release", "ArrowLeft")
+    me.click("checkbox", "The facts above are public")
+    expect(me.find("button", "Release")).to_be_enabled()
+    me.click("button", "Release")
+    me.read("Done in")
+    with page.expect_download() as saved:
+        me.click("button", "Model (joblib)")
+    assert me.actions <= MOST_ACTIONS
+    saved.value.save_as(tmp_path / "model.joblib")
+    check_elsewhere(tmp_path / "model.joblib", tmp_path)

@@ -71,6 +71,7 @@ def names_of_cards():
             found += [f"noise-{n}-readout" for n in ("draws", "tails", "rivals", "choices", "smooth", "calibrations")]
         if room is AuditPage and not getattr(room, "kinds", ()):
             found += [f"audit-{n}-readout" for n in ("attack", "bound", "output", "neighbours", "claims")]
+    found.append("mydata-advice-readout")
     return [name.removesuffix("-readout") for name in found]
 
 

@@ -2,9 +2,14 @@
 
 import re
 
-from dpml_app.mydata.advice import EPSILONS, told
+import numpy as np
+import own_tables
+import pytest
+from dpml_app.drawing.looks import LOOKS
+from dpml_app.mydata.advice import EPSILONS, METHODS, told
+from dpml_app.mydata.advice_card import SHOWN, AdviceCard
 
-from dpml.studies import Advice
+from dpml.studies import ADVISED, Advice, advise
 
 REST = {"se": 0.001, "candidates": 4, "guess": 0.7, "test_error": 0.01}
 
@@ -40,3 +45,33 @@ def test_what_has_not_come_yet_is_shown_as_coming():
     said = plain(told({0.1: one(0.1, 0.8, 0.78)}))
     assert "Computing" in said
     assert said.count("…") == 3
+
+
+def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
+    data = own_tables.made().data
+    found = {e: advise(data, e, draws=4, rng=np.random.default_rng(0)) for e in EPSILONS}
+    card = AdviceCard()
+    for number in range(1, len(found) + 1):
+        card.tell(dict(list(found.items())[:number]))
+        for source in card.figure.sources.values():
+            assert source.data["epsilon"] == [f"{e:g}" for e in EPSILONS[:number]]
+    for name, source in card.figure.sources.items():
+        told_of = [next(one for one in found[e].methods if one.method == name) for e in EPSILONS]
+        for column in ("mean", "low", "high"):
+            assert source.data[column] == [getattr(one, column) for one in told_of]
+        assert source.data["as_good"] == ["yes" if one.equal else "no" for one in told_of]
+        assert source.data["method"] == [LOOKS["auto" if name == "automatic" else name].label] * len(EPSILONS)
+    assert card.figure.guess.data["right"] == [pytest.approx(found[0.1].guess)]
+    # what is best in words is filled in the picture
+    for place, epsilon in enumerate(EPSILONS):
+        assert card.figure.sources[found[epsilon].method].data["as_good"][place] == "yes"
+    card.clear()
+    assert not card.known
+    for source in (*card.figure.sources.values(), card.figure.guess):
+        assert {len(column) for column in source.data.values()} == {0}
+
+
+def test_words_and_figure_know_every_method_that_is_compared():
+    assert list(METHODS) == list(SHOWN) == list(ADVISED)
+    for name, style in SHOWN.items():
+        assert METHODS[name].casefold().endswith(style.label.casefold())

@@ -18,10 +18,9 @@ from dpml.tables import Limits
 
 def test_the_advice_is_in_view_as_a_whole(session):
     one = session()
-    heights = [
-        found for sheet in one.page.advice.stylesheets for found in re.findall("max-height: ([^;]+);", str(sheet))
-    ]
-    assert heights[-1:] in ([], ["none"])
+    [sheet] = one.page.advice.text.stylesheets
+    # the last rule of those that say the same holds
+    assert re.findall(r"(?m)^div \{ max-height: ([^;]+);", sheet)[-1] == "none"
 
 
 def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
@@ -65,9 +64,9 @@ def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     one = session()
     one.upload(csv())
-    assert not one.page.advice.visible
+    assert not one.page.advice.whole.visible
     one.use()
-    said = one.page.advice.object
+    said = one.page.advice.text.object
     assert one.said == []
     assert said.count("<th scope='row'>") == 3
     assert "Computing" not in said
@@ -75,8 +74,8 @@ def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     assert "Next: try" in said or "Too few records" in said
     assert not any(secret in said for secret in own_tables.SECRETS)
     one.do(one.page.drop)
-    assert not one.page.advice.visible
-    assert one.page.advice.object == ""
+    assert not one.page.advice.whole.visible
+    assert one.page.advice.text.object == ""
 
 
 def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
@@ -136,6 +135,26 @@ def test_widgets_say_what_a_person_says(session):
     one.do(lambda: setattr(wizard.lower, "value", "-5"))
     one.do(lambda: setattr(wizard.records, "value", "700"))
     assert one.said == []
+
+
+def test_whatever_is_changed_goes_as_one_message(session):
+    """A widget changes outside the document's lock, where the server refuses a source's change that is not held."""
+    one = session()
+    one.upload(csv())
+    page, seen = one.page, []
+
+    def watch(source):
+        source.on_change("data", lambda _attr, _old, _new: seen.append((source.name, one.doc.callbacks.hold_value)))
+
+    for source in (page.state, page.release.mode):
+        watch(source)
+    one.do(lambda: setattr(page.wizard.lower, "value", "18"))
+    one.do(page.draft.confirm)
+    one.use()
+    for button in (page.to_release, page.from_release, page.remove):
+        one.do(lambda button=button: button.param.trigger("clicks"))
+    assert {name for name, _held in seen} == {"mydata-state", "mydata-mode"}
+    assert {held for _name, held in seen} == {"combine"}
 
 
 def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):

@@ -133,7 +133,8 @@ class ExplorePage(CardPage):
         hero = self.cards[self.hero]
         assert isinstance(hero, HeroCard)
         found = hero.needed()
-        self.controls.needed.object = "" if found is None else words.needed(found)
+        most = max(hero.figure.curve.data["mean"], default=0.0)
+        self.controls.needed.object = "" if found is None else words.needed(found, most)
 
     def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})

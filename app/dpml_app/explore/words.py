@@ -141,10 +141,19 @@ def numbers(draws: NDArray[np.float64], plain: float) -> tuple[Number, ...]:
     )
 
 
-def needed(found: NeededEpsilon) -> str:
-    """Return which ε an accuracy needs."""
+def needed(found: NeededEpsilon, most: float) -> str:
+    r"""Return which ε an accuracy needs, or that none reaches it, and the most that one does.
+
+    Examples
+    --------
+    >>> needed(NeededEpsilon(0.5, 0.4, np.inf), 0.9)
+    '<b>ε = 0.5</b> (0.4 to more than 10)'
+    >>> needed(NeededEpsilon(np.inf, np.inf, np.inf), 0.7489)
+    'No ε up to 10 reaches it; the most is 74.8\xa0%.'
+    """
     if not np.isfinite(found.epsilon):
-        return "No ε up to 10 reaches it."
+        # rounded down: what is said to be reached is
+        return f"No ε up to 10 reaches it; the most is {np.floor(1000 * most) / 10:.1f}\N{NO-BREAK SPACE}%."
     high = f"{found.high:g}" if np.isfinite(found.high) else "more than 10"
     return f"<b>ε = {found.epsilon:g}</b> ({found.low:g} to {high})"
 

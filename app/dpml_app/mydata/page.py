@@ -18,6 +18,7 @@ from dpml_app import log, own
 from dpml_app.card import BOX_STYLE, WHOLE, Card
 from dpml_app.limits import UPLOADS, most
 from dpml_app.mydata import advice
+from dpml_app.mydata.advice_card import AdviceCard
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.release import Release
 from dpml_app.mydata.upload import Upload
@@ -38,8 +39,6 @@ READING = Threads("reading", 1)
 # on a page of another colour its own is read
 PAPER = {"backgroundColor": "background.paper"}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
-# all of it is in view: on a phone its last row and what to try next would else be scrolled to, where nothing says so
-ADVICE_STYLE = "div { max-height: none; }"
 
 
 class MyDataPage(BasePage):
@@ -74,9 +73,7 @@ class MyDataPage(BasePage):
         self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
         self.remove.on_click(lambda _event: self.drop())
         self.bar = bar()
-        self.advice = pn.pane.HTML(
-            "", visible=False, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[TABLE_STYLE, ADVICE_STYLE]
-        )
+        self.advice = AdviceCard()
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
         for page, title in (("explore", "What does privacy cost?"), ("train", "Which model pays least?")):
@@ -91,7 +88,7 @@ class MyDataPage(BasePage):
         self.steps = pn.Column(**WHOLE)
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
         self.uploading = pn.Column(self.upload, **WHOLE)
-        parts = [self.release.whole, self.advice, self.steps, self.uploading, self.bar]
+        parts = [self.release.whole, self.advice.whole, self.steps, self.uploading, self.bar]
         self.main = pn.Column(*parts, stylesheets=[BOX_STYLE], **WHOLE)
         self.places["top"].append(self.main)
         self.places["side"].extend([self.status, self.to_pages, self.to_release, self.from_release])
@@ -242,27 +239,31 @@ class MyDataPage(BasePage):
         try:
             for epsilon in advice.EPSILONS:
                 with self._hold():
-                    self.advice.param.update(object=advice.told(found), visible=not self.release.on)
+                    self._tell_advice(found)
                 chunk = Chunk(advice.at, (name, relation, epsilon))
                 found[epsilon] = await self.pool.result(chunk, rank=Rank.CURVES)
                 table = self.settings.own.table
                 if self._doc is None or table is None or table.name != name:
                     return
             with self._hold():
-                self.advice.object = advice.told(found)
+                self._tell_advice(found)
         except asyncio.CancelledError:  # the table went meanwhile
             return
         except Exception as error:
             with self._hold():
                 self._failed("Advice", error)
-                self.advice.visible = False
+                self.advice.clear()
+
+    def _tell_advice(self, found: dict[float, Any]) -> None:
+        self.advice.tell(found)
+        self.advice.whole.visible = not self.release.on
 
     def drop(self) -> None:
         """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
         self.settings.hold(None)
         self.draft = self.wizard = None
         self.steps.objects = []
-        self.advice.param.update(object="", visible=False)
+        self.advice.clear()
         if self.release.on:
             self.release.leave()
         self.clear("use")
@@ -270,13 +271,18 @@ class MyDataPage(BasePage):
         self._show()
 
     def _show(self) -> None:
+        """Show what the page has. Widgets call it as they change, outside the lock that a source of data needs."""
+        with self.one_message(self._doc):
+            self._show_all()
+
+    def _show_all(self) -> None:
         held, on = self.settings.own.table is not None, self.release.on
         self.status.object = status(self.draft, held, on)
         self.to_pages.visible = held and not on
         self.to_release.visible = not on and (held or bool(self.release.done))
         self.from_release.visible = on
         self.steps.visible = self.uploading.visible = not on
-        self.advice.visible = bool(self.advice.object) and not on
+        self.advice.whole.visible = self.advice.known and not on
         self.remove.disabled = self.draft is None
         self.schema_file.object = saved(self._schema_text())
         self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from html import escape
 from importlib.util import find_spec
 from typing import Any
@@ -25,10 +26,11 @@ from dpml_app.mydata.budget_bar import READ, BudgetBar
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.mydata.save import Save
+from dpml_app.mydata.stopping import Stop, Stopped
 from dpml_app.mydata.wizard import TABLE_STYLE
 from dpml_app.settings import EPSILONS
 from dpml_app.widgets import WIDE
-from dpml_app.work.progress import bar
+from dpml_app.work.progress import AWAY, SHOWN, bar
 from dpml_app.work.threads import Threads
 
 __all__ = ["MODES", "Release"]
@@ -44,6 +46,8 @@ SHOW_MODE = """
 const strip = document.getElementById("mode")
 for (const name of ["releasing", "rehearsing"]) { document.body.classList.toggle(name, cb_obj.data.mode[0] === name) }
 if (strip !== null) { strip.textContent = cb_obj.data.says[0] }
+// what is shown now begins at the top, wherever the button was
+document.querySelector("main").scrollTop = 0
 """
 STYLE = (
     TABLE_STYLE
@@ -100,6 +104,9 @@ class Release:
         # what would be released at these settings, None while it is not known; and how often it was asked for
         self._ready: Planned | None = None
         self._asked = 0
+        # of the release that runs: the wish to stop, and its place among those of all sessions
+        self._stop = Stop()
+        self._task: Future | None = None
         self.budget: Budget | None = None
         self.done: list[Done] = []
         self.mode = ColumnDataSource({"mode": [""], "says": [""]}, name="mydata-mode")
@@ -115,6 +122,10 @@ class Release:
         self.who = pmui.TextInput(label="Stated by (optional)", max_length=LONGEST_NAME, **WIDE)
         self.button = pmui.Button(label=self.verb, variant="contained", disabled=True, **WIDE)
         self.bar = bar()
+        self.cancel = pmui.Button(
+            label="Cancel", variant="outlined", disabled=True, styles=AWAY, width=120, margin=WIDE["margin"]
+        )
+        self.cancel.on_click(lambda _event: self.stop())
         self.said = pane()
         self.which = pmui.Select(label="Files of", options=[], visible=False, **WIDE)
         self.ledger = pane()
@@ -127,7 +138,9 @@ class Release:
         self.again = pmui.Button(label=f"{self.verb} more", variant="outlined", **WIDE)
         self.again.on_click(lambda _event: self._show_part(plan=True))
         parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure, self.who, self.problems]
-        self.before = pn.Column(*parts, self.button, self.bar, **WHOLE)
+        # its room is its own from the start: the second click of two must not meet it where the first met the other
+        buttons = pn.Row(self.button, self.cancel, **WHOLE)
+        self.before = pn.Column(*parts, buttons, self.bar, **WHOLE)
         self.after = pn.Column(self.which, self.files, self.ledger, self.again, visible=False, **WHOLE)
         head = pane(f"<h2>{self.verb}</h2>")
         self.whole = pn.Column(head, self.spent, self.said, self.before, self.after, visible=False, **WHOLE)
@@ -161,7 +174,8 @@ class Release:
 
     def _show_mode(self) -> None:
         mode = "" if not self.on else "releasing" if self.secure else "rehearsing"
-        self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
+        with self.hold():
+            self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
         self.whole.visible = self.on
         if self.on:
             self.refresh()
@@ -169,6 +183,7 @@ class Release:
 
     def end(self) -> None:
         """Let all of it go with the session."""
+        self.stop()
         self.on, self.ended, self.budget = False, True, None
         self.done.clear()
         self.files.forget()
@@ -272,34 +287,55 @@ class Release:
         if self.budget is None:
             self.budget = Budget(float(self.total.value), relation=ready.plan.relation)
         self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
-        self.spawn(self._run(draft, ready.plan, self.budget))
+        self._stop, self._task = Stop(), None
+        self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
+        self.spawn(self._run(draft, ready.plan, self.budget, self._stop))
         self.changed()
 
-    async def _run(self, draft: Draft, plan: Any, budget: Budget) -> None:
-        said, done = "", False
+    def stop(self) -> None:
+        """Cancel what runs: at once if it has not begun, at its next draw otherwise. What is charged stays charged."""
+        if self.running and not self._stop.asked:
+            self._stop.ask()
+            if self._task is not None:
+                self._task.cancel()
+            if not self.ended:
+                self.cancel.param.update(disabled=True, label="Stopping…")
+
+    async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: Stop) -> None:
+        said, done, before = "", False, budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
-            table = draft.frame, draft.label
-            task = RELEASING.submit(run, plan, *table, budget, self.secure, len(self.done) + 1, who)
-            made = await asyncio.wrap_future(task)
+            arguments = plan, draft.frame, draft.label, budget, self.secure, len(self.done) + 1, who, stop
+            self._task = RELEASING.submit(run, *arguments)
+            made = await asyncio.wrap_future(self._task)
+            stop.check()
             said, done = f"<p>Done in {made.seconds:.1f} s. Look at the files before you hand them on.</p>", True
             if not self.ended:
                 self.done.append(made)
+        except (Stopped, asyncio.CancelledError):
+            said = words.cancelled(budget.spent - before)
         except Exception as error:
             said = f"<p>Not released: {escape(words.safe(error))}. What is in the ledger is spent.</p>"
         finally:
-            self.running = False
+            self.running, self._task = False, None
             if not self.ended:
                 with self.hold():
-                    self.bar.object, self.said.object, self.sure.value = "", said, False
-                    titles = [made.title for made in self.done]
-                    self.which.param.update(options=titles, visible=len(titles) > 1)
-                    self.which.value = titles[-1] if titles else None
-                    self._show_done()
-                    if done:
-                        self._show_part(plan=False)
-                    self.refresh()
-                    self.changed()
+                    self._rest(said, done=done, spent=budget.spent > before)
+
+    def _rest(self, said: str, *, done: bool, spent: bool) -> None:
+        """Show what has come of it; where nothing has but a charge, the ledger that has it."""
+        self.bar.object, self.said.object, self.sure.value = "", said, False
+        self.cancel.param.update(styles=AWAY, disabled=True)
+        if self.budget is not None and not self.budget.spent:
+            self.budget, self.total.disabled = None, False
+        titles = [made.title for made in self.done]
+        self.which.param.update(options=titles, visible=len(titles) > (1 if done else 0))
+        self.which.value = titles[-1] if titles else None
+        self._show_done()
+        if done or spent:
+            self._show_part(plan=False)
+        self.refresh()
+        self.changed()
 
     def _show_done(self) -> None:
         """Show what was spent, and the release that is chosen."""

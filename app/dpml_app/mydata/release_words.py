@@ -22,7 +22,7 @@ from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.words import overview
 from dpml_app.text import RELATION_WORDS, number, percent
 
-__all__ = ["INSTALL", "against", "evaluation", "facts", "ledger", "plan", "problems", "safe", "spent"]
+__all__ = ["INSTALL", "against", "cancelled", "evaluation", "facts", "ledger", "plan", "problems", "safe", "spent"]
 
 INSTALL = 'pip install "dpml[release]"'
 # errors of these classes are about what a person asked for, and never hold a value from the data
@@ -103,6 +103,21 @@ def spent(total: float, already: float, releases: int, *, rehearsal: bool) -> st
         f"<p>{releases} {what if releases != 1 else what[:-1]} in this session: <b>{number(already)}</b> of ε = "
         f"{total:g} spent, <b>{number(left)}</b> left.</p>"
     )
+
+
+def cancelled(charged: float) -> str:
+    """Return what a cancelled release has cost.
+
+    Examples
+    --------
+    >>> cancelled(0.0)
+    '<p>Cancelled before it began: nothing is spent.</p>'
+    >>> cancelled(0.5)
+    '<p>Cancelled: nothing is shown. It had begun, so its <b>ε = 0.5</b> is spent.</p>'
+    """
+    if not charged:
+        return "<p>Cancelled before it began: nothing is spent.</p>"
+    return f"<p>Cancelled: nothing is shown. It had begun, so its <b>ε = {number(charged)}</b> is spent.</p>"
 
 
 def ledger(charges: pd.DataFrame) -> str:

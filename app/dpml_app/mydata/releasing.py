@@ -19,6 +19,7 @@ from dpml.exceptions import FactWarning
 from dpml.release import Plan, Released
 from dpml.release.released import REHEARSAL, RELEASE
 from dpml.schema import Schema
+from dpml_app.mydata.stopping import Stop
 
 __all__ = ["Done", "Planned", "planned", "run", "session_ledger"]
 
@@ -67,14 +68,16 @@ def planned(schema: Any, epsilon: float, shares: dict[str, float], secure: bool)
     return Planned(plan, plan.preview(secure), plan.problems(secure))
 
 
-def run(plan: Plan, frame: pd.DataFrame, label: str, budget: Budget, secure: bool, number: int, who: str = "") -> Done:
-    """Carry out a plan on a table, charged to the session's budget, and return its files.
+def run(
+    plan: Plan, frame: pd.DataFrame, label: str, budget: Budget, secure: bool, number: int, who: str, stop: Stop
+) -> Done:
+    """Carry out a plan on a table, charged to the session's budget, and return its files; `Stopped` if it is cancelled.
 
     `who` says that the facts are public, and is named in the statement alone.
     """
     begun = time.monotonic()
     table = frame[[*plan.schema.feature_names, label]]
-    with warnings.catch_warnings():
+    with stop.heard(), warnings.catch_warnings():
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)
         released = plan.run(table, label, secure=secure, budget=budget)

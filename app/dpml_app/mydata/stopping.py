@@ -1,0 +1,79 @@
+"""A release that is cancelled stops at its next draw of noise.
+
+The rule for its ε: what is charged stays charged, and a release charges all of its parts before its first draw. So a
+cancelled release is free if it had not begun, and costs what it would have cost otherwise. A refund would need a proof
+that nothing was learned from what was drawn. There is none: how long it took is seen, and whoever cancels may have
+chosen the moment by it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dpml.mechanisms import door
+
+__all__ = ["Stop", "Stopped"]
+
+
+class Stopped(BaseException):
+    """A release was cancelled. No exception of the library's: nothing on the way takes it for a fault of the data."""
+
+
+class Stop:
+    """A wish to stop, told in one thread and heard in another at its next draw.
+
+    Examples
+    --------
+    >>> stop = Stop()
+    >>> stop.check()
+    >>> stop.ask()
+    >>> stop.asked
+    True
+    """
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody has asked to stop."""
+        return self._event.is_set()
+
+    def ask(self) -> None:
+        """Ask to stop."""
+        self._event.set()
+
+    def check(self) -> None:
+        """Raise `Stopped` once somebody has asked."""
+        if self.asked:
+            raise Stopped
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Return a context in which no noise is drawn once somebody has asked, and no result leaves."""
+        self.check()
+        with door.listen(_Listener(self)):
+            yield
+        self.check()
+
+
+class _Listener:
+    """Draws as if nobody listened, while nobody has asked to stop."""
+
+    def __init__(self, stop: Stop):
+        self.stop = stop
+
+    def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
+        self.stop.check()
+        return mechanism._sample(statistic, rng)
+
+    def coins(self, draw: Callable[[Any], Any], rng: Any) -> Any:
+        self.stop.check()
+        return draw(rng)
+
+    def alternatives(self, _factor: float) -> Any:
+        with door.unreleased():
+            return door.alternatives(_factor)
