@@ -98,7 +98,7 @@ def take_over(app, *, release):
         page.get_by_role("button", name="Release something").click()
         app.slider("Training").wait_for()
     else:
-        page.get_by_text("Next: try").wait_for()
+        page.get_by_text("Next: try").filter(visible=True).first.wait_for()
     page.locator("main").evaluate("(main) => { main.scrollTop = 0 }")
 
 
