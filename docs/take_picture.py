@@ -2,15 +2,20 @@
 
 ``python docs/take_picture.py`` takes each page on a laptop, light and dark, and on a phone, for `docs/pictures.md`, and
 the one of README; with names of pages, those only. ``--folder FOLDER`` takes them at three sizes, light and dark, as
-PNG into a folder. It needs what the browser tests need: Debian's chromium and the extra `test`.
+PNG into a folder. My data is taken with a table of 800 made-up customers, once when it has been taken over and once
+("release") when something of it is about to be released. It needs what the browser tests need: Debian's chromium and
+the extra `test`.
 """
 
 import argparse
 import importlib.util
 import io
 import shutil
+import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -18,10 +23,19 @@ ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 SIZES = {"laptop": (1440, 900), "screen": (1920, 1080), "phone": (390, 844)}
 KEPT = (("laptop", "light"), ("laptop", "dark"), ("phone", "light"))
+RELEASE = "release"
+# a page has answered and works no more; what stands behind "More" is not on the picture, and is not waited for
+DONE = """([state, work]) => {
+  const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
+  return named(state)?.answers[0] > 0 && !named(state).due?.[0] && !named(work)?.running?.[0]
+}"""
 
+# where pytest finds what the tests of the app share
+sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "app")]
 spec = importlib.util.spec_from_file_location("app_conftest", ROOT / "tests" / "app" / "conftest.py")
 app_tests = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(app_tests)
+ROOMS = (*app_tests.ROOMS, RELEASE)
 
 
 def pictures(wanted, rooms):
@@ -39,7 +53,13 @@ def pictures(wanted, rooms):
                     page = browser.new_page(viewport={"width": width, "height": height})
                     app = app_tests.App(page, server.url, height)
                     page.set_default_timeout(600_000)  # a busy machine needs minutes for all curves
-                    app.enter(room)
+                    if room in ("mydata", RELEASE):
+                        take_over(app, release=room == RELEASE)
+                    else:
+                        app.enter(room, wait=False)
+                        for _twice in range(2):  # what is near is made, and begins to work, after the first answer
+                            page.wait_for_function(DONE, arg=list(app_tests.ROOMS[room][:2]))
+                            page.wait_for_timeout(3000)
                     for theme in themes:
                         if theme == "dark":
                             page.get_by_label("Toggle theme").click()
@@ -50,6 +70,36 @@ def pictures(wanted, rooms):
             browser.close()
     finally:
         server.stop()
+
+
+def customers(n=800):
+    """Return a table of customers that nobody has, as CSV: the young stay, the old leave, most of them."""
+    rng = np.random.default_rng(0)
+    age, plan = rng.integers(18, 99, n), rng.choice(["basic", "plus", "student"], n)
+    leaves = rng.random(n) < np.where(age < 50, 0.15, 0.85)
+    frame = pd.DataFrame({"age": age, "visits": rng.integers(0, 10, n), "plan": plan})
+    return frame.assign(label=np.where(leaves, "leaves", "stays")).to_csv(index=False).encode()
+
+
+def take_over(app, *, release):
+    """Upload a table and say what is public of it, as a person does; begin a release of it if that is wanted."""
+    page = app.page
+    app.enter("mydata", wait=False)
+    table = {"name": "customers.csv", "mimeType": "text/csv", "buffer": customers()}
+    page.locator("section.shown input[type=file]").first.set_input_files(table)
+    for _step in range(2):
+        page.get_by_role("button", name="Next", exact=True).click()
+    if release:
+        page.get_by_role("button", name="All of it is public").click()
+        page.get_by_role("button", name="All of it is public").wait_for(state="detached")
+    page.get_by_role("button", name="Use this table").click()
+    page.get_by_text("The pages can show it").wait_for()
+    if release:
+        page.get_by_role("button", name="Release something").click()
+        app.slider("Training").wait_for()
+    else:
+        page.get_by_text("Next: try").filter(visible=True).first.wait_for()
+    page.locator("main").evaluate("(main) => { main.scrollTop = 0 }")
 
 
 def keep(rooms):
@@ -65,10 +115,10 @@ def keep(rooms):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="*", choices=[*app_tests.ROOMS, []], default=[])
+    parser.add_argument("pages", nargs="*", choices=[*ROOMS, []], default=[])
     parser.add_argument("--folder", type=Path)
     asked = parser.parse_args()
-    pages = asked.pages or list(app_tests.ROOMS)
+    pages = asked.pages or list(ROOMS)
     if asked.folder is None:
         keep(pages)
     else:
