@@ -209,7 +209,7 @@ def test_the_steps_of_the_container_make_an_app_that_answers(tmp_path):
                     subprocess.run([python, "-m", *command], cwd=place if place.is_dir() else tmp_path, check=True)
                     done.append(command[1])
         elif kind == "ENV":
-            told = dict(part.split("=") for part in said.split())
+            told |= dict(part.split("=") for part in said.split())
     assert done == ["wheel", "install"]
     said = dict(steps())
     entry, port = json.loads(said["ENTRYPOINT"]) + json.loads(said["CMD"]), free_port()
