@@ -142,7 +142,7 @@ async def measure(base: str, pid: int, sessions: int, minutes: float, pause: flo
         await person(base, number, time.monotonic() + 3 * pause, pause, alone)
     await rest(pid)
     await asyncio.sleep(20)  # the server keeps what a session had for so long
-    before, found = of_all(pid), Found()
+    before, server_before, found = of_all(pid), memory(pid), Found()
     watcher = asyncio.create_task(watch(pid, found))
     ends, used, alone_used = time.monotonic() + sessions * RAMP + 60 * minutes, work_of_all(pid), processor(pid)
     people = []
@@ -165,7 +165,8 @@ async def measure(base: str, pid: int, sessions: int, minutes: float, pause: flo
         f"server   {used / took:.2f} processors, {alone_used / took:.2f} without workers; at rest after {rested:.0f} s"
     )
     most, left = f"{found.most:.0f} at the most", f"{after:.0f} after all left ({after - before:+.0f})"
-    print(f"memory   {fresh:.0f} MB fresh, {before:.0f} before, {most}, {left}")
+    served = f"{memory(pid) - server_before:+.0f} of it in the server"
+    print(f"memory   {fresh:.0f} MB fresh, {before:.0f} before, {most}, {left}, {served}")
     for fault in sorted(set(found.faults)):
         print(f"fault    {found.faults.count(fault)} × {fault}")
 

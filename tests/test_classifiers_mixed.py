@@ -28,7 +28,7 @@ from dpml.exceptions import (
     NotPrivate,
     RelationMismatch,
 )
-from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
+from dpml.studies.mixed import MOST_MATRICES, BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 
 
 def fittable():
@@ -148,8 +148,16 @@ def test_studies_of_one_data_set_check_its_table_once_and_let_it_go_with_the_dat
     binned(1.0, draws=1, rng=np.random.default_rng(0), n_bins=4)
     for design in (one.design, Design(data.frame_schema, 4), Design(data.frame_schema, 4, binary_cells=True)):
         assert (binned._table.test_matrix(design) != design.matrix(one._table.test)).nnz == 0
+    # the matrices of the last few numbers of bins are kept, and those that are used stay
+    for n_bins in range(2, 30):
+        kept = binned._table.test_matrix(one.design)
+        binned._table.test_matrix(Design(data.frame_schema, n_bins))
+        assert binned._table.test_matrix(one.design) is kept
+    assert len(binned._table._matrices) == MOST_MATRICES
+    assert (29, False) in binned._table._matrices
+    assert (2, False) not in binned._table._matrices
     table, of = weakref.ref(one._table), weakref.ref(data)
-    del data, one, other, few, binned
+    del data, one, other, few, binned, kept
     gc.collect()
     assert of() is None
     assert table() is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -36,6 +37,8 @@ from dpml.schema import Schema
 __all__ = ["BinnedNBStudy", "MomentsNBStudy", "non_private_mixed_nb"]
 
 METHODS = ("global", "smooth", "bun-steinke", "vaidya", "published")
+# each ε has bins of its own: all of adult's matrices would be 100 MB
+MOST_MATRICES = 6
 
 
 class _Checked:
@@ -54,11 +57,14 @@ class _Checked:
         return design, class_statistics(design, self.train, self.y_train)
 
     def test_matrix(self, design: Design) -> sparse.csr_array:
-        """Return all columns of the test records."""
-        key = design.n_bins, design.binary_cells
-        if key not in self._matrices:
-            self._matrices[key] = design.matrix(self.test)
-        return self._matrices[key]
+        """Return all columns of the test records; those that were used last are kept."""
+        key, kept = (design.n_bins, design.binary_cells), dict(self._matrices)
+        found = kept.pop(key, None)
+        if found is None:
+            found = design.matrix(self.test)
+        # replaced as a whole, because threads may ask side by side
+        self._matrices = {key: found, **dict(islice(kept.items(), MOST_MATRICES - 1))}
+        return found
 
 
 # as long as the data set lives
