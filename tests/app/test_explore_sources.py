@@ -1,8 +1,10 @@
 """The Explore page plots what the library computes: what its data sources hold, read without a browser."""
 
 import numpy as np
+import page_alone
 import pytest
-from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.explore import cost
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
 from dpml.datasets import load
 from dpml.evaluation import private_roc_curve
@@ -129,6 +131,27 @@ def test_another_data_set_changes_everything(alone_of_few_fits):
     after = read()
     assert [name for name in before if before[name] == after[name]] == []
     assert "1,000 training" in alone.text
+
+
+def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch):
+    """It was computed by the workers, for 17 s, unless the page had been opened with it."""
+    computed = []
+
+    def call(_self, function, arguments):
+        computed.append(function)
+        return function(*arguments)
+
+    monkeypatch.setattr(page_alone.Here, "call", call)
+    pool = page_alone.pool_here()
+    alone = page_alone.PageAlone(pool)
+    alone.enter("explore", "&dataset=breast_cancer&draws=10", only=["levers"])
+    alone.act(dataset="toy")
+    shown = alone.read("cost-curve")
+    alone.close()
+    pool.stop()
+    assert len(shown["epsilon"]) == len(EPSILONS)
+    assert cost.private not in computed
+    assert cost.without_noise not in computed
 
 
 def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):

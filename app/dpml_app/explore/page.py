@@ -70,9 +70,7 @@ class ExplorePage(CardPage):
     def _open(self) -> None:
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
-        for chunk, result in shipped.results(values["dataset"], values["relation"], values["seed"]).items():
-            if self.pool.cache.get(chunk.key) is None:
-                self.pool.cache.put(chunk.key, result)
+        self._keep_shipped(values["dataset"])
         hero = self.cards[self.hero]
         assert isinstance(hero, HeroCard)
         hero.figure.begin(values["epsilon"])
@@ -126,7 +124,11 @@ class ExplorePage(CardPage):
     def facts_chunk(self, values: Values) -> Chunk:
         return Chunk(data.facts, (values["dataset"],))
 
+    def _keep_shipped(self, name: str) -> None:
+        self.pool.keep(shipped.results(name, shipped.RELATION, shipped.SEED))
+
     async def facts(self, name: str) -> Values:
+        self._keep_shipped(name)
         return await self._call(data.facts, name)
 
     def _show_needed(self) -> None:

@@ -67,9 +67,7 @@ class PublishPage(CardPage):
     def _open(self) -> None:
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
-        for chunk, result in shipped.results(values["dataset"]).items():
-            if self.pool.cache.get(chunk.key) is None:
-                self.pool.cache.put(chunk.key, result)
+        self.pool.keep(shipped.results(values["dataset"]))
         hero = self.cards[self.hero]
         assert isinstance(hero, AccuracyCard)
         found = hero.open(values)
@@ -84,9 +82,7 @@ class PublishPage(CardPage):
         return Chunk(compute.facts, (values["dataset"],))
 
     async def facts(self, name: str) -> Values:
-        for chunk, result in shipped.results(name).items():
-            if self.pool.cache.get(chunk.key) is None:
-                self.pool.cache.put(chunk.key, result)
+        self.pool.keep(shipped.results(name))
         return await self._call(compute.facts, name)
 
     def note(self, facts: Values) -> str:

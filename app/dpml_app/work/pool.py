@@ -10,7 +10,7 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,6 +140,12 @@ class Pool:
         else:
             future.set_result(kept)
         return future
+
+    def keep(self, results: Mapping[Chunk, Any]) -> None:
+        """Keep results that were computed elsewhere, such as those that ship."""
+        for chunk, result in results.items():
+            if self.cache.get(chunk.key) is None:
+                self.cache.put(chunk.key, result)
 
     def lend(self, name: str, loan: Loan) -> None:
         """Give each worker something before the first chunk that names it."""
