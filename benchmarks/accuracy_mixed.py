@@ -82,7 +82,7 @@ def private_prediction(draws: int) -> None:
     print("\nprivate prediction: accuracy of labels in %, ε for each label; 2,000 test records")
     for name in ("skin", "adult", "seeds", "mushrooms"):
         study = BinnedNBStudy(load(name))
-        schema, test, y = study.schema, study._test.iloc[:2000], study.y_test[:2000]
+        schema, test, y = study.schema, study._table.test.iloc[:2000], study.y_test[:2000]
         row = []
         for epsilon in (0.01, 0.1, 1.0):
             n_bins, alpha = default_n_bins(schema, epsilon), default_pseudocount(schema, epsilon)

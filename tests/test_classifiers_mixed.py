@@ -4,6 +4,7 @@ import gc
 import itertools
 import pickle
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,14 @@ def test_studies_of_one_data_set_check_its_table_once_and_let_it_go_with_the_dat
     gc.collect()
     assert of() is None
     assert table() is None
+
+
+def test_a_study_takes_whatever_has_the_attributes_of_a_data_set():
+    data = load("census", n=300, seed=1)
+    names = ("frame_schema", "y_train", "y_test", "frame")
+    like = SimpleNamespace(name="mine", **{name: getattr(data, name) for name in names})
+    one, other = (BinnedNBStudy(each)(1.0, draws=3, rng=np.random.default_rng(0)) for each in (data, like))
+    np.testing.assert_array_equal(one["accuracy"], other["accuracy"])
 
 
 # ---- what the model holds -------------------------------------------------------------------------------------------

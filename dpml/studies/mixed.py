@@ -72,7 +72,11 @@ _CHECKED: WeakKeyDictionary[Dataset, dict[tuple[str, ...], _Checked]] = WeakKeyD
 
 
 def _checked(dataset: Dataset, schema: Schema) -> _Checked:
-    tables, names = _CHECKED.setdefault(dataset, {}), tuple(schema.feature_names)
+    try:
+        tables = _CHECKED.setdefault(dataset, {})
+    except TypeError:  # what has a data set's attributes and cannot be told from another one
+        return _Checked(dataset, schema)
+    names = tuple(schema.feature_names)
     if names not in tables:
         tables[names] = _Checked(dataset, schema)
     return tables[names]
