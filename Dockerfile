@@ -16,8 +16,6 @@ RUN pip install --no-cache-dir --no-index --find-links /wheels "dpml[large,relea
 USER dpml
 WORKDIR /home/dpml
 ENV DPML_DATA=/home/dpml/data OMP_NUM_THREADS=1 PYTHONUNBUFFERED=1
-# what ended sessions held goes back to the system, for a sixth more processor time of each that opens (docs/serving.md)
-ENV PYTHONMALLOC=malloc MALLOC_ARENA_MAX=2
 EXPOSE 5006
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD ["python", "-m", "dpml_app", "--check"]
 ENTRYPOINT ["python", "-m", "dpml_app", "--host", "0.0.0.0"]
