@@ -394,6 +394,10 @@ def app(make_app, server):
 
 @pytest.fixture(scope="session")
 def pool_alone():
+    yield from _pools()
+
+
+def _pools():
     pool = pool_here()
     yield pool
     pool.stop()
@@ -402,7 +406,11 @@ def pool_alone():
 @pytest.fixture
 def alone(pool_alone):
     """A page without a browser, whose results the tests of a process share."""
-    page = PageAlone(pool_alone)
+    yield from _pages(pool_alone)
+
+
+def _pages(pool):
+    page = PageAlone(pool)
     yield page
     page.close()
 
@@ -415,17 +423,13 @@ def few_fits(monkeypatch):
 
 @pytest.fixture(scope="session")
 def pool_of_few_fits():
-    pool = pool_here()
-    yield pool
-    pool.stop()
+    yield from _pools()
 
 
 @pytest.fixture
 def alone_of_few_fits(few_fits, pool_of_few_fits):
     """Return the same, where nothing is read of Explore's picture; its results are kept apart, for they look alike."""
-    page = PageAlone(pool_of_few_fits)
-    yield page
-    page.close()
+    yield from _pages(pool_of_few_fits)
 
 
 @pytest.fixture

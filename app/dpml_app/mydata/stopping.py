@@ -74,6 +74,6 @@ class _Listener:
         self.stop.check()
         return draw(rng)
 
-    def alternatives(self, _factor: float) -> Any:
+    def alternatives(self, factor: float) -> Any:
         with door.unreleased():
-            return door.alternatives(_factor)
+            return door.alternatives(factor)
