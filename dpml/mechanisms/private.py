@@ -6,8 +6,9 @@ is a TypeError, and so is every use of an exact count where a noisy one was mean
 - a *statistic* (`statistic`), an exact function that takes private values and returns private ones;
 - a release: the privacy boundary (`dpml.mechanisms.door`) opens a statistic for a mechanism's draw and comparison.
 
-Three more functions open one: `n_columns` (the schema has stated that number), `for_study` (refuses in release mode),
-and the fit of an estimator that a wrapper holds (`dpml.estimators.purse`), which takes the records themselves.
+Four more functions open one: `n_columns` (the schema has stated that number), `public_number` (under replace-one it is
+public), `for_study` (refuses in release mode), and the fit of an estimator that a wrapper holds
+(`dpml.estimators.purse`), which takes the records themselves.
 tests/test_private_values.py walks the syntax tree: nothing else does.
 
 The type prevents mistakes, not malice: Python hides nothing from code that means to look (docs/privacy.md).
@@ -32,6 +33,7 @@ __all__ = [
     "n_columns",
     "number_of",
     "opened",
+    "public_number",
     "repeated",
     "statistic",
     "to_integers",
@@ -127,6 +129,19 @@ def statistic(function: Callable) -> Callable[..., Any]:
 def n_columns(X: Any) -> int:
     """Return the number of columns of a table, which is public: the schema states it."""
     return opened(X).shape[1]
+
+
+def public_number(records: Any, relation: str) -> int:
+    """Return the number of records where it is public: under replace-one neighbours have as many.
+
+    Raises
+    ------
+    NoExactScore
+        Under another relation.
+    """
+    if relation != "replace-one":
+        raise NoExactScore("the number of records is private under add-remove")
+    return opened(number_of(records))
 
 
 def for_study(value: Any, release: bool, name: str = "an exact value") -> Any:
