@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, log_expit, softmax
+from scipy.special import expit, log_expit
 
 from dpml._validate import (
     ON_INVALID,
@@ -28,6 +28,7 @@ from dpml.classifiers.linear._weights import WITH_DELTA, default_reg_lambda, rel
 from dpml.classifiers.linear.descent import check_delta, default_iterations, descent_noise
 from dpml.classifiers.linear.functional import SENSITIVITIES, polynomial_minimisers, release_integer_coefficients
 from dpml.classifiers.linear_models import LinearModels
+from dpml.classifiers.row_scores import row_scores, row_softmax
 from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
 from dpml.mechanisms.secure import check_release
@@ -107,7 +108,7 @@ class LinearDecisions(PrivateClassifier):
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""
         X = self._checked(X)
-        scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
+        scores = row_scores(X, self.coef_) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray:
@@ -120,7 +121,7 @@ def probabilities(scores: FloatArray) -> FloatArray:
     """Return probabilities from logistic scores, shape (n, C), scaled to add up to 1 where C > 2."""
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), expit(scores)])
-    return softmax(log_expit(scores), axis=1)
+    return row_softmax(log_expit(scores))
 
 
 class LinearEstimator(LinearDecisions):
