@@ -51,7 +51,8 @@ class Records:
         given = None if self.kept is None else int(mask.sum()) or None
         schema = replace(self.schema, n_rows=given, n_lower=1)
         kept, inside = (None, mask) if self.kept is None else (rows_of(self.kept, mask), rows_of(mask, self.kept))
-        return Records(*(rows_of(part, inside) for part in (self.X, self.codes, self.labels)), schema, kept)
+        X, codes, labels = (rows_of(part, inside) for part in (self.X, self.codes, self.labels))
+        return Records(X, codes, labels, schema, kept)
 
 
 @statistic

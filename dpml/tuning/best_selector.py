@@ -116,9 +116,9 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         rng = None if self.release else as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
         count = schema.public_count(X, relation)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        X, positions, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
         nothing = X[:0], np.asarray(schema.classes)[:0]
-        X, codes = Private(X), Private(codes)
+        X, codes = Private(X), Private(positions)
         held = keep_columns(BernoulliNB(1.0) if self.classifier is None else self.classifier)
         spending_steps(held, ("epsilon", "budget", "schema", "relation", "on_invalid", "release", "random_state"))
         facts = {"schema": schema, "relation": relation, "on_invalid": self.on_invalid, "release": self.release}

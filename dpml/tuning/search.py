@@ -188,11 +188,11 @@ class PrivateSearch(PrivateClassifier):
         count = schema.public_count(X, self.relation)
         X, schema = schema.check_features(X, on_invalid)
         labels = schema.check_labels(y, on_invalid)
-        X, codes = schema.without_unknown(X, labels, on_invalid)
-        kept = labels >= 0 if self.relation == "replace-one" else None
+        X, positions = schema.without_unknown(X, labels, on_invalid)
+        kept = Private(labels >= 0) if self.relation == "replace-one" else None
         pipeline = isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame)
         nothing = with_names(X[:0], schema) if pipeline else X[:0], np.asarray(schema.classes)[:0]
-        X, codes, kept = Private(X), Private(codes), None if kept is None else Private(kept)
+        X, codes = Private(X), Private(positions)
         for candidate in candidates:
             model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
             rehearse(model, shares, self.relation, nothing, "PrivateSearch")

@@ -1,7 +1,7 @@
 """A validation score that is stable under a change of one training record (after Chaudhuri and Vinterbo 2013).
 
-Statistics only: `stable_score_of`, and the range of its change, `stability_range`. `dpml.mechanisms.PermuteAndFlip` makes
-the choice.
+Statistics only: `stable_score_of`, and the range of its change, `stability_range`. The choice is made by
+`dpml.mechanisms.PermuteAndFlip`.
 
 The setting: candidates i are regularisers λ_i of a linear model on records in the unit ball. The models are trained
 with fixed noise, which does not depend on the data. For fixed noise one record changes the weights by at most
@@ -112,9 +112,7 @@ def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArra
 
 
 @statistic
-def stable_score_of(
-    model: Any, X: Any, codes: Any, *, n_classes: int, width: float, validation_lower: int
-) -> float:
+def stable_score_of(model: Any, X: Any, codes: Any, *, n_classes: int, width: float, validation_lower: int) -> float:
     """Return the stable score of a trained linear model on validation records."""
     margins = margins_of(model.decision_function(X), codes, n_classes)
     return float(stable_score(margins, width, validation_lower))
