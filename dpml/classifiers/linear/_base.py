@@ -30,6 +30,7 @@ from dpml.classifiers.linear.functional import SENSITIVITIES, polynomial_minimis
 from dpml.classifiers.linear_models import LinearModels
 from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 
@@ -246,17 +247,32 @@ def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | 
     def bounded(ones: Any, most: int) -> Any:
         if rng is not None:
             return cut_rows(ones, most, rng=rng)
-        return share_rows(ones, most) if most else ones * 0
+        return share_rows(ones, most) if most else _no_ones(ones)
 
     numeric = [f.kind == "numeric" for f in schema.features]
     if not any(numeric):
         return bounded(X, bound)
-    X = X.to_numpy(dtype=float, copy=True)
     binary = ~np.array(numeric)
-    if binary.any():
-        X[:, binary] = bounded(X[:, binary], bound - sum(numeric))
-    slope, shift = public_scaling(schema)
-    return np.clip(X * slope + shift, -1, 1)
+    ones = bounded(_float_columns(X, binary), bound - sum(numeric)) if binary.any() else None
+    return _scaled(X, ones, binary, *public_scaling(schema))
+
+
+@statistic
+def _no_ones(ones: Any) -> Any:
+    return ones * 0
+
+
+@statistic
+def _float_columns(X: pd.DataFrame, columns: NDArray[np.bool_]) -> FloatArray:
+    return X.to_numpy(dtype=float)[:, columns]
+
+
+@statistic
+def _scaled(X: pd.DataFrame, ones: Any, binary: NDArray[np.bool_], slope: FloatArray, shift: FloatArray) -> FloatArray:
+    table = X.to_numpy(dtype=float, copy=True)
+    if ones is not None:
+        table[:, binary] = ones
+    return np.clip(table * slope + shift, -1, 1)
 
 
 def _release_securely(table, codes, schema: Schema, bound: int, intercept: bool, options: dict) -> FloatArray:
