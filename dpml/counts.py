@@ -78,7 +78,7 @@ class NoisyCounts:
     n: FloatArray | None = None
 
 
-def contingency(X: Any, codes: NDArray[np.intp], n_classes: int) -> Contingency:
+def contingency(X: Any, codes: Any, n_classes: int) -> Contingency:
     """Count the records of each class, and those of them with each feature on. X is binary, dense or sparse."""
     return Contingency(*_contingency(X, codes, n_classes))
 
@@ -95,7 +95,7 @@ def _contingency(X: Any, codes: Any, n_classes: int) -> tuple[FloatArray, FloatA
 
 
 def contingency_of_subsamples(
-    X: Any, codes: NDArray[np.intp], n_classes: int, row_bound: int, subsamples: int, *, rng: np.random.Generator
+    X: Any, codes: Any, n_classes: int, row_bound: int, subsamples: int, *, rng: np.random.Generator
 ) -> Contingency:
     """Cut every record down to `row_bound` ones and count, once for each of `subsamples` independent cuts.
 

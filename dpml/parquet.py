@@ -143,9 +143,7 @@ class ParquetTable:
     ) -> Contingency:
         """Return the exact counts of records that share `row_bound` among their ones, in the columns of a mask."""
         row_bound = check_integer(row_bound, "row_bound", 1)
-        return self._added_up(
-            lambda X: share_rows(X if mask is None else columns_of(X, mask), row_bound), on_invalid
-        )
+        return self._added_up(lambda X: share_rows(X if mask is None else columns_of(X, mask), row_bound), on_invalid)
 
     def _added_up(self, transform: Callable[[Any], Any], on_invalid: str | None) -> Contingency:
         # a table without records has the counts of the first batch, which is empty

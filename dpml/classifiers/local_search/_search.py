@@ -125,7 +125,8 @@ def _choose(
 ) -> NDArray[np.intp]:
     """Choose a candidate for each draw from scores (draws, candidates) and ranges (draws,); securely without `rng`."""
     if rng is None:
-        chosen = [noisy_max(row, epsilon, R, grid=R / GRID) for row, R in zip(_rows(scores), span.tolist(), strict=True)]
+        pairs = zip(_rows(scores), span.tolist(), strict=True)
+        chosen = [noisy_max(row, epsilon, R, grid=R / GRID) for row, R in pairs]
         return np.array(chosen, dtype=np.intp)
     mechanism = ReportNoisyMax(epsilon, 1.0, "gumbel" if published else "exponential")
     return mechanism.release(_in_units(scores, span), rng=rng, draws=len(span))

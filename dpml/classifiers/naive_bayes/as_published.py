@@ -86,7 +86,7 @@ def class_sums_by_width(
 
 
 @statistic
-def _class_sums(values: Any, codes: Any, lower: float, upper: float, n_classes: int) -> FloatArray:
+def _class_sums(values: Any, codes: Any, lower: float, upper: float, n_classes: int) -> NDArray:
     clipped = np.clip(np.asarray(values, float), lower, upper)
     return np.bincount(np.asarray(codes), weights=clipped, minlength=n_classes)
 
@@ -129,8 +129,7 @@ def published_moments(
     noise = Cauchy(share, share / 6, "algorithm-1")
 
     def noisy(kind: str, root: bool) -> FloatArray:
-        exact, scale = _each(statistics.numbers, kind, trim, root), _each_scale(statistics.numbers, kind, noise.beta, trim)
-        return noise.release(exact, scale, rng=rng, draws=draws)
+        return noise.release(*_each_scaled(statistics.numbers, kind, noise.beta, trim, root), rng=rng, draws=draws)
 
     n = noise.release(statistics.n, 1.0, rng=check_rng(rng), draws=draws)
     cells = Laplace(share).release(statistics.cells, rng=rng, draws=draws)
@@ -213,8 +212,9 @@ def _each(numbers: Any, kind: str, trim: int = 0, root: bool = False) -> FloatAr
 
 
 @statistic
-def _each_scale(numbers: Any, kind: str, beta: float, trim: int) -> FloatArray:
-    return np.array([[smooth.smooth_sensitivity(kind, z, -1.0, 1.0, beta, trim=trim) for z in mine] for mine in numbers])
+def _each_scaled(numbers: Any, kind: str, beta: float, trim: int, root: bool) -> tuple[FloatArray, FloatArray]:
+    scale = [[smooth.smooth_sensitivity(kind, z, -1.0, 1.0, beta, trim=trim) for z in mine] for mine in numbers]
+    return _each(numbers, kind, trim, root), np.array(scale)
 
 
 def _moments(n: FloatArray, cells: FloatArray, mean: FloatArray, deviation: FloatArray) -> Moments:
