@@ -29,7 +29,7 @@ from dpml.classifiers.linear.descent import check_delta, default_iterations, des
 from dpml.classifiers.linear.functional import SENSITIVITIES, polynomial_minimisers, release_integer_coefficients
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.row_scores import row_scores, row_softmax
-from dpml.encoding import columns_of, cut_rows, share_rows, unit_scale
+from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
 from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.mechanisms.secure import check_release
@@ -258,31 +258,32 @@ def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | 
     def bounded(ones: Any, most: int) -> Any:
         if rng is not None:
             return cut_rows(ones, most, rng=rng)
-        return share_rows(ones, most) if most else _divided(ones, math.inf)
+        return share_rows(ones, most) if most else _no_ones(ones)
 
     numeric = [f.kind == "numeric" for f in schema.features]
     if not any(numeric):
         return bounded(X, bound)
     binary = ~np.array(numeric)
-    values = _numbers(X)
-    ones = bounded(columns_of(values, binary), bound - sum(numeric)) if binary.any() else None
-    return _in_unit_box(values, ones, binary, *public_scaling(schema))
+    ones = bounded(_float_columns(X, binary), bound - sum(numeric)) if binary.any() else None
+    return _scaled(X, ones, binary, *public_scaling(schema))
 
 
 @statistic
-def _numbers(X: Any) -> FloatArray:
-    return X.to_numpy(dtype=float)
+def _no_ones(ones: Any) -> Any:
+    return ones * 0
 
 
 @statistic
-def _in_unit_box(
-    X: FloatArray, ones: FloatArray | None, binary: NDArray[np.bool_], slope: FloatArray, shift: FloatArray
-) -> FloatArray:
-    """Return numbers mapped to [-1, 1], and bounded ones in the binary columns."""
+def _float_columns(X: pd.DataFrame, columns: NDArray[np.bool_]) -> FloatArray:
+    return X.to_numpy(dtype=float)[:, columns]
+
+
+@statistic
+def _scaled(X: pd.DataFrame, ones: Any, binary: NDArray[np.bool_], slope: FloatArray, shift: FloatArray) -> FloatArray:
+    table = X.to_numpy(dtype=float, copy=True)
     if ones is not None:
-        X = X.copy()
-        X[:, binary] = ones
-    return np.clip(X * slope + shift, -1, 1)
+        table[:, binary] = ones
+    return np.clip(table * slope + shift, -1, 1)
 
 
 @statistic
