@@ -312,14 +312,14 @@ MUTANTS = [
         "cut points of exact histograms",
         "noisy, scale = release_histograms(histograms(layout, X, plan.n_cells), len(layout.numbers), epsilon, **noise)",
         "noisy, scale = histograms(layout, X, plan.n_cells), 1.0",
-        (of_releases("counts, replace-one"),),
+        (of_releases("grid and weights"),),
     ),
     Mutant(
         f"{ROOM}.tables.release_bins",
         "cut points of exact histograms beside the noisy ones",
         "zip(noisy, layout.numbers, strict=True)",
         f"zip({OPENED}(histograms(layout, X, plan.n_cells)), layout.numbers, strict=True)",
-        (of_releases("counts, replace-one"),),
+        (of_releases("grid and weights"),),
         quick=True,
     ),
     Mutant(

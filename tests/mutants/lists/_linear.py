@@ -346,7 +346,7 @@ MUTANTS = [
         f"{ROOM}.row_scores._row_sums",
         "classes added in the order of the layout",
         "return total[:, None]",
-        "return values.sum(axis=1, keepdims=True)",
+        'return np.array(values.T, order="C").sum(axis=0)[:, None]',
         (f"{SCORES}::test_probabilities_of_a_row_are_those_of_the_row_alone_in_any_layout",),
     ),
     Mutant(
