@@ -25,11 +25,13 @@ __all__ = [
     "NoisyCounts",
     "contingency",
     "contingency_of_subsamples",
+    "in_turn",
     "perturbed",
     "published_scale",
     "release_published",
     "release_row_bounded",
     "row_bounded_scales",
+    "stacked",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -76,7 +78,7 @@ class NoisyCounts:
     n: FloatArray | None = None
 
 
-def contingency(X: Any, codes: NDArray[np.intp], n_classes: int) -> Contingency:
+def contingency(X: Any, codes: Any, n_classes: int) -> Contingency:
     """Count the records of each class, and those of them with each feature on. X is binary, dense or sparse."""
     return Contingency(*_contingency(X, codes, n_classes))
 
@@ -93,7 +95,7 @@ def _contingency(X: Any, codes: Any, n_classes: int) -> tuple[FloatArray, FloatA
 
 
 def contingency_of_subsamples(
-    X: Any, codes: NDArray[np.intp], n_classes: int, row_bound: int, subsamples: int, *, rng: np.random.Generator
+    X: Any, codes: Any, n_classes: int, row_bound: int, subsamples: int, *, rng: np.random.Generator
 ) -> Contingency:
     """Cut every record down to `row_bound` ones and count, once for each of `subsamples` independent cuts.
 
@@ -108,16 +110,17 @@ def contingency_of_subsamples(
         tables.append(counts.on)
         if cut is X:
             break
-    return Contingency(_stacked(tables), counts.n)
+    return Contingency(stacked(tables), counts.n)
 
 
 @statistic
-def _stacked(tables: list[FloatArray]) -> FloatArray:
+def stacked(tables: list[FloatArray]) -> FloatArray:
+    """Return the tables of S subsamples as one array, S first."""
     return np.stack(tables)
 
 
 @statistic
-def _in_turn(on: FloatArray, draws: int) -> FloatArray:
+def in_turn(on: FloatArray, draws: int) -> FloatArray:
     """Return a table for each draw, the subsamples' tables in turn."""
     return repeated(on, draws) if on.ndim == 2 else on[np.arange(draws) % len(on)]
 
@@ -206,7 +209,7 @@ def release_row_bounded(
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     draws = check_integer(draws, "draws", 1)
     n = perturbed(repeated(counts.n, draws), class_noise, rng, secure)
-    on = perturbed(_in_turn(counts.on, draws), on_noise, rng, secure, grid)
+    on = perturbed(in_turn(counts.on, draws), on_noise, rng, secure, grid)
     return NoisyCounts(on, n=n)
 
 

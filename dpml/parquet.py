@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.counts import Contingency, contingency
-from dpml.encoding import share_rows
+from dpml.encoding import columns_of, share_rows
 from dpml.exceptions import DataNotFound, InvalidData, InvalidParameter, MissingExtra
+from dpml.mechanisms.private import Private, statistic
 from dpml.schema import Schema
 
 __all__ = ["ParquetTable"]
@@ -50,6 +52,8 @@ class ParquetTable:
         What to do with a value outside its domain or a label that is not a class, as for an estimator.
     memory : int
         About the most bytes that a batch takes.
+    private : bool
+        Whether counts are `dpml.mechanisms.private.Private`, which only a release can use, as in a fit. False: arrays.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class ParquetTable:
     schema: Schema | None = None
     on_invalid: str = "raise"
     memory: int = MEMORY
+    private: bool = False
 
     def __post_init__(self):
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
@@ -138,17 +143,17 @@ class ParquetTable:
     ) -> Contingency:
         """Return the exact counts of records that share `row_bound` among their ones, in the columns of a mask."""
         row_bound = check_integer(row_bound, "row_bound", 1)
-        return self._added_up(lambda X: share_rows(X if mask is None else X[:, mask], row_bound), on_invalid)
+        return self._added_up(lambda X: share_rows(X if mask is None else columns_of(X, mask), row_bound), on_invalid)
 
-    def _added_up(self, transform: Any, on_invalid: str | None) -> Contingency:
-        C = self.facts.n_classes
+    def _added_up(self, transform: Callable[[Any], Any], on_invalid: str | None) -> Contingency:
+        # a table without records has the counts of the first batch, which is empty
+        nothing = np.zeros((0, self.facts.n_features)), np.zeros(0, dtype=np.intp)
         on: Any = 0.0
-        n = np.zeros(C)
-        for X, codes in self.batches(on_invalid=on_invalid):
-            part = contingency(transform(X), codes, C)
-            on, n = on + part.on, n + part.n
-        if np.ndim(on) == 0:  # a table without records
-            on = contingency(transform(np.zeros((0, self.facts.n_features))), np.zeros(0, dtype=np.intp), C).on
+        n: Any = 0.0
+        for batch in chain([nothing], self.batches(on_invalid=on_invalid)):
+            X, codes = map(Private, batch) if self.private else batch
+            part = contingency(transform(X), codes, self.facts.n_classes)
+            on, n = _sum(on, part.on), _sum(n, part.n)
         return Contingency(on, n)
 
     def batches(self, *, on_invalid: str | None = None) -> Iterator[tuple[Any, NDArray[np.intp]]]:
@@ -171,6 +176,11 @@ class ParquetTable:
         labels = batch.column(self.label)
         codes = self.facts.check_labels(labels.to_pandas().to_numpy(), on_invalid)
         return (X, codes) if codes.min() >= 0 else (X[codes >= 0], codes[codes >= 0])
+
+
+@statistic
+def _sum(total: Any, part: Any) -> NDArray[np.float64]:
+    return total + part
 
 
 def _binary(batch: Any, names: Sequence[str]) -> NDArray[np.float64] | None:

@@ -21,6 +21,7 @@ from dpml.classifiers.local_search._objectives import LOSSES, Records, largest_s
 from dpml.exceptions import NoSecureSampler
 from dpml.mechanisms import door
 from dpml.mechanisms.choice import ReportNoisyMax
+from dpml.mechanisms.private import is_private, statistic
 from dpml.mechanisms.secure import noisy_max
 
 FloatArray = NDArray[np.float64]
@@ -120,14 +121,25 @@ def _numeric(numeric: Any, D: int) -> NDArray[np.bool_]:
 
 
 def _choose(
-    scores: FloatArray, epsilon: float, span: FloatArray, published: bool, rng: np.random.Generator | None
+    scores: Any, epsilon: float, span: FloatArray, published: bool, rng: np.random.Generator | None
 ) -> NDArray[np.intp]:
     """Choose a candidate for each draw from scores (draws, candidates) and ranges (draws,); securely without `rng`."""
     if rng is None:
-        chosen = [noisy_max(row, epsilon, R, grid=R / GRID) for row, R in zip(scores, span.tolist(), strict=True)]
+        pairs = zip(_rows(scores), span.tolist(), strict=True)
+        chosen = [noisy_max(row, epsilon, R, grid=R / GRID) for row, R in pairs]
         return np.array(chosen, dtype=np.intp)
     mechanism = ReportNoisyMax(epsilon, 1.0, "gumbel" if published else "exponential")
-    return mechanism.release(scores / span[:, None], rng=rng, draws=len(scores))
+    return mechanism.release(_in_units(scores, span), rng=rng, draws=len(span))
+
+
+@statistic
+def _rows(scores: FloatArray) -> tuple[FloatArray, ...]:
+    return tuple(scores)
+
+
+@statistic
+def _in_units(scores: FloatArray, span: FloatArray) -> FloatArray:
+    return scores / span[:, None]
 
 
 def epsilon_share(epsilon: float, choices: int) -> float:
@@ -146,6 +158,24 @@ def _door(
     if published:
         raise NoSecureSampler("the exponential mechanism has no secure sampler here; use calibration='range'")
     return published, factor, None
+
+
+@statistic
+def _start(n: int, draws: int) -> FloatArray:
+    """Return the margins at θ = 0."""
+    return np.zeros((n, draws))
+
+
+@statistic
+def _with_zero(gains: FloatArray) -> FloatArray:
+    """Return the gains of the candidates and of the current point."""
+    return np.concatenate([gains, np.zeros((len(gains), 1))], axis=1)
+
+
+@statistic
+def _scores_of(objective: FloatArray, left: NDArray[np.intp]) -> FloatArray:
+    """Return -J of the candidates that are left, for each draw."""
+    return -np.take_along_axis(objective, left, axis=1)
 
 
 def _in_blocks(search: Callable[[int], FloatArray], draws: int, cells: int) -> FloatArray:
@@ -218,11 +248,11 @@ def release_local_search(
     share, D = epsilon_share(epsilon, n_iterations), records.dimension
 
     def search(draws: int) -> FloatArray:
-        theta, margins = np.zeros((draws, D)), np.zeros((records.n, draws))
+        theta, margins = np.zeros((draws, D)), _start(records.n, draws)
         for s in steps:
             gains = records.gains(margins, s, loss)
             if stay:
-                gains = np.concatenate([gains, np.zeros((draws, 1))], axis=1)
+                gains = _with_zero(gains)
             if published:
                 span = np.full(draws, 2 * float(loss_value(loss, -steps.sum())))
             else:
@@ -231,10 +261,11 @@ def release_local_search(
             columns = chosen % D
             amounts = np.where(chosen == 2 * D, 0.0, np.where(chosen < D, s, -s))
             theta[np.arange(draws), columns] += amounts
-            records.move(margins, columns, amounts)
+            margins = records.moved(margins, columns, amounts)
         return theta
 
-    return _in_blocks(search, draws, records.n)
+    # where the number of records is private, one draw at a time: a larger block would be sized by it
+    return _in_blocks(search, draws, BLOCK_CELLS if is_private(records.n) else records.n)
 
 
 def offspring(parents: FloatArray, n_candidates: int, step: float, rng: np.random.Generator) -> FloatArray:
@@ -307,7 +338,7 @@ def release_genetic_search(
         parents = np.zeros((draws, 1, D))
         for t, s in enumerate(steps):
             candidates = offspring(parents, m, s, coins)
-            scores = -records.objective(candidates, loss)
+            objective = records.objective(candidates, loss)
             if published:
                 span = np.full(draws, 2 * float(loss_value(loss, -rho * steps.sum())))
             else:
@@ -315,7 +346,7 @@ def release_genetic_search(
             left = np.tile(np.arange(m), (draws, 1))
             rows, best = np.arange(draws), []
             for _ in range(kept if t < n_iterations - 1 else 1):
-                chosen = _choose(np.take_along_axis(scores, left, axis=1), share, span, published, noise)
+                chosen = _choose(_scores_of(objective, left), share, span, published, noise)
                 best.append(left[rows, chosen])
                 left = left[np.arange(left.shape[1]) != chosen[:, None]].reshape(draws, -1)
             parents = candidates[rows[:, None], np.stack(best, axis=1)]

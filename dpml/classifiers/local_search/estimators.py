@@ -46,6 +46,7 @@ from dpml.classifiers.local_search._search import (
     release_local_search,
 )
 from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.mechanisms.private import for_study, statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 
@@ -69,6 +70,12 @@ def _is_logistic(model: Any) -> bool:
     if model.loss != "logistic":
         raise AttributeError("predict_proba needs loss='logistic': a hinge has no probabilities")
     return True
+
+
+@statistic
+def _signs(codes: NDArray[np.intp], positive: int) -> FloatArray:
+    """Return 1 for the records of a class and -1 for the others."""
+    return np.where(codes == positive, 1.0, -1.0)
 
 
 class _PrivateSearch(LinearDecisions):
@@ -109,21 +116,20 @@ class _PrivateSearch(LinearDecisions):
         schema = resolve_schema(self.schema, X)
         squared_norm_bound(schema)  # raises an error that names a categorical column
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._check_records(schema, X, y)
+        X, codes, schema = self._private_records(schema, X, y)
         numeric = np.array([f.kind == "numeric" for f in schema.features])
         bounds = [int((~numeric).sum()), schema.row_bound, self.row_bound]
         n_ones = min(b for b in bounds if b is not None)
         slope, shift = public_scaling(schema)
         if not self.release and self.on_invalid == "raise":
-            check_ones(X, schema)
+            check_ones(for_study(X, self.release), schema)
         X = public_table(X, schema, n_ones + int(numeric.sum()), rng)
         charge(self.budget, relation, epsilon, label=f"{type(self).__name__}, {self.loss}")
         noise: dict[str, Any] = {"secure": True} if self.release else {"rng": rng}
         C = schema.n_classes
         theta = []
         for positive in (1,) if C == 2 else range(C):
-            signs = np.where(codes == positive, 1.0, -1.0)
-            records = Records(X, signs, n_ones, numeric, bool(self.fit_intercept))
+            records = Records(X, _signs(codes, positive), n_ones, numeric, bool(self.fit_intercept))
             theta.append(self._search(records, epsilon_share(epsilon, 1 if C == 2 else C), schema.n_lower, noise)[0])
         weights = np.array(theta)
         self._learned_facts(schema, named)

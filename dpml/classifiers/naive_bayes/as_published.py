@@ -15,8 +15,8 @@ from dpml._validate import check_epsilon, check_integer, check_relation, check_r
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics, Moments
 from dpml.counts import FACTOR
-from dpml.mechanisms import Laplace, door
-from dpml.mechanisms.smooth import smooth_sensitivity, statistic
+from dpml.mechanisms import Laplace, door, smooth
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth.admissible import Cauchy
 
 __all__ = [
@@ -81,9 +81,14 @@ def class_sums_by_width(
     -------
     ndarray of shape (draws, n_classes)
     """
-    clipped = np.clip(np.asarray(values, float), lower, upper)
-    sums = np.bincount(np.asarray(codes), weights=clipped, minlength=n_classes)
+    sums = _class_sums(values, codes, lower, upper, n_classes)
     return Laplace(epsilon, upper - lower).release(sums, draws=check_integer(draws, "draws", 1), rng=rng)
+
+
+@statistic
+def _class_sums(values: Any, codes: Any, lower: float, upper: float, n_classes: int) -> NDArray:
+    clipped = np.clip(np.asarray(values, float), lower, upper)
+    return np.bincount(np.asarray(codes), weights=clipped, minlength=n_classes)
 
 
 def published_moments(
@@ -123,16 +128,12 @@ def published_moments(
     share = check_epsilon(epsilon) / (2 * len(design.numbers) + len(design.attributes) + 1)
     noise = Cauchy(share, share / 6, "algorithm-1")
 
-    def noisy(kind: str, exact: FloatArray) -> FloatArray:
-        smooth = [
-            [smooth_sensitivity(kind, z, -1.0, 1.0, noise.beta, trim=trim) for z in mine] for mine in statistics.numbers
-        ]
-        return noise.release(exact, np.reshape(smooth, exact.shape), rng=rng, draws=draws)
+    def noisy(kind: str, root: bool) -> FloatArray:
+        return noise.release(*_each_scaled(statistics.numbers, kind, noise.beta, trim, root), rng=rng, draws=draws)
 
     n = noise.release(statistics.n, 1.0, rng=check_rng(rng), draws=draws)
     cells = Laplace(share).release(statistics.cells, rng=rng, draws=draws)
-    mean = noisy("trimmed_mean", _each(statistics, "trimmed_mean", trim))
-    deviation = noisy("trimmed_variance", np.sqrt(_each(statistics, "trimmed_variance", trim)))
+    mean, deviation = noisy("trimmed_mean", False), noisy("trimmed_variance", True)
     return _moments(n, cells, mean, deviation)
 
 
@@ -164,13 +165,19 @@ def vaidya_moments(
     draws, epsilon = check_integer(draws, "draws", 1), check_epsilon(epsilon)
     n = Laplace(1.0).release(statistics.n, rng=check_rng(rng), draws=draws)
     cells = Laplace(epsilon).release(statistics.cells, rng=rng, draws=draws)
-    size = statistics.n[:, None] + 1
-    exact = np.stack([_each(statistics, "mean"), np.sqrt(_each(statistics, "variance"))])
+    values, scales = _vaidya_values(statistics.n, statistics.numbers, epsilon, draws)
+    mean, deviation = door.release(_LaplaceOfScales(), (values, scales), rng)
+    return _moments(n, cells, mean, deviation)
+
+
+@statistic
+def _vaidya_values(n: FloatArray, numbers: Any, epsilon: float, draws: int) -> tuple[FloatArray, FloatArray]:
+    """Return means and deviations, and their noise scales, both of shape (2, draws, C, numbers)."""
+    size = n[:, None] + 1
+    exact = np.stack([_each(numbers, "mean"), _each(numbers, "variance", root=True)])
     scale = np.stack(np.broadcast_arrays(2 / (epsilon * size), 2 / (epsilon * np.sqrt(size)), exact[0])[:2])
     shape = (2, draws, *exact.shape[1:])
-    spread = tuple(np.broadcast_to(side[:, None], shape) for side in (exact, scale))
-    mean, deviation = door.release(_LaplaceOfScales(), spread, rng)
-    return _moments(n, cells, mean, deviation)
+    return np.broadcast_to(exact[:, None], shape), np.broadcast_to(scale[:, None], shape)
 
 
 @dataclass(frozen=True)
@@ -197,9 +204,17 @@ def vaidya_cost(epsilon: float, n_attributes: int, relation: str = "add-remove")
     return FACTOR[check_relation(relation)] * (n_attributes * check_epsilon(epsilon) + 1)
 
 
-def _each(statistics: ClassStatistics, kind: str, trim: int = 0) -> FloatArray:
-    exact = [[statistic(kind, z, -1.0, 1.0, trim) for z in mine] for mine in statistics.numbers]
-    return np.reshape(np.array(exact, dtype=float), (len(statistics.n), -1))
+@statistic
+def _each(numbers: Any, kind: str, trim: int = 0, root: bool = False) -> FloatArray:
+    """Return a statistic of each class and number, or its square root."""
+    exact = np.array([[smooth.statistic(kind, z, -1.0, 1.0, trim) for z in mine] for mine in numbers], dtype=float)
+    return np.sqrt(exact) if root else exact
+
+
+@statistic
+def _each_scaled(numbers: Any, kind: str, beta: float, trim: int, root: bool) -> tuple[FloatArray, FloatArray]:
+    scale = [[smooth.smooth_sensitivity(kind, z, -1.0, 1.0, beta, trim=trim) for z in mine] for mine in numbers]
+    return _each(numbers, kind, trim, root), np.array(scale)
 
 
 def _moments(n: FloatArray, cells: FloatArray, mean: FloatArray, deviation: FloatArray) -> Moments:

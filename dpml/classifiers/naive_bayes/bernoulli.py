@@ -33,6 +33,7 @@ from dpml.classifiers.naive_bayes.bernoulli_models import (
     models_from_row_bounded,
 )
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.row_scores import row_scores
 from dpml.counts import (
     FACTOR,
     Contingency,
@@ -108,9 +109,9 @@ def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArra
 
 
 class _Records:
-    """Checked records in memory, and the statistics of them that a fit needs."""
+    """Checked private records in memory, and the statistics of them that a fit needs."""
 
-    def __init__(self, X: Any, codes: NDArray[np.intp], n_classes: int):
+    def __init__(self, X: Any, codes: Any, n_classes: int):
         self.X, self.codes, self.n_classes = X, codes, n_classes
 
     def counts(self) -> Contingency:
@@ -249,7 +250,7 @@ class BernoulliNB(NaiveBayes):
         _check_binary(schema)
         rng = as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._check_records(schema, X, y)
+        X, codes, schema = self._private_records(schema, X, y)
         return self._fit(_Records(X, codes, schema.n_classes), schema, named, rng)
 
     def fit_parquet(self, table: ParquetTable) -> BernoulliNB:
@@ -271,7 +272,8 @@ class BernoulliNB(NaiveBayes):
             raise InvalidParameter("method", self.method, "'row-bounded' or 'published' for a table in Parquet")
         schema = table.facts if self.schema is None else resolve_schema(self.schema, None)
         rng = as_generator(self.random_state)
-        records = replace(table, schema=schema, on_invalid="clip" if self.release else self.on_invalid)
+        on_invalid = "clip" if self.release else self.on_invalid
+        records = replace(table, schema=schema, on_invalid=on_invalid, private=True)
         return self._fit(records, schema, True, rng)
 
     def _check(self) -> None:
@@ -347,4 +349,4 @@ class BernoulliNB(NaiveBayes):
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         coef = self.feature_log_prob_ * self._weights - self._feature_log_off
-        return X @ coef.T + (self.class_log_prior_ + self._feature_log_off.sum(axis=1))
+        return row_scores(X, coef) + (self.class_log_prior_ + self._feature_log_off.sum(axis=1))

@@ -20,6 +20,7 @@ from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
 from dpml.counts import FACTOR, Contingency, NoisyCounts, contingency, row_bounded_scales
 from dpml.encoding import SHARE_GRID, share_rows
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
 __all__ = ["cell_counts", "default_n_bins", "entry_bounds", "models_from_cells"]
@@ -69,7 +70,7 @@ def _attribute_share(design: Design, bounds: tuple[int, int]) -> float:
     return math.floor(SHARE_GRID * min(1.0, bounds[0] / max(len(design.attributes), 1))) / SHARE_GRID
 
 
-def cell_counts(design: Design, X: Any, codes: NDArray[np.intp], bounds: tuple[int, int]) -> Contingency:
+def cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) -> Contingency:
     """Count the records of each class in each cell, and those with each binary feature on. Exact: not private.
 
     Parameters
@@ -85,14 +86,19 @@ def cell_counts(design: Design, X: Any, codes: NDArray[np.intp], bounds: tuple[i
     -------
     Contingency
         `on` of shape (C, cells + ones), multiples of 1/`dpml.encoding.SHARE_GRID`; a record adds at most sum(bounds) to
-        it, all in one class.
+        it, all in one class. Private where the records are.
     """
+    return Contingency(*_cell_counts(design, X, codes, bounds))
+
+
+@statistic
+def _cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
     C, K = design.schema.n_classes, design.n_cells
     flat = (codes[:, None] * K + design.cells(X)).ravel()
     parts = [np.bincount(flat, minlength=C * K)[: C * K].reshape(C, K) * _attribute_share(design, bounds)]
     if design.ones:
         parts.append(contingency(share_rows(design.ones_of(X), bounds[1]), codes, C).on)
-    return Contingency(np.concatenate(parts, axis=1), np.bincount(codes, minlength=C).astype(float))
+    return np.concatenate(parts, axis=1), np.bincount(codes, minlength=C).astype(float)
 
 
 def models_from_cells(

@@ -188,7 +188,7 @@ class MixedNB(NaiveBayes):
         self._check_privacy(schema)
         rng = as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._check_records(schema, X, y)
+        X, codes, schema = self._private_records(schema, X, y)
         models, design = (
             self._fit_binned(X, codes, schema, rng)
             if self.method == "binned"
@@ -236,9 +236,7 @@ class MixedNB(NaiveBayes):
 
     # ---- the three steps ----------------------------------------------------------------------------------------
 
-    def _fit_binned(
-        self, X: Any, codes: NDArray[np.intp], schema: Schema, rng: np.random.Generator
-    ) -> tuple[MixedModels, Design]:
+    def _fit_binned(self, X: Any, codes: Any, schema: Schema, rng: np.random.Generator) -> tuple[MixedModels, Design]:
         bounds = entry_bounds(schema, self.epsilon, self.row_bound)
         n_bins = default_n_bins(schema, self.epsilon, self.relation) if self.n_bins is None else self.n_bins
         design = Design(schema, n_bins)
@@ -251,9 +249,7 @@ class MixedNB(NaiveBayes):
         options |= {"pseudocount": self.pseudocount, "shrinkage": self.shrinkage}
         return models_from_cells(noisy, design, self.epsilon, bounds, **options), design
 
-    def _fit_moments(
-        self, X: Any, codes: NDArray[np.intp], schema: Schema, rng: np.random.Generator
-    ) -> tuple[MixedModels, Design]:
+    def _fit_moments(self, X: Any, codes: Any, schema: Schema, rng: np.random.Generator) -> tuple[MixedModels, Design]:
         design = Design(schema, binary_cells=True)
         statistics = class_statistics(design, X, codes)
         trim = self.trim

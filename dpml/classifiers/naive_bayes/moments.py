@@ -31,8 +31,8 @@ from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells, log_prior
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Laplace
-from dpml.mechanisms.smooth import smooth_sensitivity, statistic
+from dpml.mechanisms import Laplace, smooth
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
@@ -82,27 +82,32 @@ class ClassStatistics:
 
     Parameters
     ----------
-    n : ndarray of shape (C,)
+    n : ndarray of shape (C,), or Private
         Number of records.
-    cells : ndarray of shape (C, cells)
+    cells : ndarray of shape (C, cells), or Private
         Number of records in each cell.
-    numbers : tuple of tuples of ndarray
+    numbers : tuple of tuples of ndarray, or Private
         The sorted values in [-1, 1] of each class and number.
     """
 
-    n: FloatArray
-    cells: FloatArray
-    numbers: tuple[tuple[FloatArray, ...], ...]
+    n: Any
+    cells: Any
+    numbers: Any
 
 
-def class_statistics(design: Design, X: Any, codes: NDArray[np.intp]) -> ClassStatistics:
-    """Return the counts and the sorted numbers of each class."""
+def class_statistics(design: Design, X: Any, codes: Any) -> ClassStatistics:
+    """Return the counts and the sorted numbers of each class; private where the records are."""
+    return ClassStatistics(*_class_statistics(design, X, codes))
+
+
+@statistic
+def _class_statistics(design: Design, X: Any, codes: Any) -> tuple[FloatArray, FloatArray, Any]:
     C, K = design.schema.n_classes, design.n_cells
     flat = codes[:, None] * K + design.cells(X)
     z = design.numbers_of(X)
     numbers = tuple(tuple(np.sort(column) for column in z[codes == c].T) for c in range(C))
     cells = np.bincount(flat.ravel(), minlength=C * K)[: C * K].reshape(C, K).astype(float)
-    return ClassStatistics(np.bincount(codes, minlength=C).astype(float), cells, numbers)
+    return np.bincount(codes, minlength=C).astype(float), cells, numbers
 
 
 # ---- release --------------------------------------------------------------------------------------------------------
@@ -257,29 +262,40 @@ def release_moments(
 def _from_sums(
     statistics: ClassStatistics, n: FloatArray, epsilon: float, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    sums = np.array([[z.sum() for z in mine] for mine in statistics.numbers])
-    squares = np.array([[(z**2 - 0.5).sum() for z in mine] for mine in statistics.numbers])
+    sums, squares = _sums(statistics.numbers)
     size = np.maximum(n, 1.0)[:, :, None]
     mean = np.clip(Laplace(epsilon, 1.0).release(sums, rng=rng, draws=draws) / size, -1, 1)
     return mean, Laplace(epsilon, 0.5).release(squares, rng=rng, draws=draws) / size + 0.5 - mean**2
 
 
+@statistic
+def _sums(numbers: Any) -> tuple[FloatArray, FloatArray]:
+    """Return Σz and Σ(z² - ½) of each class and number."""
+    sums = np.array([[z.sum() for z in mine] for mine in numbers])
+    return sums, np.array([[(z**2 - 0.5).sum() for z in mine] for mine in numbers])
+
+
 def scaled_statistics(
     statistics: ClassStatistics, kind: str, beta: float, trim: int = 0, *, squared: bool = False
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Any, Any]:
     """Return a statistic of each number, or of its square, in each class, with its smooth sensitivity. Not private.
 
     The smooth sensitivity is the one under add/remove.
 
     Returns
     -------
-    exact, smooth : ndarray of shape (C, numbers)
+    exact, smooth : ndarray of shape (C, numbers), or Private
     """
+    return _scaled(statistics.numbers, kind, beta, trim, squared)
+
+
+@statistic
+def _scaled(numbers: Any, kind: str, beta: float, trim: int, squared: bool) -> tuple[FloatArray, FloatArray]:
     lower = 0.0 if squared else -1.0
-    rows = [[z**2 if squared else z for z in mine] for mine in statistics.numbers]
-    exact = [[statistic(kind, z, lower, 1.0, trim) for z in mine] for mine in rows]
-    smooth = [[smooth_sensitivity(kind, z, lower, 1.0, beta, "add-remove", trim) for z in mine] for mine in rows]
-    return np.array(exact), np.array(smooth)
+    rows = [[z**2 if squared else z for z in mine] for mine in numbers]
+    exact = [[smooth.statistic(kind, z, lower, 1.0, trim) for z in mine] for mine in rows]
+    scale = [[smooth.smooth_sensitivity(kind, z, lower, 1.0, beta, "add-remove", trim) for z in mine] for mine in rows]
+    return np.array(exact), np.array(scale)
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml._validate import check_integer, check_relation, check_rng
-from dpml.counts import FACTOR, NoisyCounts, perturbed
+from dpml.counts import FACTOR, NoisyCounts, in_turn, perturbed, stacked
 from dpml.mechanisms import Laplace, door
+from dpml.mechanisms.private import n_columns, number_of, statistic
 
 __all__ = ["contingency_of_partition", "release_partitioned"]
 
@@ -21,30 +22,37 @@ FloatArray = NDArray[np.float64]
 
 
 def contingency_of_partition(
-    X: Any, codes: NDArray[np.intp], n_classes: int, *, subsamples: int = 1, rng: np.random.Generator
-) -> FloatArray:
+    X: Any, codes: Any, n_classes: int, *, subsamples: int = 1, rng: np.random.Generator
+) -> Any:
     """Assign each record to one of D parts at random and independently; count feature d in part d. Not private.
 
     Returns
     -------
     ndarray of shape (S, 2, C, D)
         Number of records of each class whose feature is 1, and is 0; one table for each of S independent assignments.
+        Private where the records are.
     """
-    n, D = X.shape
-    rows = np.arange(n)
+    n, D = number_of(X), n_columns(X)
     tables = []
     for _ in range(check_integer(subsamples, "subsamples", 1)):
         part = door.public_randomness(check_rng(rng), "integers", D, size=n)
-        on = (sparse.csr_array(X) if sparse.issparse(X) else X)[rows, part]
-        # without rows SciPy returns a sparse array instead of a dense one
-        on = on.toarray() if sparse.issparse(on) else np.asarray(on)
-        cell = ((on.ravel() == 0) * n_classes + codes) * D + part
-        tables.append(np.bincount(cell, minlength=2 * n_classes * D).reshape(2, n_classes, D))
-    return np.stack(tables).astype(float)
+        tables.append(_counts_of_parts(X, codes, n_classes, part))
+    return stacked(tables)
+
+
+@statistic
+def _counts_of_parts(X: Any, codes: Any, n_classes: int, part: NDArray[np.intp]) -> FloatArray:
+    """Count the feature of each record's part, shape (2, C, D)."""
+    n, D = X.shape
+    on = (sparse.csr_array(X) if sparse.issparse(X) else X)[np.arange(n), part]
+    # without rows SciPy returns a sparse array instead of a dense one
+    on = on.toarray() if sparse.issparse(on) else np.asarray(on)
+    cell = ((on.ravel() == 0) * n_classes + codes) * D + part
+    return np.bincount(cell, minlength=2 * n_classes * D).reshape(2, n_classes, D).astype(float)
 
 
 def release_partitioned(
-    counts: FloatArray,
+    counts: Any,
     epsilon: float,
     *,
     relation: str = "add-remove",
@@ -60,7 +68,7 @@ def release_partitioned(
 
     Parameters
     ----------
-    counts : ndarray of shape (S, 2, C, D)
+    counts : ndarray of shape (S, 2, C, D), or Private
         From `contingency_of_partition`; the draws use the S assignments in turn.
     epsilon : float
     relation : {"add-remove", "replace-one"}
@@ -76,6 +84,6 @@ def release_partitioned(
         `on` and `off` of shape (draws, C, D).
     """
     factor = FACTOR[check_relation(relation)]
-    exact = counts[np.arange(check_integer(draws, "draws", 1)) % len(counts)]
+    exact = in_turn(counts, check_integer(draws, "draws", 1))
     noisy = perturbed(exact, Laplace(epsilon, factor), rng, secure)
     return NoisyCounts(noisy[:, 0], off=noisy[:, 1])

@@ -31,6 +31,7 @@ from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
 from dpml.counts import FACTOR, Contingency
 from dpml.exceptions import NoSecureSampler, NotPrivate, RelationMismatch, shown
 from dpml.mechanisms import ExponentialMechanism
+from dpml.mechanisms.private import statistic
 from dpml.schema import Schema, resolve_schema
 
 __all__ = ["PrivatePredictionNB", "default_pseudocount", "label_scores", "release_labels", "score_range"]
@@ -81,18 +82,32 @@ def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add
     return FACTOR[relation] * (len(sizes) * h(alpha) + h(alpha) - h(alpha * min(sizes)))
 
 
-def label_scores(counts: Contingency, design: Design, X: Any, pseudocount: float) -> FloatArray:
-    """Return the score of each class for each query, shape (n, C); see `score_range`. Exact: not private."""
-    nothing = np.empty((1, len(counts.n), 0))
-    log_sizes = np.log(counts.n + pseudocount)[None]
-    cells = log_cells(np.reshape(counts.on, (1, len(counts.n), -1)) + pseudocount, design)
+def label_scores(counts: Contingency, design: Design, X: Any, pseudocount: float) -> Any:
+    """Return the score of each class for each query, shape (n, C); see `score_range`. Exact: private where counts are.
+
+    The queries X are public.
+    """
+    return _label_scores(counts.on, counts.n, design, X, pseudocount)
+
+
+@statistic
+def _label_scores(on: FloatArray, n: FloatArray, design: Design, X: Any, pseudocount: float) -> FloatArray:
+    nothing = np.empty((1, len(n), 0))
+    log_sizes = np.log(n + pseudocount)[None]
+    cells = log_cells(np.reshape(on, (1, len(n), -1)) + pseudocount, design)
     linear = MixedModels(log_sizes, cells, nothing, nothing, nothing, nothing).linear()
     scores = linear.decision(design.matrix(X))[0]
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
 
 
 def release_labels(
-    scores: FloatArray, epsilon: float, change_range: float, *, draws: int = 1, rng: np.random.Generator
+    scores: Any,
+    epsilon: float,
+    change_range: float,
+    *,
+    n_queries: int | None = None,
+    draws: int = 1,
+    rng: np.random.Generator,
 ) -> NDArray[np.intp]:
     """Release one class for each query by the exponential mechanism.
 
@@ -100,11 +115,13 @@ def release_labels(
 
     Parameters
     ----------
-    scores : ndarray of shape (n, C)
+    scores : ndarray of shape (n, C), or Private
         From `label_scores`.
     epsilon : float
         ε of one label.
     change_range : float
+    n_queries : int, optional
+        n, which private scores do not tell.
     draws : int
     rng : numpy.random.Generator
 
@@ -114,10 +131,13 @@ def release_labels(
     """
     mechanism = ExponentialMechanism(epsilon, change_range)
     draws = check_integer(draws, "draws", 1)
-    if not len(scores):
+    n = len(scores) if n_queries is None else check_integer(n_queries, "n_queries")
+    if not n:
         return np.empty((draws, 0), dtype=np.intp)
-    repeated = np.tile(scores, (draws, 1))
-    return mechanism.release(repeated, rng=rng, draws=len(repeated)).reshape(draws, len(scores))
+    return mechanism.release(_tiled(scores, (draws, 1)), rng=rng, draws=draws * n).reshape(draws, n)
+
+
+_tiled = statistic(np.tile)
 
 
 @dataclass(eq=False, repr=False)
@@ -207,7 +227,7 @@ class PrivatePredictionNB(PrivateClassifier):
         self._rng = as_generator(self.random_state)
         schema = resolve_schema(self.schema, X)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._check_records(schema, X, y)
+        X, codes, schema = self._private_records(schema, X, y)
         n_bins, alpha = self.n_bins, self.pseudocount
         if n_bins is None:
             n_bins = default_n_bins(schema, self.epsilon, self.relation)
@@ -227,11 +247,13 @@ class PrivatePredictionNB(PrivateClassifier):
             # the range of the scores was computed for the other relation
             raise RelationMismatch(f"relation = {shown(self.relation)}: the model was fitted for {self._relation!r}")
         epsilon = check_epsilon(self.epsilon)
-        if not X.shape[0]:
+        n = X.shape[0]
+        if not n:
             return self.classes_[:0]
-        charge(self.budget, self.relation, X.shape[0] * epsilon, label=f"PrivatePredictionNB, {X.shape[0]} labels")
         scores = label_scores(self._counts, self._design, X, self._alpha)
-        return self.classes_[release_labels(scores, epsilon, self.change_range_, rng=self._rng)[0]]
+        charge(self.budget, self.relation, n * epsilon, label=f"PrivatePredictionNB, {n} labels")
+        labels = release_labels(scores, epsilon, self.change_range_, n_queries=n, rng=self._rng)
+        return self.classes_[labels[0]]
 
     def __getstate__(self) -> dict:
         if "_counts" in self.__dict__:

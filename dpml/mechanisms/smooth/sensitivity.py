@@ -6,7 +6,8 @@ private. The smooth sensitivity, S(x) = max over k of exp(-βk) A^(k)(x), with A
 within k changes of x, is the smallest such bound (Zafarani and Clifton 2021, Definitions 3.2 to 3.4; Nissim,
 Raskhodnikova and Smith 2007).
 
-This module releases nothing and protects nothing: its functions are exact functions of the data.
+This module releases nothing and protects nothing: its functions are exact functions of the data, and private where the
+values are (`dpml.mechanisms.private`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_number, check_relation
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms import private
 from dpml.mechanisms.smooth._order import Ordered, ordered
 from dpml.mechanisms.smooth.location import Mean, Median
 from dpml.mechanisms.smooth.variance import Variance
@@ -54,6 +56,7 @@ class SensitivityEnvelope(NamedTuple):
     terms: NDArray[np.float64]
 
 
+@private.statistic
 def smooth_sensitivity(
     kind: str,
     values: Any,
@@ -114,6 +117,7 @@ def smooth_sensitivity(
     return float(function.smooth(check_number(beta, "beta", 0.0, open_lower=True)))
 
 
+@private.statistic
 def sensitivity_envelope(
     kind: str,
     values: Any,
@@ -165,6 +169,7 @@ def sensitivity_envelope(
     return SensitivityEnvelope(k, sensitivity, np.exp(-beta * k) * sensitivity)
 
 
+@private.statistic
 def local_sensitivity(
     kind: str,
     values: Any,
@@ -233,6 +238,7 @@ def global_sensitivity(
     return float(_function(kind, sample, relation, trim).ceiling())
 
 
+@private.statistic
 def statistic(kind: str, values: Any, lower: float, upper: float, trim: int = 0, *, on_invalid: str = "raise") -> float:
     """Return the statistic whose sensitivities this module computes. It is defined for every data set.
 

@@ -65,8 +65,8 @@ MUTANTS = [
     Mutant(
         "dpml.parquet.ParquetTable.shared_counts",
         "records not bounded",
-        "share_rows(X if mask is None else X[:, mask], row_bound)",
-        "(X if mask is None else X[:, mask])",
+        "share_rows(X if mask is None else columns_of(X, mask), row_bound)",
+        "(X if mask is None else columns_of(X, mask))",
         ("test_parquet.py::test_shared_counts_equal_those_in_memory",),
     ),
     Mutant(
@@ -77,7 +77,7 @@ MUTANTS = [
         (fit("BernoulliNB[partitioned]"),),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.partition.contingency_of_partition",
+        f"{ROOM}.naive_bayes.partition._counts_of_parts",
         "a record in every part",
         "np.bincount(cell, minlength=2 * n_classes * D)",
         "2 * np.bincount(cell, minlength=2 * n_classes * D)",
@@ -127,7 +127,7 @@ MUTANTS = [
         ("test_wholes_wrappers.py::test_what_costs_more_or_nothing_is_refused_by_name_before_anything_is_charged",),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.cells.cell_counts",
+        f"{ROOM}.naive_bayes.cells._cell_counts",
         "every attribute of a record whole",
         "* _attribute_share(design, bounds)",
         "* 1",
@@ -187,8 +187,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.naive_bayes.private_prediction.PrivatePredictionNB.predict",
         "one label charged",
-        "X.shape[0] * epsilon",
-        "epsilon",
+        "n * epsilon, label",
+        "epsilon, label",
         ("test_classifiers_private_prediction.py::test_each_label_is_charged_before_it_is_drawn",),
     ),
     Mutant(

@@ -187,10 +187,10 @@ MUTANTS = [
         ("test_mechanisms_smooth.py::test_many_distances_agree_with_the_envelope",),
     ),
     Mutant(
-        "dpml.classifiers.naive_bayes.moments.scaled_statistics",
+        "dpml.classifiers.naive_bayes.moments._scaled",
         "smooth sensitivity halved",
-        "return np.array(exact), np.array(smooth)",
-        "return np.array(exact), np.array(smooth) / 2",
+        "return np.array(exact), np.array(scale)",
+        "return np.array(exact), np.array(scale) / 2",
         (fit("MixedNB[smooth, cauchy]"),),
         quick=True,
     ),
