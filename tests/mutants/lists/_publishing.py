@@ -196,7 +196,7 @@ MUTANTS = [
     Mutant(
         "dpml.classifiers.tree.growth._Grower.grown",
         "the exact number of records decides",
-        "n = float(self.source.counts(repeated(number_of(members), 1), self.epsilon, self.factor)[0])",
+        "n = float(self.source.counts(_size(members), self.epsilon, self.factor)[0])",
         "n = float(len(members))",
         (AT_THE_DOOR,
          f"{TREE}::test_a_record_pays_for_one_path"),
@@ -205,7 +205,7 @@ MUTANTS = [
         "dpml.classifiers.tree.growth._Grower.grown",
         "the exact number of records decides, opened, and the noisy one is released too",
         "not depth or n / (widest",
-        f"not depth or {opened('number_of(members)')} / (widest",
+        f"not depth or {opened('_size(members)')} / (widest",
         (FOLLOWS,),
     ),
     Mutant(
