@@ -62,12 +62,20 @@ class Again:
 def assert_function_of_releases(call, data, other):
     """Assert that a result depends on the data through releases alone, however different the other data are.
 
-    No type has to notice: a decision by an exact value shows as another release, or in the pickled result.
+    No type has to notice: a decision by an exact value shows as another release, or in the pickled result. A result
+    that cannot be pickled holds a function, which may keep anything, or an exact value.
     """
+
+    def written(result):
+        try:
+            return pickle.dumps(result)
+        except Exception as error:
+            raise AssertionError(f"the result cannot be written: {error}") from error
+
     again = Again()
     with door.listen(again):
-        expected = pickle.dumps(call(data))
+        expected = written(call(data))
         again.first = False
-        result = pickle.dumps(call(other))
+        result = written(call(other))
     assert not again.kept, "fewer releases than before"
     assert result == expected

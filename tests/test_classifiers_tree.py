@@ -9,7 +9,8 @@ from pet_table import SCHEMA, people
 
 from dpml.auditing import recorded_releases
 from dpml.classifiers import DiffPC45, DiffPID3
-from dpml.classifiers.tree import Node, pruned, split_range, split_score
+from dpml.classifiers.grid import Records, places_of
+from dpml.classifiers.tree import Node, pruned, release_tree, split_range, split_score
 from dpml.classifiers.tree.pruning import pessimistic_errors
 from dpml.schema import Feature, Schema
 
@@ -92,6 +93,25 @@ def test_a_number_is_cut_again_and_a_category_is_not():
     assert tree.n_leaves_ == 3
     flat = DiffPID3(1e6, max_depth=3, schema=schema, random_state=0).fit(age, y)
     assert flat.n_leaves_ == 4  # one split, and no attribute is left
+
+
+@pytest.mark.parametrize("binary_cuts", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_without_noise_a_leaf_has_the_counts_of_the_records_that_reach_it(binary_cuts, seed):
+    schema, frame = SCHEMA.subset(["age", "pet", "owner"]), people(500, seed)
+    X, codes, _ = schema.check_table(frame[schema.feature_names], frame["wealth"])
+    taxonomies = tuple(f.taxonomy for f in schema.features)
+    records = Records(places_of(X, schema, taxonomies), codes, 2, taxonomies)
+    tree = release_tree(records, 1e9, max_depth=3, binary_cuts=binary_cuts, rng=np.random.default_rng(0))
+    assert tree.leaves > 4
+    waiting = [(tree, np.arange(500))]
+    while waiting:
+        node, rows = waiting.pop()
+        if node.children:
+            home = node.child[records.places[node.attribute][rows]]
+            waiting += [(child, rows[home == k]) for k, child in enumerate(node.children)]
+        else:
+            np.testing.assert_allclose(node.counts, np.bincount(codes[rows], minlength=2), atol=1e-3)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3])

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from listening import assert_function_of_releases
+from listening import assert_function_of_releases, listening
 from pet_table import SCHEMA, people
 from sklearn.base import clone
 
@@ -13,6 +13,7 @@ from dpml.classifiers import DiffPC45, DiffPID3
 from dpml.classifiers.grid import PrivPfCClassifier
 from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, InvalidTaxonomy, NotPrivate
+from dpml.mechanisms.source import LargestScore
 from dpml.publishing import (
     PPH,
     DiffGen,
@@ -116,6 +117,14 @@ def test_what_a_fit_and_its_table_are_follows_from_what_was_released(kind, optio
 
     few = people(40, 7).assign(wealth="rich", pet="carp")
     assert_function_of_releases(call, people(3000), few)
+
+
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *FOR_STUDY, *TREES, PrivPfCClassifier])
+def test_only_what_is_for_study_chooses_without_noise(kind):
+    frame = people(400)
+    with listening() as passed:
+        kind(1.0, schema=SCHEMA, random_state=0).fit(frame.drop(columns="wealth"), frame["wealth"])
+    assert bool(passed.of(LargestScore)) is (kind in FOR_STUDY)
 
 
 @pytest.mark.parametrize("kind", FOR_STUDY)

@@ -233,13 +233,14 @@ def test_all_that_a_fit_hands_to_the_door_costs_epsilon_at_most(options):
 
 
 @pytest.mark.filterwarnings("ignore::dpml.exceptions.ConcentratedWeights")
+@pytest.mark.parametrize("epsilon", [0.7, 30.0])
 @pytest.mark.parametrize("options", FITS, ids=str)
-def test_what_a_fit_is_follows_from_what_was_released(options):
+def test_what_a_fit_is_follows_from_what_was_released(options, epsilon):
     """Two fits to 300 other records each, with the same releases, are the same to the byte; λ and pairs too."""
     public, state = people(200, 1), None if options.get("release") else 0
 
     def call(table):
-        model = ImportanceWeights(0.7, schema=PETS, random_state=state, **options).fit(table, public)
+        model = ImportanceWeights(epsilon, schema=PETS, random_state=state, **options).fit(table, public)
         return model, model.weights(public)
 
     assert_function_of_releases(call, people(300, 2, 0.2), people(300, 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any
@@ -150,7 +150,7 @@ def release_network(
     width = dependence_range(score, relation, n_lower)
     first = int(door.public_randomness(rng if rng is not None else np.random.default_rng(), "integers", d))
     pairs: list[Pair] = [(first, ())]
-    known: dict[Pair, Any] = {}
+    known: Any = {}
     while len(pairs) < d:
         before = sorted(x for x, _ in pairs)
         left = [x for x in range(d) if x not in before]
@@ -158,17 +158,25 @@ def release_network(
         while parents > 1 and len(left) * math.comb(len(before), min(parents, len(before))) > MOST_CANDIDATES:
             parents -= 1
         found = [(x, chosen) for x in left for chosen in parent_sets(before, sizes, most / sizes[x], parents)]
-        known |= {pair: _measured(records.exact, pair, score, n_lower) for pair in found if pair not in known}
-        pairs.append(found[source.choice([known[pair] for pair in found], step_epsilon, width)])
+        # an iterator, because a statistic searches a list for private values
+        known, scores = _measured(records.exact, known, iter(found), score, n_lower)
+        pairs.append(found[source.choice(scores, step_epsilon, width)])
     return Network(pairs, _noisy_tables(records, pairs, for_counts, factor, source), n)
 
 
 @statistic
-def _measured(records: Records, pair: Pair, score: str, n_lower: int) -> float:
-    """Return the score of an attribute with its parents."""
-    counts = marginal_counts(records, (*pair[1], pair[0]))
-    table = counts.reshape(-1, counts.shape[-1]).T
-    return dependence(table) if score == "dependence" else mutual_information(table, n_lower)
+def _measured(
+    records: Records, known: dict[Pair, float], pairs: Iterable[Pair], score: str, n_lower: int
+) -> tuple[dict[Pair, float], FloatArray]:
+    """Return the scores of attributes with their parents: with those of earlier steps, and of these pairs."""
+    known, scores = dict(known), []
+    for pair in pairs:
+        if pair not in known:
+            counts = marginal_counts(records, (*pair[1], pair[0]))
+            table = counts.reshape(-1, counts.shape[-1]).T
+            known[pair] = dependence(table) if score == "dependence" else mutual_information(table, n_lower)
+        scores.append(known[pair])
+    return known, np.array(scores)
 
 
 def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: int, source: Source) -> list[FloatArray]:

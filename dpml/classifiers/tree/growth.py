@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_rel
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid.counts import Records
 from dpml.counts import FACTOR
-from dpml.mechanisms.private import number_of, repeated, statistic
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 
 __all__ = ["CRITERIA", "Node", "release_tree", "split_range", "split_score"]
@@ -158,6 +157,11 @@ def _everyone(records: Records) -> IntArray:
 
 
 @statistic
+def _size(members: IntArray) -> FloatArray:
+    return np.array([float(len(members))])
+
+
+@statistic
 def _class_counts(records: Records, members: IntArray) -> IntArray:
     return np.bincount(records.codes[members], minlength=records.n_classes)
 
@@ -170,21 +174,20 @@ def _divided(records: Records, members: IntArray, attribute: int, child: IntArra
 
 
 @statistic
-def _split_scores(records: Records, members: IntArray, splits: Sequence[Split], left: Left, criterion: str) -> Any:
-    """Return the score of each split of some records; the cuts of an attribute follow each other."""
+def _split_scores(records: Records, members: IntArray, left: Any, binary_cuts: bool, criterion: str) -> FloatArray:
+    """Return the score of each split of some records, attribute by attribute; `left` is the items of what is left."""
     scores: list[Any] = []
     codes = records.codes[members].astype(np.int64)
-    for j, cut in dict(splits).items():
+    for j, (first, last) in left:
         size = records.taxonomies[j].sizes[-1]
         counts = np.bincount(codes * size + records.places[j][members], minlength=records.n_classes * size)
         counts = counts.reshape(-1, size)
-        if cut is None:
-            scores.append(split_score(counts, criterion)[None])
-        else:
-            first, last = left[j]
+        if binary_cuts and records.taxonomies[j].numeric:
             below = np.cumsum(counts, axis=1)[:, first : last - 1]
             halves = np.stack([below.T, (counts.sum(axis=1)[:, None] - below).T], axis=-1)
             scores.append(split_score(halves, criterion))
+        else:
+            scores.append(split_score(counts, criterion)[None])
     return np.concatenate(scores)
 
 
@@ -211,7 +214,7 @@ class _Grower:
 
     def grown(self, members: Any, left: Left, depth: int) -> Node:
         """Return the tree of some records, by their places, which are private."""
-        n = float(self.source.counts(repeated(number_of(members), 1), self.epsilon, self.factor)[0])
+        n = float(self.source.counts(_size(members), self.epsilon, self.factor)[0])
         widest = max((2 if self._is_cut(j) else last - first for j, (first, last) in left.items()), default=1)
         if not left or not depth or n / (widest * self.records.n_classes) < math.sqrt(2) / self.epsilon:
             exact = _class_counts(self.records.exact, members)
@@ -237,5 +240,6 @@ class _Grower:
         splits: list[Split] = []
         for j, (first, last) in left.items():
             splits += [(j, cut) for cut in range(first + 1, last)] if self._is_cut(j) else [(j, None)]
-        scores = _split_scores(self.records.exact, members, splits, left, self.criterion)
+        # items, because a statistic searches a dictionary for private values
+        scores = _split_scores(self.records.exact, members, left.items(), self.binary_cuts, self.criterion)
         return splits[self.source.choice(scores, self.epsilon, self.change_range)]

@@ -1,6 +1,6 @@
 """Mutants of taxonomies, of grids and their release, and of the published table."""
 
-from mutants.lists._tests import audit
+from mutants.lists._tests import audit, opened
 from mutants.mutant import Mutant
 
 GRID, TESTS, PUBLISHED = "dpml.classifiers.grid", "test_classifiers_grid.py", "test_publishing_privpfc.py"
@@ -10,6 +10,7 @@ LEMMA = f"{TESTS}::test_lemma_1_over_all_counts"
 ROLLED = f"{TESTS}::test_rolled_up_counts_are_the_counts"
 CHARGES = f"{PUBLISHED}::test_three_shares_are_charged_or_none"
 EVERY_GRID = f"{TESTS}::test_candidates_are_all_grids_that_are_small_enough_each_once"
+FOLLOWS = "test_publishing_alike.py::test_what_a_fit_and_its_table_are_follows_from_what_was_released"
 FIT = audit("privpfc", "add-remove")
 SECURE = audit("privpfc-release", "add-remove")
 
@@ -65,6 +66,20 @@ MUTANTS = [
         (f"{TESTS}::test_the_limit_on_cells_follows_the_noisy_number",),
     ),
     Mutant(
+        f"{GRID}.cells.release_grid",
+        "limit from the exact number, opened",
+        "min(n * for_counts / SIGNAL",
+        f"min(len({opened('records.codes')}) * for_counts / SIGNAL",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        f"{GRID}.cells.released_grid",
+        "the choice without noise",
+        "return release_grid(table.records(), model.epsilon,",
+        "return release_grid(table.records(), model.epsilon, exact_choice=True,",
+        ("test_publishing_alike.py::test_only_what_is_for_study_chooses_without_noise",),
+    ),
+    Mutant(
         "dpml.mechanisms.source.Source.choice",
         "secure choice with twice its ε",
         "noisy_max(scores, epsilon",
@@ -74,8 +89,8 @@ MUTANTS = [
     Mutant(
         f"{GRID}.cells.noisy_grid",
         "exact counts published",
-        "counts = source.counts(grid_counts(records, levels).astype(float), epsilon, sensitivity)",
-        "counts = grid_counts(records, levels).astype(float)",
+        "counts = source.counts(grid_counts(records, levels), epsilon, sensitivity)",
+        "counts = grid_counts(records, levels)",
         (FIT,),
     ),
     Mutant(
@@ -89,7 +104,7 @@ MUTANTS = [
     Mutant(
         f"{GRID}.fitting.check_table",
         "not clipped in a release",
-        "model._check_records(schema, X, y)",
+        "model._private_records(schema, X, y)",
         "schema.check_table(X, y, model.on_invalid)",
         (f"{PUBLISHED}::test_a_value_outside_the_taxonomy_is_named_and_clipped_in_a_release",),
     ),

@@ -1,10 +1,11 @@
 """Mutants of importance weights and of their baselines."""
 
-from mutants.lists._tests import audit
+from mutants.lists._tests import audit, opened
 from mutants.mutant import Mutant
 
 WEIGHTS, QUERIES = "test_publishing_importance.py", "test_publishing_importance_queries.py"
 BRUTE = f"{WEIGHTS}::test_the_public_bounds_hold_for_all_records_and_are_reached"
+FOLLOWS = f"{WEIGHTS}::test_what_a_fit_is_follows_from_what_was_released"
 CHARGED = f"{WEIGHTS}::test_a_fit_is_charged_once_for_replace_one_before_it_draws"
 
 
@@ -65,7 +66,7 @@ MUTANTS = [
         (BRUTE,),
     ),
     Mutant(
-        "dpml.publishing.ratio_features.RatioFeatures.parts",
+        "dpml.publishing.ratio_features.RatioFeatures._read",
         "a row bound that is not enforced",
         "ones.any(axis=1) & (kept < self.schema.row_bound)",
         "ones.any(axis=1)",
@@ -86,6 +87,41 @@ MUTANTS = [
         (CHARGED,),
     ),
     Mutant(
+        "dpml.publishing.importance.ImportanceWeights._learn",
+        "λ from exact sums",
+        "choose_reg_lambda(X_public, noisy,",
+        "choose_reg_lambda(X_public, features.sums(records) / n,",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.importance.ImportanceWeights._learn",
+        "λ from exact sums, opened",
+        "choose_reg_lambda(X_public, noisy,",
+        f"choose_reg_lambda(X_public, {opened('features.sums(records)')} / n,",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.importance.ImportanceWeights._learn",
+        "the misfit from exact sums, opened",
+        "interaction_size(X_public, known,",
+        f"interaction_size(X_public, {opened('features.sums(records)')} / n,",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.importance.ImportanceWeights._learn",
+        "β without its noise",
+        "self.coef_ = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)",
+        f"self.coef_ = {opened('exact')}",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.importance.ImportanceWeights.fit",
+        "a study that clips without a word",
+        "RatioFeatures(schema).check_ones(X_private)",
+        "None",
+        (f"{WEIGHTS}::test_a_record_with_too_many_ones_is_named_or_loses_its_last_ones",),
+    ),
+    Mutant(
         "dpml.publishing.weighted.WeightedTable.gradient",
         "the sum over ordered pairs",
         "return self._weighted_sums(self.shares * b)",
@@ -95,7 +131,7 @@ MUTANTS = [
     Mutant(
         "dpml.publishing.perturbed.release_answers",
         "the whole of ε for each answer",
-        "Laplace(epsilon, float(len(values)))",
+        "Laplace(epsilon, float(n_queries))",
         "Laplace(epsilon, 1.0)",
         far("direct-answers"),
     ),

@@ -1,12 +1,15 @@
 """Mutants of PrivPfC's competitors: DiffGen, PPH, PrivBayes, uniform grids and private trees."""
 
-from mutants.lists._tests import audit
+from mutants.lists._tests import audit, opened
 from mutants.mutant import Mutant
 
 ALIKE, DIFFGEN, UNIFORM = "test_publishing_alike.py", "test_publishing_diffgen.py", "test_publishing_uniform.py"
 BAYES, TREE = "test_publishing_privbayes.py", "test_classifiers_tree.py"
 BOTH = ("add-remove", "replace-one")
 AT_THE_DOOR = f"{ALIKE}::test_all_that_a_fit_hands_to_the_door_costs_epsilon_and_what_follows_costs_nothing"
+
+FOLLOWS = f"{ALIKE}::test_what_a_fit_and_its_table_are_follows_from_what_was_released"
+GRAPHICAL = "test_publishing_graphical.py::test_marginals_follow_from_what_was_released"
 
 
 def audits(entry: str) -> tuple[str, ...]:
@@ -187,16 +190,158 @@ MUTANTS = [
         "dpml.classifiers.tree.growth._Grower.grown",
         "exact class counts in a leaf",
         "Node(self.source.counts(exact, self.epsilon, self.factor))",
-        "Node(exact.astype(float))",
+        "Node(exact)",
         audits("diffp-c45"),
     ),
     Mutant(
         "dpml.classifiers.tree.growth._Grower.grown",
         "the exact number of records decides",
-        "n = float(self.source.counts(np.array([float(len(members))]), self.epsilon, self.factor)[0])",
+        "n = float(self.source.counts(_size(members), self.epsilon, self.factor)[0])",
         "n = float(len(members))",
         (AT_THE_DOOR,
          f"{TREE}::test_a_record_pays_for_one_path"),
+    ),
+    Mutant(
+        "dpml.classifiers.tree.growth._Grower.grown",
+        "the exact number of records decides, opened, and the noisy one is released too",
+        "not depth or n / (widest",
+        f"not depth or {opened('_size(members)')} / (widest",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.classifiers.tree.growth.release_tree",
+        "counts not doubled under replace-one",
+        "FACTOR[check_relation(relation)]",
+        "1",
+        (f"{TREE}::test_a_replaced_record_pays_for_two_paths_with_twice_the_noise",),
+    ),
+    Mutant(
+        "dpml.classifiers.tree.growth._Grower._chosen",
+        "the best split without noise",
+        "self.source.choice(scores, self.epsilon, self.change_range)",
+        f"int(np.argmax({opened('scores')}))",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.classifiers.tree.growth._divided",
+        "the records of another child",
+        "home == k",
+        "home != k",
+        (f"{TREE}::test_without_noise_a_leaf_has_the_counts_of_the_records_that_reach_it",),
+    ),
+    Mutant(
+        "dpml.publishing._publisher.Publisher.fit",
+        "the default number of records is exact, in a function that is kept",
+        "self._learn(table)",
+        "self._learn(table); "
+        "self.sample = lambda n=None: type(self).sample(self, len(table.codes) if n is None else n)",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing._publisher.Publisher.fit",
+        "the default number of records is exact, opened, in a function that is kept",
+        "self._learn(table)",
+        f"self._learn(table); exact = len({opened('table.codes')}); "
+        "self.sample = lambda n=None: type(self).sample(self, exact if n is None else n)",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing._publisher.Publisher.fit",
+        "the records are kept",
+        "schema = self._schema = table.schema",
+        "self._table, self._schema = table, table.schema; schema = table.schema",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.privpfc.PrivPfC._release",
+        "the exact number of records is kept",
+        "grid.n_candidates, grid.n",
+        f"grid.n_candidates, float(len({opened('table.codes')}))",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.uniform.release_uniform_grid",
+        "cells from the exact number of records, opened, and the noisy one is released too",
+        "number_of_cells(n,",
+        f"number_of_cells(len({opened('table.codes')}),",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.pph.release_projection",
+        "bins from the exact number of records, opened, and the noisy one is released too",
+        "number_of_cells(n,",
+        f"number_of_cells(len({opened('table.codes')}),",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.pph.release_projection",
+        "the best attribute without noise",
+        "source.choice(scores, step_epsilon, FACTOR[table.relation] * DISCERNIBILITY_RANGE)",
+        f"int(np.argmax({opened('scores')}))",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.diffgen.release_specialisations",
+        "the best group without noise",
+        "source.choice(scores, step_epsilon, width)",
+        f"int(np.argmax({opened('scores')}))",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.diffgen._score",
+        "a score of other groups",
+        "running_counts[:, edges]",
+        "running_counts[:, [0, *edges]]",
+        (f"{DIFFGEN}::test_without_noise_the_grid_is_the_papers",),
+    ),
+    Mutant(
+        "dpml.publishing.privbayes.release_network",
+        "parents from the exact number of records",
+        "min(most, n * for_counts",
+        "min(most, len(records.codes) * for_counts",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.privbayes.release_network",
+        "parents from the exact number of records, opened",
+        "min(most, n * for_counts",
+        f"min(most, len({opened('records.codes')}) * for_counts",
+        (FOLLOWS,),
+    ),
+    Mutant(
+        "dpml.publishing.dependence.dependence_range",
+        "half of the range of mutual information",
+        "return 2 * information_sensitivity(n_lower)",
+        "return information_sensitivity(n_lower)",
+        (f"{BAYES}::test_the_range_of_mutual_information_holds_between_candidates_and_half_of_it_does_not",),
+    ),
+    Mutant(
+        "dpml.classifiers.grid.counts._marginal_counts",
+        "a record in another cell",
+        "code * records.sizes[j] + values[j]",
+        "code + values[j]",
+        (f"{BAYES}::test_without_noise_the_tables_are_the_marginals",),
+    ),
+    Mutant(
+        "dpml.publishing.marginals._singles",
+        "exact single attributes",
+        "noisy = source.counts(side_by_side(exact), epsilon, sensitivity)",
+        f"noisy = {opened('side_by_side(exact)')}",
+        (GRAPHICAL,),
+    ),
+    Mutant(
+        "dpml.publishing.marginals.release_mst",
+        "the best pair without noise",
+        "source.choice(scores, equal_share(for_choice, d - 1), 2.0 * factor)",
+        f"int(np.argmax({opened('scores')}))",
+        (GRAPHICAL,),
+    ),
+    Mutant(
+        "dpml.publishing.marginals.release_aim",
+        "rounds that end by exact counts",
+        "np.abs(expected(r) - before[r]).sum() <=",
+        f"np.abs({opened('exact[r]')} - before[r]).sum() <=",
+        (GRAPHICAL,),
     ),
     Mutant(
         "dpml.classifiers.tree.growth._Grower._chosen",

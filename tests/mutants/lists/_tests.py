@@ -36,3 +36,8 @@ def law(name: str) -> str:
 def audit(entry: str, relation: str, epsilon: float = 1.0) -> str:
     """An exact audit of the public call, on the worst neighbours that are known, passes."""
     return f"test_catalogue.py::test_exact_audits[{entry}-{relation}-{epsilon}]"
+
+
+def opened(value: str) -> str:
+    """Return an expression for what a private value holds, which no method may write, for mutants that do."""
+    return f"__import__('dpml').mechanisms.private.opened({value})"
