@@ -91,8 +91,8 @@ class PrivateEstimator(BaseEstimator):
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
         self._refuse(SEARCHES)
         schema = getattr(self, "schema", None)
-        if getattr(self, "release", False) and isinstance(schema, Schema) and schema.peeked:
-            raise InvalidSchema("peeked", schema.peeked[0], "confirmed by a person before a release")
+        if getattr(self, "release", False) and isinstance(schema, Schema) and schema.unconfirmed:
+            raise InvalidSchema("data_derived", schema.unconfirmed[0], "confirmed by a person before a release")
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 
