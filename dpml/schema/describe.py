@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.schema.facts import OF_KIND
 from dpml.schema.feature import Feature, plain_value
 from dpml.schema.schema import Schema
 from dpml.schema.untrusted import plain_numbers, read_frame
@@ -218,11 +219,11 @@ def _read_off(name: str, kind: str, column: pd.Series) -> Feature | None:
         if bounds is None:
             return None
         try:
-            return Feature(name, "numeric", lower=bounds[0], upper=bounds[1], data_derived=True)
+            return Feature(name, "numeric", lower=bounds[0], upper=bounds[1], data_derived=OF_KIND[kind])
         except InvalidSchema:  # too close together, or too far apart, for a domain
             return None
     values = different_texts(column)
-    return Feature(name, "categorical", values, data_derived=True) if 0 < len(values) <= MOST_CATEGORIES else None
+    return Feature(name, "categorical", values, data_derived=OF_KIND[kind]) if 0 < len(values) <= MOST_CATEGORIES else None
 
 
 def different_texts(column: pd.Series) -> tuple[str, ...]:

@@ -59,6 +59,6 @@ def confirm(schema: Schema, name: str, facts: tuple[str, ...]) -> Schema:
     return replace(schema, features=tuple(features.values()))
 
 
-def _moved(holder: Any, facts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _moved(holder: Any, facts: tuple[str, ...]) -> dict[str, Any]:
     left = tuple(fact for fact in holder.data_derived if fact not in facts)
     return {"data_derived": left, "confirmed": (*holder.confirmed, *facts)}

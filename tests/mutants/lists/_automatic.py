@@ -274,7 +274,7 @@ MUTANTS = [
     Mutant(
         "dpml.schema.describe._read_off",
         "bounds read and not marked",
-        "upper=bounds[1], data_derived=True",
+        "upper=bounds[1], data_derived=OF_KIND[kind]",
         "upper=bounds[1]",
         (f"{DESCRIBED}::test_what_is_read_off_the_data_is_marked_and_asked_for",),
     ),
