@@ -51,6 +51,11 @@ def check_integer(value: Any, name: str, lower: int = 0, upper: int | None = Non
     return number
 
 
+def check_draws(draws: int | None) -> int | None:
+    """Return a number of draws, at least 1, or None for one draw without an axis of its own."""
+    return None if draws is None else check_integer(draws, "draws", 1)
+
+
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     """Return the value if it is one of the choices."""
     if not isinstance(value, str) or value not in choices:

@@ -17,6 +17,7 @@ from dpml._validate import check_integer, check_number, check_relation, check_rn
 from dpml.encoding import cut_rows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.private import n_columns, repeated, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale, split_epsilon
 
 __all__ = [
@@ -43,19 +44,24 @@ class Contingency:
 
     Parameters
     ----------
-    on : ndarray of shape (C, D), or (S, C, D) for S subsamples
+    on : ndarray of shape (C, D), or (S, C, D) for S subsamples, or Private
         Records of each class whose feature is 1.
-    n : ndarray of shape (C,)
+    n : ndarray of shape (C,), or Private
         Records of each class.
     """
 
-    on: FloatArray
-    n: FloatArray
+    on: Any
+    n: Any
 
     @property
-    def off(self) -> FloatArray:
+    def off(self) -> Any:
         """Records of each class whose feature is 0."""
-        return self.n[..., :, None] - self.on
+        return _off(self.on, self.n)
+
+
+@statistic
+def _off(on: FloatArray, n: FloatArray) -> FloatArray:
+    return n[..., :, None] - on
 
 
 @dataclass(frozen=True)
@@ -72,13 +78,18 @@ class NoisyCounts:
 
 def contingency(X: Any, codes: NDArray[np.intp], n_classes: int) -> Contingency:
     """Count the records of each class, and those of them with each feature on. X is binary, dense or sparse."""
+    return Contingency(*_contingency(X, codes, n_classes))
+
+
+@statistic
+def _contingency(X: Any, codes: Any, n_classes: int) -> tuple[FloatArray, FloatArray]:
     n = np.bincount(codes, minlength=n_classes).astype(float)
     if sparse.issparse(X):
         members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), (n_classes, len(codes)))
-        return Contingency((members @ X).toarray(), n)
+        return (members @ X).toarray(), n
     members = np.zeros((n_classes, len(codes)))
     members[codes, np.arange(len(codes))] = 1.0
-    return Contingency(members @ np.asarray(X, dtype=float), n)
+    return members @ np.asarray(X, dtype=float), n
 
 
 def contingency_of_subsamples(
@@ -90,18 +101,34 @@ def contingency_of_subsamples(
     its draws over several, so that its band includes the spread of the cutting.
     """
     check_integer(subsamples, "subsamples", 1)
-    tables: list[FloatArray] = []
+    tables = []
     for _ in range(subsamples):
         cut = cut_rows(X, row_bound, rng=check_rng(rng))
-        tables.append(contingency(cut, codes, n_classes).on)
+        counts = contingency(cut, codes, n_classes)
+        tables.append(counts.on)
         if cut is X:
             break
-    return Contingency(np.stack(tables), np.bincount(codes, minlength=n_classes).astype(float))
+    return Contingency(_stacked(tables), counts.n)
 
 
-def perturbed(
-    values: FloatArray, noise: Laplace, rng: np.random.Generator | None, secure: bool, grid: int = 1
-) -> FloatArray:
+@statistic
+def _stacked(tables: list[FloatArray]) -> FloatArray:
+    return np.stack(tables)
+
+
+@statistic
+def _in_turn(on: FloatArray, draws: int) -> FloatArray:
+    """Return a table for each draw, the subsamples' tables in turn."""
+    return repeated(on, draws) if on.ndim == 2 else on[np.arange(draws) % len(on)]
+
+
+@statistic
+def _of_features(table: FloatArray, features: NDArray[np.intp]) -> FloatArray:
+    """Return the counts of each draw's features, shape (draws, C, T)."""
+    return table[:, features].swapaxes(0, 1)
+
+
+def perturbed(values: Any, noise: Laplace, rng: np.random.Generator | None, secure: bool, grid: int = 1) -> FloatArray:
     """Add Laplace noise from `rng` (for study), or secure integer noise with the same ε (for a release, without `rng`).
 
     Secure noise needs values that are multiples of 1/`grid`; its results are multiples too.
@@ -110,7 +137,7 @@ def perturbed(
         if rng is not None:
             raise InvalidParameter("rng", rng, "left out where secure=True")
         scale = integer_scale(noise.epsilon, int(noise.sensitivity) * grid)
-        return integer_laplace(np.rint(values * grid).astype(np.int64), scale) / grid
+        return integer_laplace(to_integers(values, grid), scale) / grid
     return noise.release(values, rng=check_rng(rng))
 
 
@@ -178,9 +205,8 @@ def release_row_bounded(
     """
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     draws = check_integer(draws, "draws", 1)
-    n = perturbed(np.broadcast_to(counts.n, (draws, *counts.n.shape)), class_noise, rng, secure)
-    exact = counts.on if counts.on.ndim == 2 else counts.on[np.arange(draws) % len(counts.on)]
-    on = perturbed(np.broadcast_to(exact, (draws, *exact.shape[-2:])), on_noise, rng, secure, grid)
+    n = perturbed(repeated(counts.n, draws), class_noise, rng, secure)
+    on = perturbed(_in_turn(counts.on, draws), on_noise, rng, secure, grid)
     return NoisyCounts(on, n=n)
 
 
@@ -220,10 +246,11 @@ def release_published(
     """
     draws = check_integer(draws, "draws", 1)
     on, off = counts.on, counts.off
+    width = n_columns(on) if features is None else features.shape[-1]
     if features is None:
-        on, off = np.broadcast_to(on, (draws, *on.shape)), np.broadcast_to(off, (draws, *off.shape))
+        on, off = repeated(on, draws), repeated(off, draws)
     else:
-        on, off = on[:, features].swapaxes(0, 1), off[:, features].swapaxes(0, 1)
-    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * on.shape[-1])
+        on, off = _of_features(on, features), _of_features(off, features)
+    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * width)
     noisy_on = perturbed(on, noise, rng, secure)
     return NoisyCounts(noisy_on, off=perturbed(off, noise, rng, secure))

@@ -20,6 +20,7 @@ from scipy import sparse
 from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.mechanisms import door
+from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema
 from dpml.schema.untrusted import read_frame
 
@@ -165,6 +166,7 @@ class BinaryEncoding:
         return f.positions(values, on_invalid)
 
 
+@statistic
 def columns_of(X: Any, mask: np.ndarray) -> Any:
     """Return the columns of a dense or sparse table that a boolean mask selects; the table itself if all are."""
     return X if mask.all() else X[:, np.flatnonzero(mask)]
@@ -199,16 +201,30 @@ def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
     """
     row_bound = check_integer(row_bound, "row_bound", 1)
     check_rng(rng)
-    if sparse.issparse(X):
-        return _cut_sparse(X, row_bound, rng)
-    X = np.asarray(X)
+    # a random key for each one in the records that have too many ones
+    keys = door.public_randomness(rng, "random", size=_ones_of_long_records(X, row_bound))
+    return _cut(X, row_bound, keys)
+
+
+@statistic
+def _ones_of_long_records(X: Any, row_bound: int) -> int:
+    X = _canonical(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
-    ones = X != 0
-    counts = np.count_nonzero(ones, axis=1)
-    keys = _keys(counts, row_bound, rng)
+    counts = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
+    return int(counts[counts > row_bound].sum())
+
+
+@statistic
+def _cut(X: Any, row_bound: int, keys: np.ndarray) -> Any:
+    """Return X without the ones that are not among the `row_bound` smallest keys of their records."""
+    X = X if sparse.issparse(X) else np.asarray(X)
     if not keys.size:
         return X
+    if sparse.issparse(X):
+        return _cut_sparse(_canonical(X), row_bound, keys)
+    ones = X != 0
+    counts = np.count_nonzero(ones, axis=1)
     where = np.flatnonzero(ones)
     where = where[_kept(counts, row_bound, keys)]
     cut = np.zeros(X.shape, X.dtype)
@@ -216,25 +232,21 @@ def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
     return cut
 
 
-def _cut_sparse(X: Any, row_bound: int, rng: np.random.Generator) -> Any:
+def _canonical(X: Any) -> Any:
+    """Return a CSR matrix that stores each one once, and no zero."""
     values = X if X.format == "csr" else X.tocsr()
     if not values.has_canonical_format or not values.data.all():
         values = values.copy()
         values.sum_duplicates()
         values.eliminate_zeros()
+    return values
+
+
+def _cut_sparse(values: Any, row_bound: int, keys: np.ndarray) -> Any:
     counts = np.diff(values.indptr)
-    keys = _keys(counts, row_bound, rng)
-    if not keys.size:
-        return X
     keep = _kept(counts, row_bound, keys)
     indptr = np.concatenate([[0], np.cumsum(np.minimum(counts, row_bound))]).astype(values.indptr.dtype)
     return type(values)((values.data[keep], values.indices[keep], indptr), shape=values.shape)
-
-
-def _keys(counts: np.ndarray, row_bound: int, rng: np.random.Generator) -> np.ndarray:
-    """Return a random key for each one in the records that have too many ones."""
-    n_keys = int(counts[counts > row_bound].sum())
-    return door.coins(lambda rng: rng.random(n_keys), rng)
 
 
 def _kept(counts: np.ndarray, row_bound: int, keys: np.ndarray) -> np.ndarray:
@@ -260,6 +272,7 @@ def _kept(counts: np.ndarray, row_bound: int, keys: np.ndarray) -> np.ndarray:
     return keep
 
 
+@statistic
 def share_rows(X: Any, row_bound: int) -> Any:
     """Share `row_bound` among the ones of each record: in a record with k ones, each becomes min(1, row_bound/k).
 
@@ -303,6 +316,7 @@ def share_rows(X: Any, row_bound: int) -> Any:
     return type(X)((data, X.indices, X.indptr), shape=X.shape)
 
 
+@statistic
 def unit_scale(X: Any, row_bound: int, *, intercept: bool = True) -> Any:
     """Scale binary records so that each record with at most `row_bound` ones lies in the unit ball.
 

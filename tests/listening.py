@@ -13,8 +13,8 @@ class Passed(list):
         with door.unreleased():
             return door.release(mechanism, statistic, rng)
 
-    def coins(self, draw, rng):
-        return draw(rng)
+    def public_randomness(self, rng, draw, arguments, size):
+        return door.drawn_by(rng, draw, arguments, size)
 
     @contextmanager
     def alternatives(self, factor):

@@ -134,8 +134,8 @@ def test_marginals_that_are_in_others_are_not_released():
             seen.append((mechanism, np.size(statistic)))
             return mechanism._sample(statistic, rng)
 
-        def coins(self, draw, rng):
-            return draw(rng)
+        def public_randomness(self, rng, draw, arguments, size):
+            return door.drawn_by(rng, draw, arguments, size)
 
     with door.listen(Listener()):
         network = release_network(records_of(people(300)), 1.0, degree=4, shares=(0.1, 0.1, 0.8),
@@ -188,8 +188,8 @@ def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypa
             seen.append(np.size(statistic))
             return mechanism._sample(statistic, rng)
 
-        def coins(self, draw, rng):
-            return draw(rng)
+        def public_randomness(self, rng, draw, arguments, size):
+            return door.drawn_by(rng, draw, arguments, size)
 
     X = np.random.default_rng(0).integers(2, size=(300, 12))
     monkeypatch.setattr(privbayes, "MOST_CANDIDATES", 40)

@@ -61,7 +61,7 @@ class _Recording:
 
     rng: np.random.Generator
     releases: list[_Noted] = field(default_factory=list)
-    coins_drawn: list[Any] = field(default_factory=list)
+    public_draws: list[Any] = field(default_factory=list)
     _run: tuple[tuple[int, int, float], ...] = ()
     _groups: int = 0
 
@@ -72,9 +72,9 @@ class _Recording:
         self.releases.append(_Noted(mechanism, noted, copy.deepcopy(output), self._run))
         return output
 
-    def coins(self, draw: Callable[[Any], Any], rng: Any) -> Any:
-        drawn = draw(self.rng)
-        self.coins_drawn.append(copy.deepcopy(drawn))
+    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
+        drawn = door.drawn_by(self.rng, draw, arguments, size)
+        self.public_draws.append(copy.deepcopy(drawn))
         return drawn
 
     @contextmanager
@@ -121,14 +121,14 @@ class _Replay(_Recording):
         self.compared.append(Release(mechanism, statistic, neighbour, EVERYTHING))
         raise _Diverged
 
-    def coins(self, draw: Callable[[Any], Any], rng: Any) -> Any:
-        drawn = draw(self.rng)
-        position = len(self.coins_drawn)
-        before = self.first.coins_drawn[position] if position < len(self.first.coins_drawn) else drawn
-        self.coins_drawn.append(before)
+    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
+        drawn = door.drawn_by(self.rng, draw, arguments, size)
+        position = len(self.public_draws)
+        before = self.first.public_draws[position] if position < len(self.first.public_draws) else drawn
+        self.public_draws.append(before)
         if np.shape(before) == np.shape(drawn):
             return copy.deepcopy(before)
-        # the last record was added or removed: the other records keep their coins
+        # the last record was added or removed: the other records keep their draws
         common = min(len(before), len(drawn))
         drawn[:common] = before[:common]
         return drawn

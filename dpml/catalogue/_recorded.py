@@ -101,8 +101,8 @@ class _First:
     def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
         raise _Found(mechanism, statistic)
 
-    def coins(self, draw: Callable[[Any], Any], rng: Any) -> Any:
-        return draw(rng)
+    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
+        return door.drawn_by(rng, draw, arguments, size)
 
     def alternatives(self, factor: float) -> Any:
         return nullcontext(nullcontext)

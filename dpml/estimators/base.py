@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 
 from dpml._validate import check_flag
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, InvalidSchema, NoExactScore, shown
+from dpml.mechanisms.private import Private
 from dpml.schema import Schema
 from dpml.schema.untrusted import read_frame
 
@@ -113,6 +114,11 @@ class PrivateEstimator(BaseEstimator):
                 raise InvalidData(told)
             warnings.warn(f"{told}, and public rules take that many for granted", FactWarning, stacklevel=3)
         return X, codes, found
+
+    def _private_records(self, schema: Schema, X: Any, y: Any, few: str = "clip") -> tuple[Any, Any, Schema]:
+        """Return checked records and their classes as private values, and the schema; see `_check_records`."""
+        X, codes, schema = self._check_records(schema, X, y, few)
+        return Private(X), Private(codes), schema
 
     def _refuse(self, package: str) -> None:
         if getattr(self, "release", False) and _called_from(package):

@@ -252,7 +252,7 @@ def _spenders(
 
 def _check_folds(folds: Any, n_folds: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     if folds is None:
-        return door.coins(lambda rng: rng.integers(n_folds, size=n), rng)
+        return door.public_randomness(rng, "integers", n_folds, size=n)
     where = np.asarray(folds)
     if where.shape != (n,) or where.dtype.kind not in "iu" or (n and not ((where >= 0) & (where < n_folds)).all()):
         raise InvalidParameter(
@@ -280,7 +280,7 @@ def _prepared(
         if last == "budget":
             changes[name] = None
         elif last == "random_state":
-            changes[name] = None if release else int(door.coins(lambda rng: rng.integers(2**31), rng))
+            changes[name] = None if release else int(door.public_randomness(rng, "integers", 2**31))
         elif last == "on_invalid":
             changes[name] = on_invalid
         elif last == "release":

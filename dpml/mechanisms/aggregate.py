@@ -13,6 +13,7 @@ from dpml._validate import check_epsilon, check_integer, check_number, check_rel
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
 from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.private import number_of, statistic
 
 __all__ = ["SampleAndAggregate"]
 
@@ -78,8 +79,13 @@ class SampleAndAggregate:
 
         A block that is empty or has no finite result gives the middle of the bounds.
         """
+        n = number_of(records)
+        where = door.public_randomness(check_rng(rng), "integers", self.blocks, size=n)
+        return self._block_results(records, function, where)
+
+    @statistic
+    def _block_results(self, records: Any, function: Callable[[Any], float], where: Any) -> NDArray[np.float64]:
         records = np.asarray(records)
-        where = door.coins(lambda rng: rng.integers(self.blocks, size=len(records)), check_rng(rng))
         middle = (self.lower + self.upper) / 2
         results = np.full(self.blocks, middle)
         for k in range(self.blocks):
@@ -95,6 +101,11 @@ class SampleAndAggregate:
         self, records: Any, function: Callable[[Any], float], *, rng: np.random.Generator, draws: int | None = None
     ) -> Any:
         """Return the noisy mean, or an array of `draws` noisy means of one assignment to blocks."""
-        mean = self.block_results(records, function, rng=rng).mean()
+        mean = _mean(self.block_results(records, function, rng=rng))
         noisy = Laplace(1.0, self.scale).release(mean, rng=rng, draws=1 if draws is None else draws)
         return float(noisy[0]) if draws is None else noisy
+
+
+@statistic
+def _mean(values: Any) -> Any:
+    return values.mean()

@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
+from dpml._validate import check_choice, check_draws, check_epsilon, check_number, check_relation, check_rng
 from dpml.mechanisms import door
+from dpml.mechanisms.private import statistic
 
 __all__ = ["ClampedLikelihood", "ExponentialMechanism", "PermuteAndFlip", "ReportNoisyMax"]
+
+
+@statistic
+def candidate_rows(scores: Any, draws: int, weight: float = 1.0, unit: float = 1.0) -> NDArray[np.float64]:
+    """Return the scores times a weight, or in a unit, once for each draw: shape (draws, candidates)."""
+    scores = np.asarray(scores, dtype=float)
+    return np.broadcast_to(weight * scores / unit, (draws, scores.shape[-1]))
 
 
 @dataclass(frozen=True)
@@ -62,9 +70,8 @@ class ExponentialMechanism:
 
         Sampled as the largest of score plus Gumbel noise, which has exactly these probabilities.
         """
-        scores = np.asarray(scores, dtype=float)
-        shape = (1 if draws is None else check_integer(draws, "draws", 1), scores.shape[-1])
-        chosen = door.release(self, np.broadcast_to(self.weight * scores, shape), check_rng(rng))
+        rows = candidate_rows(scores, check_draws(draws) or 1, self.weight)
+        chosen = door.release(self, rows, check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -143,9 +150,8 @@ class ReportNoisyMax:
 
     def release(self, scores: Any, *, rng: np.random.Generator, draws: int | None = None) -> Any:
         """Return the index of the chosen candidate, or an array of `draws` indices."""
-        scores = np.asarray(scores, dtype=float) / self.scale
-        shape = (1 if draws is None else check_integer(draws, "draws", 1), scores.shape[-1])
-        chosen = door.release(self, np.broadcast_to(scores, shape), check_rng(rng))
+        rows = candidate_rows(scores, check_draws(draws) or 1, unit=self.scale)
+        chosen = door.release(self, rows, check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -270,6 +276,7 @@ class ClampedLikelihood:
         width = self.upper - self.lower
         return ExponentialMechanism(self.epsilon, width if self.relation == "add-remove" else 2 * width)
 
+    @statistic
     def scores(self, log_likelihoods: Any) -> NDArray[np.float64]:
         """Return the candidates' scores from log likelihoods (records, candidates): exact, a private statistic.
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import door
+from dpml.mechanisms.private import repeated, to_integers
 from dpml.mechanisms.tails import SymmetricNoise
 
 __all__ = ["Geometric", "Staircase"]
@@ -61,9 +62,7 @@ class Geometric(SymmetricNoise):
 
         The difference of two geometric variables has this distribution.
         """
-        values = np.asarray(values)
-        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        return door.release(self, np.broadcast_to(np.rint(values).astype(np.int64), shape), check_rng(rng))
+        return door.release(self, repeated(to_integers(values), check_draws(draws), np.int64), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         success = -math.expm1(-self.epsilon / self.sensitivity)
@@ -168,9 +167,7 @@ class Staircase(SymmetricNoise):
 
         Sampled as sign, period, step and place (Geng and Viswanath 2014, Algorithm 1).
         """
-        values = np.asarray(values, dtype=float)
-        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        return door.release(self, np.broadcast_to(values, shape), check_rng(rng))
+        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         b, g, shape = math.exp(-self.epsilon), self.gamma, statistic.shape

@@ -2,7 +2,9 @@
 
 A mechanism passes its exact statistic to `release`, which draws. A listener (`listen`; the recorder of `dpml.auditing`
 is one) receives the mechanism and the statistic instead, and its return value is the release. Randomness that protects
-nothing, such as the split of the records into parts, goes through `coins`.
+nothing, such as the split of the records into parts, goes through `public_randomness`.
+
+Here, and nowhere else in a method, a `dpml.mechanisms.private.Private` statistic is opened.
 
 A mechanism at the door is a frozen dataclass with two methods:
 
@@ -12,6 +14,7 @@ A mechanism at the door is a frozen dataclass with two methods:
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -20,7 +23,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Listener", "Loss", "alternatives", "coins", "l1_distance", "listen", "listener", "release", "unreleased"]
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.private import Private, is_private, opened
+
+__all__ = [
+    "Listener",
+    "Loss",
+    "alternatives",
+    "drawn_by",
+    "l1_distance",
+    "listen",
+    "listener",
+    "public_randomness",
+    "release",
+    "unreleased",
+]
 
 
 @dataclass(frozen=True)
@@ -65,8 +82,8 @@ class Listener(Protocol):
         """Return the value to release."""
         ...
 
-    def coins(self, draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
-        """Return randomness that protects nothing."""
+    def public_randomness(self, rng: np.random.Generator | None, draw: str, arguments: tuple, size: Any) -> Any:
+        """Return ``rng.draw(*arguments, size)``, randomness that protects nothing."""
         ...
 
     def alternatives(self, factor: float) -> Any:
@@ -107,19 +124,45 @@ def l1_distance(first: Any, second: Any) -> float:
 
 def release(mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
     """Draw one release of a statistic. Without a generator the mechanism uses its own source of randomness."""
-    heard = _listener.get()
+    heard, statistic = _listener.get(), opened(statistic)
     if heard is None:
         return mechanism._sample(statistic, rng)
     return heard.release(mechanism, statistic, rng)
 
 
-def coins(draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
+# The distributions that protect nothing. Their arguments are numbers, so no function can carry a record in.
+PUBLIC_DRAWS = ("random", "integers", "permutation", "negative_binomial")
+
+
+def public_randomness(rng: np.random.Generator | None, draw: str, *arguments: float, size: Any = None) -> Any:
     """Draw randomness that protects nothing: the privacy analysis treats the result as public.
 
-    If the result has one entry for each record, the entries are in the order of the records.
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    draw : {"random", "integers", "permutation", "negative_binomial"}
+        The generator's method.
+    arguments : float
+        Its public arguments.
+    size : int, tuple of int or Private, optional
+        A private size is a number of records: the result has one entry for each, in their order, and is private.
+
+    Examples
+    --------
+    >>> public_randomness(np.random.default_rng(0), "integers", 10, size=3).tolist()
+    [8, 6, 5]
     """
+    if draw not in PUBLIC_DRAWS or not all(isinstance(a, numbers.Real) for a in arguments):
+        raise InvalidParameter("draw", draw, f"one of {PUBLIC_DRAWS}, with numbers as arguments")
     heard = _listener.get()
-    return draw(rng) if heard is None else heard.coins(draw, rng)
+    drawn_for = drawn_by if heard is None else heard.public_randomness
+    drawn = drawn_for(rng, draw, arguments, opened(size))
+    return Private(drawn) if is_private(size) else drawn
+
+
+def drawn_by(rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
+    """Return a generator's draw, for listeners."""
+    return getattr(rng, draw)(*arguments, **({} if size is None else {"size": size}))
 
 
 def alternatives(factor: float) -> Any:

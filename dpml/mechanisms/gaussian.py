@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_draws, check_epsilon, check_number, check_rng
 from dpml.mechanisms import door
+from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
 
 __all__ = ["Gaussian", "NormalNoise", "gaussian_delta", "gaussian_sigma"]
@@ -114,9 +115,7 @@ class Gaussian(SymmetricNoise):
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
         """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
-        values = np.asarray(values, dtype=float)
-        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        return door.release(NormalNoise(self.scale), np.broadcast_to(values, shape), check_rng(rng))
+        return door.release(NormalNoise(self.scale), repeated(values, check_draws(draws)), check_rng(rng))
 
     def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         return 2 * ndtr(-t / self.scale)

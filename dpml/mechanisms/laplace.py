@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_draws, check_epsilon, check_number, check_rng
 from dpml.mechanisms import door
+from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
 
 __all__ = ["Laplace"]
@@ -56,9 +57,7 @@ class Laplace(SymmetricNoise):
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
         """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
-        values = np.asarray(values, dtype=float)
-        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        return door.release(self, np.broadcast_to(values, shape), check_rng(rng))
+        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         noise = rng.laplace(scale=self.scale, size=statistic.shape)

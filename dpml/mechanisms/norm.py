@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
+from dpml.mechanisms.private import repeated, statistic
 
 __all__ = ["NormGamma"]
 
@@ -73,10 +74,8 @@ class NormGamma:
 
         The last axis of `values` holds the D coordinates of one statistic; each statistic gets its own noise.
         """
-        values = np.asarray(values, dtype=float)
-        self._check_coordinates(values, "values")
-        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        return door.release(self, np.broadcast_to(values, shape), check_rng(rng))
+        values = vectors_of(values, self.dimension)
+        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         shape = statistic.shape
@@ -114,6 +113,11 @@ class NormGamma:
         volume = D * (math.log(2) + math.lgamma(1 + inverse)) - math.lgamma(1 + D * inverse)
         return -distance / self.scale - D * math.log(self.scale) - math.lgamma(D + 1) - volume
 
-    def _check_coordinates(self, values: NDArray[np.float64], name: str) -> None:
-        if values.ndim == 0 or values.shape[-1] != self.dimension:
-            raise InvalidParameter(f"shape of {name}", values.shape, f"(..., {self.dimension}): coordinates last")
+
+@statistic
+def vectors_of(values: Any, dimension: int) -> NDArray[np.float64]:
+    """Return values whose last axis holds a statistic's coordinates; raise for another shape, which is public."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim == 0 or values.shape[-1] != dimension:
+        raise InvalidParameter("shape of values", values.shape, f"(..., {dimension}): coordinates last")
+    return values

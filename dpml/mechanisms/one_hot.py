@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
+from dpml.mechanisms.norm import vectors_of
+from dpml.mechanisms.private import repeated
 
 __all__ = ["OneHotNorm", "contrasts"]
 
@@ -125,11 +127,8 @@ class OneHotNorm:
 
         The last axis of `values` holds the D coordinates of one statistic; each statistic gets its own noise.
         """
-        values = np.asarray(values, dtype=float)
-        if values.ndim == 0 or values.shape[-1] != self.dimension:
-            raise InvalidParameter("shape of values", values.shape, f"(..., {self.dimension}): coordinates last")
-        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        return door.release(self, np.broadcast_to(values, shape), check_rng(rng))
+        values = vectors_of(values, self.dimension)
+        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> FloatArray:
         outer = statistic.shape[:-1]

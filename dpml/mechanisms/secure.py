@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number
+from dpml._validate import check_draws, check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import door
 from dpml.mechanisms.choice import PermuteAndFlip
+from dpml.mechanisms.private import MOST_STEPS, repeated, statistic
 
 __all__ = [
     "check_release",
@@ -209,9 +210,7 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) ->
 
 
 def _perturbed(mechanism: Any, values: Any, draws: int | None) -> IntArray:
-    exact = _integers(values, "values")
-    shape = exact.shape if draws is None else (check_integer(draws, "draws", 1), *exact.shape)
-    return door.release(mechanism, np.broadcast_to(exact, shape), None)
+    return door.release(mechanism, repeated(_integers(values, "values"), check_draws(draws), np.int64), None)
 
 
 @dataclass(frozen=True)
@@ -265,6 +264,23 @@ class _DiscreteGaussian(_IntegerNoise):
         return profile
 
 
+@statistic
+def _steps(scores: Any, step: float) -> IntArray:
+    """Return scores in steps: clipped, so that a difference of two does not overflow, and NaN as the lowest."""
+    with np.errstate(all="ignore"):
+        steps = np.floor(np.asarray(scores, dtype=float) / step + 0.5)
+    return np.nan_to_num(np.clip(steps, -MOST_STEPS, MOST_STEPS), nan=-MOST_STEPS).astype(np.int64)
+
+
+@statistic
+def _candidates(scores: Any) -> Any:
+    """Return scores of shape (candidates,); raise for another shape, which is public."""
+    if np.ndim(scores) != 1 or not np.size(scores):
+        raise InvalidParameter("scores", f"an array of shape {np.shape(scores)}", "of shape (candidates,), at least 1")
+    return scores
+
+
+@statistic
 def _integers(values: Any, name: str) -> IntArray:
     exact = np.asarray(values)
     if exact.size and exact.dtype.kind not in "iu":
@@ -321,20 +337,15 @@ def noisy_max(
     """
     epsilon = check_epsilon(epsilon)
     width = Fraction(check_number(change_range, "change_range", 0.0, open_lower=True))
-    if np.ndim(scores) != 1 or not np.size(scores):
-        raise InvalidParameter("scores", f"an array of shape {np.shape(scores)}", "of shape (candidates,), at least 1")
+    scores = _candidates(scores)
     if grid is None:
         exact = _integers(scores, "scores")
         scale = integer_scale(epsilon, math.ceil(width))
     else:
         step = check_number(grid, "grid", 0.0, open_lower=True)
-        # clipped well inside 64 bits, so that a difference of two scores does not overflow
-        with np.errstate(all="ignore"):
-            steps = np.floor(np.asarray(scores, dtype=float) / step + 0.5)
-        exact = np.nan_to_num(np.clip(steps, -(2.0**62), 2.0**62), nan=-(2.0**62)).astype(np.int64)
+        exact = _steps(scores, step)
         scale = integer_scale(epsilon, math.ceil(width / Fraction(step)) + 2)
-    shape = (1 if draws is None else check_integer(draws, "draws", 1), exact.size)
-    chosen = door.release(_NoisyMax(scale), np.broadcast_to(exact, shape), None)
+    chosen = door.release(_NoisyMax(scale), repeated(exact, check_draws(draws) or 1, np.int64), None)
     return int(chosen[0]) if draws is None else chosen
 
 

@@ -16,6 +16,7 @@ from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import door
 from dpml.mechanisms.choice import ExponentialMechanism
 from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.private import repeated, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale, noisy_max
 
 __all__ = ["STEP", "LargestScore", "Source"]
@@ -73,15 +74,13 @@ class Source:
     def counts(self, values: Any, epsilon: float, sensitivity: int) -> NDArray[np.float64]:
         """Return counts with Laplace noise, or with integer Laplace noise where it is secure. Cost: ε."""
         if self.secure:
-            exact = np.rint(np.asarray(values, dtype=float)).astype(np.int64)
-            return integer_laplace(exact, integer_scale(epsilon, sensitivity)).astype(float)
+            return integer_laplace(to_integers(values), integer_scale(epsilon, sensitivity)).astype(float)
         return Laplace(epsilon, sensitivity).release(values, rng=check_rng(self.rng))
 
     def choice(self, scores: Any, epsilon: float, change_range: float) -> int:
         """Return the index of a candidate with a high score. Cost: ε if changes span at most `change_range`."""
         if self.exact_choice:
-            row = np.asarray(scores, dtype=float)[None]
-            return int(door.release(LargestScore(), row, self.rng)[0])
+            return int(door.release(LargestScore(), repeated(scores, 1), self.rng)[0])
         if self.secure:
             return noisy_max(scores, epsilon, change_range, grid=STEP)
         return ExponentialMechanism(epsilon, change_range).release(scores, rng=check_rng(self.rng))

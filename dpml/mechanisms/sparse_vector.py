@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
+from dpml.mechanisms.private import repeated, statistic
 
 __all__ = ["SparseVector", "above_threshold"]
 
@@ -80,11 +81,7 @@ class SparseVector:
         self, values: Any, threshold: Any, *, rng: np.random.Generator, draws: int | None = None
     ) -> NDArray[np.int8]:
         """Return the answers, shape (draws, queries), or (queries,) if `draws` is None."""
-        values = np.asarray(values, dtype=float)
-        if values.ndim != 1:
-            raise InvalidParameter("shape of values", values.shape, "one-dimensional: the queries in order")
-        k = 1 if draws is None else check_integer(draws, "draws", 1)
-        excess = np.broadcast_to(values - np.asarray(threshold, dtype=float), (k, values.size))
+        excess = repeated(_excess(values, threshold), check_draws(draws) or 1)
         answers = door.release(self, excess, check_rng(rng))
         return answers[0] if draws is None else answers
 
@@ -144,3 +141,11 @@ def above_threshold(
     answers = SparseVector(epsilon, sensitivity=sensitivity).release(values, threshold, rng=rng)
     found = np.flatnonzero(answers == ABOVE)
     return int(found[0]) if found.size else None
+
+
+@statistic
+def _excess(values: Any, threshold: Any) -> NDArray[np.float64]:
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1:
+        raise InvalidParameter("shape of values", values.shape, "one-dimensional: the queries in order")
+    return values - np.asarray(threshold, dtype=float)

@@ -101,11 +101,12 @@ class Publisher(PrivateEstimator):
         check_is_fitted(self, "label_name_")
         released = round(min(max(self._n_released, 0.0), MOST_RECORDS))
         n = released if n is None else check_integer(n, "n", 0)
-        rng = self._table_rng() if random_state is None else as_generator(random_state)
-        return door.coins(lambda rng: self._drawn(n, rng), rng)
+        return self._drawn(n, self._table_rng() if random_state is None else as_generator(random_state))
 
     def _table_rng(self) -> np.random.Generator:
         state = self.random_state
+        if state is None:
+            return np.random.default_rng(door.public_randomness(np.random.default_rng(), "integers", 2**63))
         # not the numbers that the noise was made from
         return np.random.default_rng([int(state), 1]) if isinstance(state, (int, np.integer)) else as_generator(state)
 

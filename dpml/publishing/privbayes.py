@@ -150,7 +150,7 @@ def release_network(
         table = _counted(values, sizes, pair).reshape(-1, sizes[pair[0]]).T
         return dependence(table) if score == "dependence" else mutual_information(table, n_lower)
 
-    first = door.coins(lambda rng: int(rng.integers(d)), rng if rng is not None else np.random.default_rng())
+    first = int(door.public_randomness(rng if rng is not None else np.random.default_rng(), "integers", d))
     pairs: list[tuple[int, tuple[int, ...]]] = [(first, ())]
     known: dict[tuple[int, tuple[int, ...]], float] = {}
     while len(pairs) < d:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,8 +42,9 @@ class _Noting:
             mechanism._sample(statistic, rng) if self.outer is None else self.outer.release(mechanism, statistic, rng)
         )
 
-    def coins(self, draw: Callable[[Any], Any], rng: Any) -> Any:
-        return draw(rng) if self.outer is None else self.outer.coins(draw, rng)
+    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
+        with door.listen(self.outer):
+            return door.public_randomness(rng, draw, *arguments, size=size)
 
     def alternatives(self, factor: float) -> Any:
         with door.listen(self.outer):

@@ -45,7 +45,7 @@ class Records:
 
     def split(self, share: float, rng: np.random.Generator) -> tuple[Records, Records]:
         """Return the records that train and those that evaluate: each record's own coin decides."""
-        held_out = door.coins(lambda rng: rng.random(len(self)) < share, rng)
+        held_out = door.public_randomness(rng, "random", size=len(self)) < share
         return self.kept(~held_out), self.kept(held_out)
 
     @classmethod

@@ -93,6 +93,6 @@ class SparseVectorSelector(PrivateSelector):
         technique = self._technique(facts)
         masks = np.zeros((draws, facts.n_features), dtype=bool)
         for mask in masks:
-            order = door.coins(lambda rng: rng.permutation(facts.n_features), rng)
+            order = door.public_randomness(rng, "permutation", facts.n_features)
             mask[order] = technique.release(values[order], self.threshold, rng=rng) == ABOVE
         return masks

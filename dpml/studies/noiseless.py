@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -56,8 +56,8 @@ class _Noiseless:
             return mechanism._sample(np.asarray(statistic) * NONE, rng)
         return _quiet(mechanism)._sample(statistic, rng)
 
-    def coins(self, draw: Callable[[Any], Any], rng: np.random.Generator | None) -> Any:
-        return draw(rng)
+    def public_randomness(self, rng: np.random.Generator | None, draw: str, arguments: tuple, size: Any) -> Any:
+        return door.drawn_by(rng, draw, arguments, size)
 
     def alternatives(self, factor: float) -> AbstractContextManager[Any]:
         return nullcontext(nullcontext)

@@ -43,7 +43,7 @@ def split_records(n: int, n_parts: int, validation_share: float, *, rng: np.rand
     [277, 348, 375]
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
-    coins = (door.coins(lambda rng: rng.random(n), rng) - share) / (1 - share)
+    coins = (door.public_randomness(rng, "random", size=n) - share) / (1 - share)
     return np.where(coins < 0, VALIDATION, np.minimum(np.floor(coins * n_parts), n_parts - 1)).astype(np.intp)
 
 

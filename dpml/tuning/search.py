@@ -306,7 +306,7 @@ class PrivateSearch(PrivateClassifier):
         facts: Any = {"relation": self.relation, "n_classes": C}
         reach = default_reach(costs["select"], **facts) if self.reach is None else self.reach
         n_ones = squared_norm_bound(self._schema, self.estimator.row_bound) + 1
-        seed = int(door.coins(lambda rng: rng.integers(2**63), rng))
+        seed = int(door.public_randomness(rng, "integers", 2**63))
         scores, tolerances = [], []
         for candidate in candidates:
             reg_lambda = float(candidate["reg_lambda"])
@@ -330,7 +330,7 @@ class PrivateSearch(PrivateClassifier):
         noise = Laplace(costs["select"], 1.0)  # a single count: one record changes it by 1 under both relations
 
         def run(rng):
-            k = int(door.coins(lambda rng: rng.integers(len(candidates)), rng))
+            k = int(door.public_randomness(rng, "integers", len(candidates)))
             model = self._trained(candidates[k], costs["train"], training, rng)
             return (k, model), float(noise.release(correct_predictions(model, validation), rng=rng))
 

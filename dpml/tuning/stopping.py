@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,13 +129,10 @@ def truncated_negative_binomial(eta: float, gamma: float, *, rng: np.random.Gene
     tries = expected_runs(eta, gamma)
     while len(counts) < wanted:
         several = min(int(1.1 * tries * (wanted - len(counts))) + 16, 1 << 20)
-        k, accepting = door.coins(partial(_tried_counts, eta, gamma, several), rng)
+        k = 1 + door.public_randomness(rng, "negative_binomial", eta + 1, gamma, size=several)
+        accepting = door.public_randomness(rng, "random", size=several)
         counts = np.concatenate([counts, k[accepting * k < 1]])
     return int(counts[0]) if size is None else counts[:wanted]
-
-
-def _tried_counts(eta: float, gamma: float, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    return 1 + rng.negative_binomial(eta + 1, gamma, size), rng.random(size)
 
 
 def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArray[np.float64]:

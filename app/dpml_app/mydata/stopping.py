@@ -9,7 +9,7 @@ chosen the moment by it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -70,9 +70,9 @@ class _Listener:
         self.stop.check()
         return mechanism._sample(statistic, rng)
 
-    def coins(self, draw: Callable[[Any], Any], rng: Any) -> Any:
+    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
         self.stop.check()
-        return draw(rng)
+        return door.drawn_by(rng, draw, arguments, size)
 
     def alternatives(self, factor: float) -> Any:
         with door.unreleased():

@@ -245,7 +245,7 @@ def offspring(parents: FloatArray, n_candidates: int, step: float, rng: np.rando
     draws, m, D = len(parents), parents.shape[1], parents.shape[2]
     size = (draws, n_candidates)
     ends = (m, m, D + 1, D, 2)
-    first, second, point, columns, signs = door.coins(lambda rng: [rng.integers(end, size=size) for end in ends], rng)
+    first, second, point, columns, signs = (door.public_randomness(rng, "integers", end, size=size) for end in ends)
     head = np.arange(D) < point[..., None]
     rows = np.arange(draws)[:, None]
     children = np.where(head, parents[rows, first], parents[rows, second])

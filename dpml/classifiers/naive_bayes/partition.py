@@ -34,7 +34,7 @@ def contingency_of_partition(
     rows = np.arange(n)
     tables = []
     for _ in range(check_integer(subsamples, "subsamples", 1)):
-        part = door.coins(lambda rng: rng.integers(D, size=n), check_rng(rng))
+        part = door.public_randomness(check_rng(rng), "integers", D, size=n)
         on = (sparse.csr_array(X) if sparse.issparse(X) else X)[rows, part]
         # without rows SciPy returns a sparse array instead of a dense one
         on = on.toarray() if sparse.issparse(on) else np.asarray(on)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.ranges.consistency import Floats, IntervalTree
 
 __all__ = ["Hierarchy", "IdentityRanges", "Privelet"]
@@ -56,6 +57,7 @@ class RangeMechanism(abc.ABC):
         """L1 norm of each count's column of the strategy."""
 
     @abc.abstractmethod
+    @statistic
     def measure(self, counts: Any) -> Floats:
         """Return the exact answers (..., answers) of counts (..., n). Private."""
 
@@ -122,6 +124,7 @@ class RangeMechanism(abc.ABC):
         noisy = Laplace(self.epsilon, self.sensitivity).release(self.measure(counts), rng=check_rng(rng), draws=draws)
         return self.reconstruct(noisy)
 
+    @statistic
     def _check(self, counts: Any) -> Floats:
         try:
             values = np.asarray(counts, dtype=float)
@@ -168,6 +171,7 @@ class IdentityRanges(RangeMechanism):
         """L1 norm of each count's column of the strategy: 1."""
         return np.ones(self.n, dtype=np.int64)
 
+    @statistic
     def measure(self, counts: Any) -> Floats:
         """Return the counts."""
         return np.asarray(counts, dtype=float)
@@ -220,6 +224,7 @@ class Privelet(RangeMechanism):
     def _moved(self) -> float:
         return 2.0 * max(self._levels, 1)
 
+    @statistic
     def measure(self, counts: Any) -> Floats:
         """Return the total, then the differences from the root down. Private."""
         counts = np.asarray(counts, dtype=float)
@@ -311,6 +316,7 @@ class Hierarchy(RangeMechanism):
         children = np.split(self.columns, np.unique(self._tree.edges[1][1:-1]))
         return float(np.sort([part.max() for part in children])[-2:].sum() - 2)
 
+    @statistic
     def measure(self, counts: Any) -> Floats:
         """Return the sums of all nodes, from the root down. Private."""
         return self._tree.sums(counts)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_draws, check_epsilon, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import door
+from dpml.mechanisms.private import repeated, statistic
 
 Floats = NDArray[np.float64]
 
@@ -80,10 +81,14 @@ class SmoothNoise(abc.ABC):
         ------
         InvalidParameter, InvalidData
         """
+        values, scale = self._scaled(values, smooth)
+        draws = check_draws(draws)
+        return door.release(self, (repeated(values, draws), repeated(scale, draws)), check_rng(rng))
+
+    @statistic
+    def _scaled(self, values: Any, smooth: Any) -> tuple[Floats, Floats]:
         values, smooth = self._pair(values, smooth)
-        shape = values.shape if draws is None else (check_integer(draws, "draws", 1), *values.shape)
-        scale = np.broadcast_to(self.scale * smooth, shape)
-        return door.release(self, (np.broadcast_to(values, shape), scale), check_rng(rng))
+        return values, self.scale * smooth
 
     def _sample(self, statistic: tuple[Floats, Floats], rng: np.random.Generator) -> Floats:
         values, scale = statistic
