@@ -223,7 +223,9 @@ def _read_off(name: str, kind: str, column: pd.Series) -> Feature | None:
         except InvalidSchema:  # too close together, or too far apart, for a domain
             return None
     values = different_texts(column)
-    return Feature(name, "categorical", values, data_derived=OF_KIND[kind]) if 0 < len(values) <= MOST_CATEGORIES else None
+    if not 0 < len(values) <= MOST_CATEGORIES:
+        return None
+    return Feature(name, "categorical", values, data_derived=OF_KIND[kind])
 
 
 def different_texts(column: pd.Series) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from dpml.schema import facts
 from dpml.schema.facts import check_marks
 from dpml.schema.feature import Feature, plain_value, show_value
 from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names
-from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_rows, read_frame
+from dpml.schema.untrusted import frame_of, null_rows, plain_features, plain_labels, plain_rows, read_frame
 
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
@@ -228,9 +228,9 @@ class Schema:
         schema: Schema = self
         X = read_frame(X)
         if on_invalid == "clip" and self.is_binary:
-            X = plain_features(X, self.n_features)
+            X = plain_features(X, self.n_features, on_invalid)
         elif isinstance(X, (list, tuple)) and not self.is_binary:
-            X = plain_rows(X, self.n_features)  # np.asarray would turn all cells into text if one is text
+            X = plain_rows(X, self.n_features, on_invalid)  # np.asarray would turn all cells into text if one is text
         if isinstance(X, pd.DataFrame):
             X = self.without_ignored(X)
             unknown = [c for c in X.columns if str(c) not in self._position]
@@ -295,7 +295,7 @@ class Schema:
             if isinstance(X, pd.DataFrame):
                 columns = {str(c): X.iloc[:, i] for i, c in enumerate(X.columns)}
             else:
-                cells = plain_rows(X, self.n_features) if isinstance(X, (list, tuple)) else np.asarray(X)
+                cells = plain_rows(X, self.n_features, "clip") if isinstance(X, (list, tuple)) else np.asarray(X)
                 columns = {f.name: cells[:, i] for i, f in enumerate(self.features)}
             for f in self.features:
                 if f.name in columns:
@@ -313,12 +313,16 @@ class Schema:
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
     def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
-        """Check records and labels together. Clipping drops a record whose label is not a class.
+        """Check records and labels together. Clipping drops a record whose label is not a class, or that is none.
 
         The number of remaining records is private, also under replace-one; use `public_count` instead.
         """
+        none = null_rows(X, self.n_features) if on_invalid == "clip" else None
         X, schema = self.check_features(X, on_invalid)
-        return *self.without_unknown(X, self.check_labels(y, on_invalid), on_invalid), schema
+        codes = self.check_labels(y, on_invalid)
+        if none is not None and len(none) == len(codes):
+            codes[none] = -1
+        return *self.without_unknown(X, codes, on_invalid), schema
 
     @staticmethod
     def without_unknown(X: Any, codes: np.ndarray, on_invalid: str) -> tuple[Any, np.ndarray]:
