@@ -285,8 +285,11 @@ class Plan:
             except DpmlError as error:
                 return charges, _advised(error, self._method[0])
             except Exception as error:
-                told = f"{self._method[0]} fails for a table without records ({type(error).__name__}), and a release"
-                return charges, NotPrivate(f"{told} must not fail for any: choose another method")
+                # on no records, so what it says is public
+                told = f"{' and '.join(parts)} fails on a table without records: {type(error).__name__}: {error}"
+                problem = NotPrivate(f"{told}. A release must not fail for any table")
+                problem.__cause__ = error
+                return charges, problem
         return charges, None
 
     # ---- the release --------------------------------------------------------------------------------------------
