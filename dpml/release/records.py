@@ -92,7 +92,8 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
     if X.shape[0] != len(labels):
         raise InvalidData("X and y have different lengths: they must have one entry for each record")
     if none is not None and none.any():
-        labels = np.where(none, None, labels.astype(object))
+        labels = labels.astype(object)
+        labels[none] = None
     return Records(X, labels, label if isinstance(label, str) else "label")
 
 
