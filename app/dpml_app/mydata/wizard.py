@@ -24,7 +24,8 @@ table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; padding: 4px 0; }
 th, td { text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid #8884; font-weight: normal; }
 th { font-weight: 600; }
-.proposed { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; white-space: nowrap; }
+.proposed, .confirmed { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; white-space: nowrap; }
+.confirmed { border-color: #8888; }
 """
 LONGEST_LIST = 40_000
 # of a column's categories, those that can be chosen for a gap
@@ -268,7 +269,8 @@ class Facts:
         """Show these facts."""
         self.listed = {each.words: each for each in proposed}
         ticked = [words for words, each in self.listed.items() if each.confirmed]
-        if self.boxes.options != list(self.listed) or self.boxes.value != ticked:
+        # in whatever order they were ticked: what comes back from here would undo the next tick of a quick hand
+        if self.boxes.options != list(self.listed) or set(self.boxes.value) != set(ticked):
             self.boxes.param.update(options=list(self.listed), value=ticked)
         self.whole.visible = bool(proposed)
 
