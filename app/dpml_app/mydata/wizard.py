@@ -24,7 +24,8 @@ table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; padding: 4px 0; }
 th, td { text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid #8884; font-weight: normal; }
 th { font-weight: 600; }
-.proposed, .confirmed { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; white-space: nowrap; }
+.proposed, .confirmed { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; }
+.proposed, .confirmed { white-space: nowrap; }
 .confirmed { border-color: #8888; }
 """
 LONGEST_LIST = 40_000
