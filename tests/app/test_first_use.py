@@ -161,9 +161,11 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.see("heading", "Step 2 of 3: Label")
     me.click("button", "Next")
     me.see("heading", "Step 3 of 3: Public facts")
-    for words in page.locator("section.shown").get_by_role("checkbox").all():
+    facts = page.get_by_role("radiogroup", name="Tick each").get_by_role("checkbox")
+    expect(facts).to_have_count(5)
+    for fact in facts.all():
         me.actions += 1
-        words.check()
+        fact.check()
     me.read("Every fact is stated, or confirmed by you.")
     me.click("button", "Use this table")
     me.read("The pages can show it as")

@@ -705,7 +705,9 @@ def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
     page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
     for _step in range(2):
         page.get_by_role("button", name="Next", exact=True).click()
-    for fact in page.locator("section.shown").get_by_role("checkbox").all():
+    facts = page.get_by_role("radiogroup", name="Tick each").get_by_role("checkbox")
+    expect(facts).to_have_count(5)
+    for fact in facts.all():
         fact.check()
     expect(page.get_by_text("Every fact is stated, or confirmed by you.")).to_be_visible()
     page.get_by_role("button", name="Use this table").click()
