@@ -90,8 +90,10 @@ def take_over(app, *, release):
     for _step in range(2):
         page.get_by_role("button", name="Next", exact=True).click()
     if release:
-        page.get_by_role("button", name="All of it is public").click()
-        page.get_by_role("button", name="All of it is public").wait_for(state="detached")
+        page.get_by_text("facts are proposed from the data").wait_for()
+        for fact in page.get_by_role("radiogroup", name="Tick each").get_by_role("checkbox").all():
+            fact.check()
+        page.get_by_text("Every fact is stated, or confirmed by you.").wait_for()
     page.get_by_role("button", name="Use this table").click()
     page.get_by_text("The pages can show it").wait_for()
     if release:

@@ -121,7 +121,10 @@ class BinaryEncoding:
             if f.kind == "binary":
                 features.append(f)
             else:
-                features += [Feature(name, block=f.name, exhaustive=True) for name in self._column_names(f)]
+                # a name holds a category or a cut point: what marks these marks the column
+                marks: dict[str, Any] = {"data_derived": bool(f.data_derived)}
+                marks["confirmed"] = bool(f.confirmed) and not f.data_derived
+                features += [Feature(name, block=f.name, exhaustive=True, **marks) for name in self._column_names(f)]
         return replace(self.schema, features=tuple(features), row_bound=len(features))
 
     def _column_names(self, feature: Feature) -> list[str]:

@@ -93,7 +93,10 @@ def an_estimator(rng, secure):
     names = (schema or BINARY).feature_names
     n, kind = size(rng), kind_of_table(rng)
     if schema is None and kind in LISTS:
-        n += 1  # without a schema only a record tells how many columns a list has
+        if secure:  # a record may not tell how many columns a list has
+            model.set_params(schema=BINARY)
+        else:
+            n += 1
     X = table(rng, kind, n, names)
     again = table(rng, kind_of_table(rng), size(rng), names)
     y = labels(rng, kind_of_labels(rng), n)

@@ -58,6 +58,13 @@ class Session:
     def said(self):
         return [text for _severity, text in self.page._messages.values()]
 
+    def confirm(self):
+        """Tick every fact that is proposed, one after another, as a person does."""
+        boxes = self.page.wizard.facts.boxes
+        for words in boxes.options:
+            if words not in boxes.value:
+                self.do(lambda words=words: setattr(boxes, "value", [*boxes.value, words]))
+
     def use(self):
         self.do(self.page._on_use)
 

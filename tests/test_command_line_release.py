@@ -73,9 +73,9 @@ def test_refusals_come_before_the_table_is_opened(call, tmp_path, capsys, more, 
     assert not (tmp_path / "out").exists()
 
 
-def test_peeked_facts_of_a_saved_schema_are_refused(call, tmp_path, capsys):
-    (tmp_path / "peeked.yaml").write_text(SCHEMA.to_yaml() + "peeked_facts: [classes]\n", encoding="utf-8")
-    assert call(schema="peeked.yaml") == 2
+def test_facts_of_the_data_in_a_saved_schema_are_refused(call, tmp_path, capsys):
+    (tmp_path / "marked.yaml").write_text(SCHEMA.to_yaml() + "data_derived: [classes]\n", encoding="utf-8")
+    assert call(schema="marked.yaml") == 2
     assert "confirmed by a person" in capsys.readouterr().err
 
 

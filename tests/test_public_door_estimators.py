@@ -27,7 +27,7 @@ from sklearn.preprocessing import FunctionTransformer
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, PrivatePredictionNB
 from dpml.evaluation import compare_classifiers, private_confusion_matrix, private_cross_val_score, release_evaluation
-from dpml.exceptions import InvalidData, InvalidParameter, NoExactScore, NotPrivate, RelationMismatch
+from dpml.exceptions import InvalidParameter, InvalidSchema, NoExactScore, NotPrivate, RelationMismatch
 from dpml.schema import Feature, Schema
 from dpml.tuning import BestSelector
 
@@ -266,6 +266,7 @@ def test_the_flags_of_evaluations(value):
 
 
 def test_a_list_without_a_record_does_not_say_how_many_columns_there_are():
-    with pytest.raises(InvalidData, match="state a schema"):
-        BernoulliNB(1.0, release=True).fit([], [])
+    for X, y in (([], []), ([[0, 1]], [0]), ([7, [0, 1]], [0, 1])):
+        with pytest.raises(InvalidSchema, match="stated where a list of records is released"):
+            BernoulliNB(1.0, release=True).fit(X, y)
     assert BernoulliNB(1.0, release=True, schema=Schema.binary(3)).fit([], []).n_features_in_ == 3

@@ -194,7 +194,7 @@ def test_a_cell_without_a_hash_is_clipped_by_an_encoding():
 
 def test_a_cell_that_is_a_list_is_a_cell_without_a_schema_too():
     X, y = [[1, [2]], [0, 1]], [0, 1]
-    model = BernoulliNB(1.0, release=True).fit(X, y)
+    model = BernoulliNB(1.0, on_invalid="clip", random_state=0).fit(X, y)
     assert model.feature_log_prob_.shape == (2, 2)
     assert model.predict(X).shape == (2,)
     with pytest.raises(InvalidData, match=r"column 'x1' has the value \[2\]: it must be 0 or 1"):

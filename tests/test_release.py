@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from private_values import numbers_in
+from private_values import Hostile, numbers_in
 from scipy import sparse
 from sklearn.base import clone
 
 import dpml.counts
 from dpml.budget import Budget
-from dpml.classifiers import BernoulliNB
+from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_shrinkage, published_threshold
 from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
 from dpml.counts import (
@@ -35,10 +35,12 @@ from dpml.counts import (
 from dpml.encoding import SHARE_GRID
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
 from dpml.mechanisms.secure import integer_laplace
-from dpml.schema import Schema
+from dpml.release import Plan
+from dpml.schema import Feature, Schema
 from dpml.schema.untrusted import plain_features, plain_labels
 
 METHODS = ["row-bounded", "published"]
+NUMBERS = Schema(tuple(Feature(name, "numeric", lower=0, upper=1) for name in "abc"))
 
 
 # ---- the release of counts ------------------------------------------------------------------------------------------
@@ -172,7 +174,8 @@ def test_a_release_is_charged_and_a_refused_one_draws_no_noise(method, monkeypat
 def test_the_model_is_a_function_of_whole_noisy_counts(method, kind, monkeypatch):
     X, y = table()
     calls = asked_of(monkeypatch)
-    model = BernoulliNB(0.5, method=method, release=True).fit(kind(X), y)
+    schema = None if kind is pd.DataFrame else Schema.binary(8)
+    model = BernoulliNB(0.5, method=method, schema=schema, release=True).fit(kind(X), y)
     first, second = (answer.astype(float) for _, _, answer in calls)
     if method == "published":
         threshold = published_threshold(0.5, 8, 65)
@@ -226,8 +229,6 @@ def test_the_pickle_does_not_grow_with_the_records(method):
         (np.full((4711, 2), 8150.5), [0] * 4711),
         (np.full((4711, 3, 1), 8150.5), [0] * 4711),
         (np.full(4711, 8150.5), [0] * 4711),
-        ([[8150.5, 1, 1]] * 4710 + [[8150.5]], [0] * 4711),
-        ([8150.5] * 4711, [0] * 4711),
         (sparse.csr_array(np.full((4711, 2), 8150.5)), [0] * 4711),
         (pd.DataFrame(np.full((4711, 2), 8150.5), columns=["x0", "other"]), [0] * 4711),
         ("8150.5", [0] * 4711),
@@ -242,6 +243,28 @@ def test_a_wrong_shape_is_named_without_a_value_or_a_number_of_records(X, y):
         assert isinstance(error, DpmlError)
         assert not any(secret in str(error) for secret in ("4711", "4710", "8150"))
         error = error.__cause__ or error.__context__
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [[], [1], [1, 1, 1, 1], None, 7, "101", {}, np.array(1), Hostile(), [[1, 1, 1]]],
+    ids=lambda odd: type(odd).__name__,
+)
+@pytest.mark.parametrize("schema", [Schema.binary(3), NUMBERS], ids=["binary", "numbers"])
+def test_what_is_no_record_in_a_list_is_a_null_record(odd, schema):
+    """Its cells are missing and its label is no class; all others are read as without it."""
+    rows, labels = [[0, 1, 0], (1, 0, 1), np.array([1, 1, 1])], [0, 1, 1]
+    without = schema.check_table(rows, labels, "clip")
+    for place in range(4):
+        X, y = [*rows[:place], odd, *rows[place:]], [*labels[:place], 1, *labels[place:]]
+        found = schema.check_table(X, y, "clip")
+        np.testing.assert_array_equal(np.asarray(found[0]), np.asarray(without[0]))
+        assert found[1].tolist() == labels
+        model = MixedNB(1.0, schema=schema, release=True).fit(X, y)
+        assert model.predict(X).shape == (4,)
+        Plan(schema, 1.0).run(X, y)
+    with pytest.raises(InvalidData, match="not a table"):
+        schema.check_table([*rows, [1]], [*labels, 1])
 
 
 def test_a_label_of_another_type_does_not_make_the_others_invalid():
@@ -271,7 +294,8 @@ def test_values_are_clipped_and_records_of_no_class_dropped_whatever_on_invalid_
     calls = asked_of(monkeypatch)
     X = [[7.5, -3, None], [1, "1", "one"], [math.inf, 10**400, 0.4], [1, 1, 1]]
     for on_invalid in ("raise", "clip"):
-        model = BernoulliNB(1.0, row_bound=3, release=True, on_invalid=on_invalid).fit(X, [0, 1, 1, "neither"])
+        model = BernoulliNB(1.0, schema=Schema.binary(3), release=True, on_invalid=on_invalid)
+        model.set_params(row_bound=3).fit(X, [0, 1, 1, "neither"])
         (n, _, _), (on, _, _) = calls[-2:]
         assert n.tolist() == [[1, 2]]
         # in steps of 1/1024, for records may share what they add

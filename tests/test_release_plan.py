@@ -137,14 +137,14 @@ class Failing(MixedNB):
         raise ZeroDivisionError
 
 
-PEEKED = replace(SCHEMA, features=(replace(SCHEMA.features[0], peeked=True), *SCHEMA.features[1:]))
+MARKED = replace(SCHEMA, features=(replace(SCHEMA.features[0], data_derived=True), *SCHEMA.features[1:]))
 REFUSED = {
     "overspent": (Plan(SCHEMA, 1.0, shares={"training": 0.9, "evaluation": 0.2}), BudgetExceeded, "add up to 1.1"),
     "nothing": (Plan(SCHEMA, 1.0, shares={}), InvalidParameter, "above 0 for a part"),
     "no model": (Plan(SCHEMA, 1.0, shares={"evaluation": 1.0}), InvalidParameter, "nothing that it serves"),
-    "peeked domain": (Plan(PEEKED, 1.0), InvalidSchema, "'age'.*confirmed by a person"),
-    "peeked classes": (
-        Plan(replace(SCHEMA, peeked_facts=("classes",)), 1.0), InvalidSchema, "'classes'.*confirmed by a person",
+    "bounds of the data": (Plan(MARKED, 1.0), InvalidSchema, "lower of 'age', upper of 'age'.*confirmed by a person"),
+    "classes of the data": (
+        Plan(replace(SCHEMA, data_derived=("classes",)), 1.0), InvalidSchema, "'classes'.*confirmed by a person",
     ),
     "not private": (Plan(SCHEMA, 1.0, method="class-sums-by-width"), NotPrivate, "private = False.*'auto'"),
     "charges nothing": (Plan(SCHEMA, 1.0, method=NotCharging), NotPrivate, "not in the catalogue"),
@@ -280,8 +280,8 @@ def test_what_a_method_holds_must_be_in_the_catalogue():
     assert "NotCharging is not in the catalogue" in str(problem)
 
 
-def test_a_rehearsal_runs_on_peeked_facts_and_says_what_it_is():
-    released = run(Plan(PEEKED, 1.0), without_label(customers()))
+def test_a_rehearsal_runs_on_facts_of_the_data_and_says_what_it_is():
+    released = run(Plan(MARKED, 1.0), without_label(customers()))
     assert released.status == "rehearsal, not a release" == released.model.status_
     assert "rehearsal, not a release" in released.ledger_json()
 

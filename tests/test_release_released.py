@@ -3,6 +3,7 @@
 import datetime
 import json
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -368,9 +369,19 @@ def test_the_statement_of_a_rehearsal_is_one(rehearsal):
     assert "OpenDP" not in text
 
 
-def test_peeked_facts_are_told():
-    schema = replace(SCHEMA, peeked_facts=("n_lower",))
-    assert "READ OFF THE DATA" in rehearsed(schema=schema).statement(date=DATE)
+def test_of_each_fact_it_is_told_whether_a_person_stated_it():
+    age, plan, spent = SCHEMA.features
+    age = replace(age, confirmed="upper")
+    plan = replace(plan, data_derived=True)
+    schema = replace(SCHEMA, features=(age, plan, spent), data_derived="n_lower", confirmed="classes")
+    facts = rehearsed(schema=schema).statement(date=DATE).partition("Said to be")[2]
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", facts)
+    origin = {name: by for name, _said, by in rows}
+    off = "READ OFF THE DATA, not confirmed"
+    assert origin == {
+        "age": "lower stated, upper confirmed", "plan": off, "spent": "stated", "classes": "confirmed",
+        "number of records, at least": off, "columns that are left out": "stated",
+    }  # fmt: skip
 
 
 def test_a_huge_epsilon_is_told_without_an_error():

@@ -1,12 +1,23 @@
 """A proposed schema reads no value unless it is told to, marks what it read, and asks for the rest."""
 
+import copy
+import math
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
+from dpml.encoding import BinaryEncoding
 from dpml.exceptions import InvalidData, InvalidSchema
 from dpml.schema import Feature, Schema
+from dpml.schema.describe import bounds_around, fewer
 from dpml.tuning import BestSelector
 
 TABLE = pd.DataFrame(
@@ -36,11 +47,43 @@ def test_names_and_types_alone_decide_without_a_peek():
 def test_what_is_read_off_the_data_is_marked_and_asked_for():
     proposal = Schema.describe(TABLE, peek=True)
     found = {f.name: f for f in proposal.features}
-    assert (found["income"].lower, found["income"].upper) == (1.5e4, 9e4)
+    assert (found["income"].lower, found["income"].upper) == (-3e4, 2e5)
     assert found["city"].categories == ("Oslo", "Rome")
-    assert [f.name for f in proposal.features if f.peeked] == ["income", "city"]
-    assert any(question.startswith("city: is it true for everybody") for question in proposal.questions)
-    assert "(peeked)" in str(proposal)
+    assert {f.name: f.data_derived for f in proposal.features if f.data_derived} == {
+        "income": ("lower", "upper"), "city": ("categories",),
+    }  # fmt: skip
+    assert any("city: is it true for everybody, and public, that it is one of Oslo, Rome?" in q
+               for q in proposal.questions)  # fmt: skip
+    assert any("that it is at least -30000 and at most 200000?" in q for q in proposal.questions)
+    assert "one of 'Oslo', 'Rome' (proposed from the data)" in str(proposal)
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=5))
+def test_proposed_bounds_have_one_digit_and_twice_the_range_and_are_no_extremes(values):
+    bounds = bounds_around(pd.Series(values, dtype=float))
+    values = [value for value in values if math.isfinite(value)]
+    if bounds is None:
+        assert not values or min(values) == max(values) or max(map(abs, values)) > 1e307
+        return
+    lower, upper = map(Fraction, bounds)
+    least, most = Fraction(min(values)), Fraction(max(values))
+    assert lower < least
+    assert most < upper
+    # a float stands for a number of one digit
+    assert upper - lower >= 2 * (most - least) * (1 - Fraction(1, 10**15))
+    assert all(bound == float(f"{bound:.0e}") for bound in bounds)
+
+
+@given(st.integers(1, 10**9))
+def test_a_proposed_number_of_records_is_at_most_half_and_has_one_digit(n):
+    assert n == 1 or fewer(n) <= n / 2
+    assert fewer(n) == float(f"{fewer(n):.0e}") >= 1
+
+
+def test_bounds_that_can_be_no_domain_are_asked_for(monkeypatch):
+    proposal = Schema.describe(pd.DataFrame({"x": [-1e308, 1e308], "one": [3.0, 3.0]}), peek=True)
+    assert proposal.features == ()
+    assert proposal.questions[:2] == ("x: between which bounds does it lie?", "one: between which bounds does it lie?")
 
 
 def test_a_person_completes_the_proposal():
@@ -53,7 +96,7 @@ def test_a_person_completes_the_proposal():
     schema = proposal.complete(**answers, domains={"income": (0, 1e6), "city": ["Rome", "Oslo", "other"]})
     assert schema.feature_names == ["Age", "income", "city", "member"]
     assert [f.kind for f in schema.features] == ["numeric", "numeric", "categorical", "binary"]
-    assert (schema.n_lower, schema.ignored, schema.peeked) == (4, ("customer_id",), ())
+    assert (schema.n_lower, schema.ignored, schema.unconfirmed) == (4, ("customer_id",), ())
     assert Schema.from_json(schema.to_json()) == schema
     with pytest.raises(InvalidSchema, match="domain of 'customer_id'"):  # it must then get a domain
         proposal.complete(**answers, domains={"income": (0, 1e6), "city": ["Rome"]}, ignored=())
@@ -67,8 +110,8 @@ def test_an_identifier_may_be_stated_as_a_feature_after_all():
 
 
 @pytest.mark.parametrize("estimator", [AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier, BestSelector])
-def test_a_release_refuses_peeked_facts(estimator):
-    schema = Schema((Feature("a", peeked=True), Feature("b")), n_lower=4)
+def test_a_release_refuses_facts_that_were_read_off_the_data(estimator):
+    schema = Schema((Feature("a", data_derived=True), Feature("b")), n_lower=4)
     X, y = [[0, 1], [1, 0]] * 2, [0, 1] * 2
     with pytest.raises(InvalidSchema, match=r"'a'.*confirmed by a person"):
         estimator(1.0, schema=schema, release=True).fit(X, y)
@@ -77,11 +120,57 @@ def test_a_release_refuses_peeked_facts(estimator):
     estimator(1.0, schema=schema, random_state=0).fit(X, y)
 
 
-def test_confirming_takes_the_mark_away():
-    proposal = Schema.describe(TABLE, peek=True)
-    answers = {"classes": ("left", "stays"), "n_lower": 4}
-    assert proposal.complete(**answers).peeked == ("income", "city")
-    assert proposal.complete(**answers, confirm=["city"]).peeked == ("income",)
+def test_each_fact_is_confirmed_by_its_own_name():
+    schema = Schema.describe(TABLE, peek=True).complete(classes=("left", "stays"), n_lower=4)
+    assert schema.unconfirmed == ("lower of 'income'", "upper of 'income'", "categories of 'city'")
+    some = schema.confirm("income", "lower")
+    assert some.unconfirmed == ("upper of 'income'", "categories of 'city'")
+    every = some.confirm("income", "upper").confirm("city", "categories")
+    assert every.unconfirmed == ()
+    assert [f.confirmed for f in every.features] == [(), ("lower", "upper"), ("categories",), ()]
+    marked = replace(schema, data_derived=("n_lower", "classes"))
+    assert marked.confirm("n_lower").data_derived == ("classes",)
+    assert marked.confirm("n_lower").confirmed == ("n_lower",)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (("income",), "of a column, name the column and then its facts"),
+        (("income", "categories"), "confirmed: lower, upper"),
+        (("member", "kind"), "confirmed: none"),
+        (("town", "lower"), "column = 'town'"),
+        (("n_lower",), "fact = 'n_lower'"),
+    ],
+)
+def test_what_was_not_read_off_the_data_cannot_be_confirmed(said, told):
+    schema = Schema.describe(TABLE, peek=True).complete(classes=("left", "stays"), n_lower=4)
+    with pytest.raises(InvalidSchema, match=told):
+        schema.confirm(*said)
+
+
+def test_a_mark_lasts_through_every_copy_of_a_schema():
+    schema = replace(
+        Schema.describe(TABLE, peek=True).complete(classes=("left", "stays"), n_lower=4), data_derived=("n_lower",)
+    ).confirm("income", "upper")
+    marks = ("lower of 'income'", "categories of 'city'", "n_lower")
+    copies = [
+        copy.copy(schema), copy.deepcopy(schema), pickle.loads(pickle.dumps(schema)), replace(schema, row_bound=1),
+        Schema.from_yaml(schema.to_yaml()), Schema.from_json(schema.to_json()), schema.subset(["city", "income"]),
+        clone(BernoulliNB(1.0, schema=schema)).schema,
+    ]  # fmt: skip
+    for made in copies:
+        assert set(made.unconfirmed) == set(marks)
+        assert next(f for f in made.features if f.name == "income").confirmed == ("upper",)
+    # another bound does not take a mark away, a feature that is stated anew does
+    income = schema.features[1]
+    assert replace(income, lower=0).data_derived == ("lower",)
+    # columns of an encoded table are named after the facts that mark them
+    encoded = BinaryEncoding(schema, {"Age": [40], "income": [5e4]}).binary_schema
+    assert [f.name for f in encoded.features if f.data_derived] == [
+        "income<50000", "income>=50000", "city=Oslo", "city=Rome",
+    ]  # fmt: skip
+    assert "n_lower" in encoded.unconfirmed
 
 
 def test_a_table_without_names_and_a_label_that_is_not_there():

@@ -26,14 +26,14 @@ PRINTED = VALUES.filter(lambda value: not isinstance(value, str) or value.isprin
 )
 def test_a_schema_comes_back_as_it_was(categories, classes, n_lower):
     features = (
-        Feature("a", "categorical", tuple(categories), missing=categories[0], peeked=True),
+        Feature("a", "categorical", tuple(categories), missing=categories[0], data_derived=True),
         Feature("no", "numeric", lower=-1.5, upper=1e6, levels=((0.0,), (-1.0, 0.0, 1.0))),
         Feature("b"),
     )
     schema = Schema(features, tuple(classes), n_lower=n_lower, ignored=("id",))
     again = Schema.from_yaml(schema.to_yaml())
     assert again == schema
-    assert again.peeked == ("a",)
+    assert again.unconfirmed == ("categories of 'a'",)
     assert list(map(type, again.classes)) == list(map(type, schema.classes))
 
 
@@ -88,7 +88,13 @@ AGE = "features: [{name: age, kind: numeric, lower: 0, upper: 9}]\n"
         ("features: [{name: [1], kind: binary}]\nclasses: [a, b]", "feature name"),
         ("features: [{name: a, kind: categorical, categories: x}]\nclasses: [a, b]", "categories of 'a'"),
         ("features: [{name: a, kind: categorical, categories: [[x]]}]\nclasses: [a, b]", "categories of 'a'"),
-        ("features: [{name: a, peeked: maybe}]\nclasses: [a, b]", "peeked of 'a'"),
+        ("features: [{name: a, data_derived: maybe}]\nclasses: [a, b]", "data_derived of 'a'"),
+        ("features: [{name: a, data_derived: [lower]}]\nclasses: [a, b]", "fact in data_derived of 'a' = 'lower'"),
+        (
+            "features: [{name: a, data_derived: [kind], confirmed: [kind]}]\nclasses: [a, b]",
+            "fact in confirmed of 'a' = 'kind'",
+        ),
+        ("features: [{name: a, exhaustive: maybe}]\nclasses: [a, b]", "exhaustive of 'a'"),
         ("features: [{name: a, missing: [1]}]\nclasses: [a, b]", "missing of 'a'"),
         ("#" * (MOST_CHARACTERS + 1), "more than 1,000,000 characters"),
         ("[" * 5000, "schema"),
@@ -118,14 +124,17 @@ def test_a_value_that_yaml_has_no_word_for_is_named():
 
 def test_marks_of_what_was_read_off_the_data_come_back():
     """Of a column, and of the whole table: otherwise a schema that is saved and loaded could be released."""
-    age = Feature("age", "numeric", lower=18, upper=90, peeked=True)
-    schema = Schema((age, Feature("b")), ("no", "yes"), n_lower=10, peeked_facts=("n_lower", "classes"))
-    assert schema.peeked == ("age", "classes", "n_lower")
+    age = Feature("age", "numeric", lower=18, upper=90, data_derived="lower", confirmed="upper")
+    marks = {"data_derived": ("n_lower", "classes"), "confirmed": "ignored"}
+    schema = Schema((age, Feature("b")), ("no", "yes"), n_lower=10, ignored=("id",), **marks)
+    assert schema.unconfirmed == ("lower of 'age'", "classes", "n_lower")
     for again in (Schema.from_yaml(schema.to_yaml()), Schema.from_json(schema.to_json()), schema.subset(["b", "age"])):
-        assert set(again.peeked) == {"age", "classes", "n_lower"}
-    assert schema.subset(["b"]).peeked == ("classes", "n_lower")
+        assert set(again.unconfirmed) == set(schema.unconfirmed)
+        assert again.confirmed == ("ignored",)
+        assert next(f for f in again.features if f.name == "age").confirmed == ("upper",)
+    assert schema.subset(["b"]).unconfirmed == ("classes", "n_lower")
 
 
 def test_a_mark_of_no_fact_is_refused():
-    with pytest.raises(InvalidSchema, match="peeked_facts"):
-        Schema.from_yaml("features: [{name: a}]\nclasses: [a, b]\npeeked_facts: [luck]\n")
+    with pytest.raises(InvalidSchema, match="data_derived"):
+        Schema.from_yaml("features: [{name: a}]\nclasses: [a, b]\ndata_derived: [luck]\n")

@@ -24,7 +24,7 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
         "data-protection officer, from the public facts in a schema. --preview says what will be charged and what "
         "stands against it, without opening the table. --rehearse SEED does everything on demonstration noise.",
     )
-    parser.add_argument("table", metavar="TABLE", help="CSV or Parquet")
+    parser.add_argument("table", metavar="TABLE", help="CSV, one record a line, or Parquet")
     parser.add_argument("schema", metavar="SCHEMA", help="the public facts as YAML, of Schema.to_yaml")
     parser.add_argument("--label", required=True, help="the column with the labels")
     parser.add_argument("--epsilon", type=float, required=True, help="of everything together")
@@ -43,6 +43,7 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     parser.add_argument("--test-share", type=float, default=0.3, help="of records held out to evaluate (default 0.3)")
     parser.add_argument("--ledger", metavar="FILE", help="a file that all releases of these people are charged to")
     parser.add_argument("--total", type=float, metavar="EPSILON", help="what that ledger may spend in all")
+    parser.add_argument("--encoding", choices=("utf-8", "cp1252", "latin-1"), help="of a CSV file (default utf-8)")
     parser.add_argument("--stated-by", metavar="NAME", help="who says that the schema's facts are public")
     parser.add_argument("--date", metavar="YYYY-MM-DD", help="on the statement (default: today)")
     parser.add_argument("--preview", action="store_true", help="say what would be charged, and stop")
@@ -95,7 +96,8 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     budget = None
     if secure and arguments.ledger is not None:
         budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
-    table = read_table(arguments.table)
+    # a rehearsal reads as the release will
+    table = read_table(arguments.table, encoding=arguments.encoding, release=True)
     released = plan.run(table, arguments.label, secure=secure, random_state=arguments.rehearse, budget=budget)
     try:
         released.save(folder, date=date, stated_by=arguments.stated_by)

@@ -92,8 +92,11 @@ class PrivateEstimator(BaseEstimator):
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
         self._refuse(SEARCHES)
         schema = getattr(self, "schema", None)
-        if getattr(self, "release", False) and isinstance(schema, Schema) and schema.peeked:
-            raise InvalidSchema("peeked", schema.peeked[0], "confirmed by a person before a release")
+        if getattr(self, "release", False) and isinstance(schema, Schema) and schema.unconfirmed:
+            raise InvalidSchema("data_derived", schema.unconfirmed[0], "confirmed by a person before a release")
+        if getattr(self, "release", False) and schema is None and isinstance(X, (list, tuple)):
+            # whatever stands first would say for all records how many columns there are
+            raise InvalidSchema("schema", None, "stated where a list of records is released; an array needs none")
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 

@@ -189,8 +189,8 @@ class Plan:
         Parameters
         ----------
         secure : bool
-            Whether a release is planned, or a rehearsal: a rehearsal may draw any noise, and peeked facts are no
-            obstacle to it.
+            Whether a release is planned, or a rehearsal: a rehearsal may draw any noise, and facts that were read off
+            the data are no obstacle to it.
 
         Returns
         -------
@@ -203,10 +203,11 @@ class Plan:
         found: list[DpmlError] = [*self._share_problems()]
         unfit = self._unfit_parts()
         found += unfit
-        if secure and self.schema.peeked:
-            names = ", ".join(self.schema.peeked[:8]) + (", ..." if len(self.schema.peeked) > 8 else "")
+        marked = self.schema.unconfirmed
+        if secure and marked:
+            names = ", ".join(marked[:8]) + (", ..." if len(marked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
-            found.append(InvalidSchema("peeked", names, allowed))
+            found.append(InvalidSchema("data_derived", names, allowed))
         found += check_spellings(self.schema)
         name, model = self._method
         against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
@@ -269,7 +270,7 @@ class Plan:
         return self._tried[secure]
 
     def _try_out(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
-        # that facts are peeked is a problem of its own, which need not hide the others
+        # that facts were read off the data is a problem of its own, which need not hide the others
         schema = _as_confirmed(self.schema)
         task = replace(self._task(schema), n_published=0)
         charges: list[dict[str, Any]] = []
@@ -284,8 +285,11 @@ class Plan:
             except DpmlError as error:
                 return charges, _advised(error, self._method[0])
             except Exception as error:
-                told = f"{self._method[0]} fails for a table without records ({type(error).__name__}), and a release"
-                return charges, NotPrivate(f"{told} must not fail for any: choose another method")
+                # on no records, so what it says is public
+                told = f"{' and '.join(parts)} fails on a table without records: {type(error).__name__}: {error}"
+                problem = NotPrivate(f"{told}. A release must not fail for any table")
+                problem.__cause__ = error
+                return charges, problem
         return charges, None
 
     # ---- the release --------------------------------------------------------------------------------------------
@@ -344,7 +348,7 @@ class Plan:
 
 
 def _as_confirmed(schema: Schema) -> Schema:
-    return replace(schema, features=tuple(replace(f, peeked=False) for f in schema.features), peeked_facts=())
+    return replace(schema, features=tuple(replace(f, data_derived=()) for f in schema.features), data_derived=())
 
 
 def _stages(epsilons: Mapping[str, float]) -> list[tuple[str, ...]]:

@@ -22,7 +22,7 @@ from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import door
 from dpml.release.cells import AsStated, spelled
 from dpml.schema import Schema
-from dpml.schema.untrusted import plain_rows, read_frame
+from dpml.schema.untrusted import null_rows, plain_rows, read_frame
 
 __all__ = ["Records", "part_of", "read_records"]
 
@@ -71,8 +71,9 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         if not isinstance(X, pd.DataFrame) or y not in X.columns:
             raise InvalidData(f"column {shown(y)} is missing: the table must have it, with the labels")
         y, X = X[y], X.drop(columns=y)
-    if isinstance(X, (list, tuple)):
-        X = plain_rows(X, schema.n_features)
+    none = null_rows(X, schema.n_features)
+    if none is not None:
+        X = plain_rows(X, schema.n_features, "clip")
     if isinstance(X, pd.DataFrame):
         names = [str(c) for c in X.columns]
         missing = [name for name in schema.feature_names if name not in names]
@@ -90,6 +91,9 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
     if X.shape[0] != len(labels):
         raise InvalidData("X and y have different lengths: they must have one entry for each record")
+    if none is not None and none.any():
+        labels = labels.astype(object)
+        labels[none] = None
     return Records(X, labels, label if isinstance(label, str) else "label")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import dpml
 from dpml.evaluation import attack_bound
 from dpml.schema import Feature
+from dpml.schema.facts import OF_KIND
 
 if TYPE_CHECKING:
     from dpml.release.released import Released
@@ -192,26 +193,37 @@ def _measured(released: Released) -> str:
 def _facts(released: Released, stated_by: str | None) -> str:
     schema = released.schema
     who = escape(stated_by) if stated_by else "the person who wrote the schema (schema.yaml)"
-    domains: dict[str, list[str]] = {}
+    domains: dict[tuple[str, str], list[str]] = {}
     for feature in schema.features:
-        domains.setdefault(_domain(feature), []).append(feature.name)
+        domains.setdefault((_domain(feature), _origin(feature, OF_KIND[feature.kind])), []).append(feature.name)
     # columns of one domain stand together, as the many of a one-hot table
-    rows = [(", ".join(names), domain) for domain, names in domains.items()]
-    rows.append(("classes", ", ".join(map(str, schema.classes))))
+    rows = [(", ".join(names), *told) for told, names in domains.items()]
+    table = {"classes": ("classes", ", ".join(map(str, schema.classes)))}
     if schema.is_binary:
-        rows.append(("most ones of a record", str(schema.row_bound)))
-    rows.append(("number of records, at least", f"{schema.n_lower:,}"))
+        table["row_bound"] = ("most ones of a record", str(schema.row_bound))
+    table["n_lower"] = ("number of records, at least", f"{schema.n_lower:,}")
     if schema.n_rows is not None:
-        rows.append(("number of records", f"{schema.n_rows:,}"))
+        table["n_rows"] = ("number of records", f"{schema.n_rows:,}")
     if schema.ignored:
-        rows.append(("columns that are left out", ", ".join(schema.ignored)))
-    if schema.peeked:
-        rows.append(("READ OFF THE DATA, not confirmed", ", ".join(schema.peeked)))
+        table["ignored"] = ("columns that are left out", ", ".join(schema.ignored))
+    rows += [(*said, _origin(schema, (fact,))) for fact, said in table.items()]
     return (
         f"<p>Said by {who} to be true for everybody and known without the table. Values outside were moved inside, and "
         "records whose label is no class were left out, without a trace in what was released.</p>"
-        + _table(("Column or fact", "Said to be"), rows)
+        + _table(("Column or fact", "Said to be", "By"), rows)
+        + "<p>“Stated”: a person wrote it. “Confirmed”: it was proposed from the data, and a person said of this one "
+        "fact that it is public.</p>"
     )
+
+
+def _origin(holder: Any, facts: tuple[str, ...]) -> str:
+    """Return of each fact whether a person stated it, or confirmed what was read off the data."""
+    marks = dict.fromkeys(holder.data_derived, "READ OFF THE DATA, not confirmed")
+    marks |= dict.fromkeys(holder.confirmed, "confirmed")
+    said = [marks.get(fact, "stated") for fact in facts]
+    if len(set(said)) == 1:
+        return said[0]
+    return ", ".join(f"{fact} {word}" for fact, word in zip(facts, said, strict=True))
 
 
 def _domain(feature: Feature) -> str:

@@ -1,25 +1,29 @@
 """A proposal of a schema from a table's column names and types, and the questions that only a person can answer.
 
-The values of the table are private. Without `peek` not one is read. With it, categories and bounds are read off the
-data to save typing, and are marked as peeked: a release refuses them until a person confirms them.
+The values of the table are private. Without `peek` not one is read. With it, categories are read off the data to save
+typing, and bounds that are wider than the data and have one digit. They are marked as `data_derived`: a release refuses
+them until a person states them, or confirms each by its name (`Schema.confirm`).
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.schema.facts import OF_KIND
 from dpml.schema.feature import Feature, plain_value
 from dpml.schema.schema import Schema
-from dpml.schema.untrusted import read_frame
+from dpml.schema.untrusted import plain_numbers, read_frame
 
-__all__ = ["Proposal", "describe"]
+__all__ = ["MARK", "Proposal", "bounds_around", "describe", "different_texts", "fewer"]
 
 IDENTIFIERS = re.compile(r"(^|[_\W])(id|uuid|guid|ssn|email|e-mail|phone|iban|url|rowid|index)$|^(name|address)$", re.I)
 LABELS = ("label", "target", "class", "y", "outcome")
@@ -32,6 +36,8 @@ KNOWN: tuple[tuple[str, float, float], ...] = (
     (r"hour", 0, 23),
     (r".*(percent|percentage|pct)", 0, 100),
 )
+# what is said of a fact that is marked
+MARK = "proposed from the data"
 # a text column with more values than this is proposed to be left out
 MOST_CATEGORIES = 50
 
@@ -43,7 +49,7 @@ class Proposal:
     Attributes
     ----------
     features : tuple of Feature
-        Columns whose domain is known, or peeked.
+        Columns whose domain is known, or was read off the data.
     questions : tuple of str
         What a person must say. Each begins with the column or the argument that it is about.
     ignored : tuple of str
@@ -62,7 +68,7 @@ class Proposal:
     _kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
-        lines = [f"{f.name}: {f.kind}, {f.domain}" + (" (peeked)" if f.peeked else "") for f in self.features]
+        lines = [f"{f.name}: {f.kind}, {f.domain}" + (f" ({MARK})" if f.data_derived else "") for f in self.features]
         lines += [f"{name}: left out" for name in self.ignored]
         return "\n".join([*lines, *(f"? {question}" for question in self.questions)])
 
@@ -72,11 +78,10 @@ class Proposal:
         classes: Sequence,
         n_lower: int,
         domains: Mapping[str, Any] | None = None,
-        confirm: Sequence[str] = (),
         ignored: Sequence[str] | None = None,
         missing: Mapping[str, Any] | None = None,
     ) -> Schema:
-        """Return the schema with a person's answers.
+        """Return the schema with a person's answers. What was read off the data stays marked: see `Schema.confirm`.
 
         Parameters
         ----------
@@ -86,8 +91,6 @@ class Proposal:
             A public lower bound on the number of records.
         domains : mapping of str to (lower, upper) or to categories
             The domain of each column that was asked for, or that the proposal has wrong.
-        confirm : sequence of str
-            Peeked columns whose domain is right, and is public.
         ignored : sequence of str, optional
             Columns that are left out. Default: the proposal's.
         missing : mapping of str to object, optional
@@ -102,7 +105,7 @@ class Proposal:
         left_out = tuple(self.ignored if ignored is None else ignored)
         known = {f.name: f for f in self.features}
         stands = dict(missing or {})
-        for name in [*said, *confirm, *left_out, *stands]:
+        for name in [*said, *left_out, *stands]:
             if name not in self.columns:
                 raise InvalidSchema("column", name, f"one of {', '.join(self.columns[:8])}")
         features = []
@@ -112,7 +115,7 @@ class Proposal:
             elif name in left_out:
                 continue
             elif name in known:
-                features.append(replace(known[name], peeked=False) if name in confirm else known[name])
+                features.append(known[name])
             else:
                 raise InvalidSchema(f"domain of {name!r}", None, "stated in `domains`, or the column in `ignored`")
         features = [replace(f, missing=stands[f.name]) if f.name in stands else f for f in features]
@@ -130,7 +133,8 @@ class Proposal:
 def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Proposal:
     """Propose a schema from the names and types of a table's columns.
 
-    Released: nothing, without `peek`. With it, categories, minima and maxima of the records: for study, and marked.
+    Released: nothing, without `peek`. With it, categories of the records and numbers near their extremes: for study,
+    and marked.
 
     Parameters
     ----------
@@ -138,7 +142,8 @@ def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Pro
     label : str, optional
         The column with the labels. Default: a column named label, target, class, y or outcome.
     peek : bool
-        Read missing categories and bounds off the data, and mark them as peeked.
+        Read missing categories and bounds off the data, and mark them as `data_derived`. Bounds are rounded outward to
+        one digit and are at least twice as far apart as the values, so that they are nobody's.
 
     Returns
     -------
@@ -157,8 +162,8 @@ def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Pro
     >>> schema = proposal.complete(classes=("no", "yes"), n_lower=1, domains={"job": ("clerk", "cook", "other")})
     >>> schema.feature_names, schema.ignored
     (['age', 'job'], ('id',))
-    >>> Schema.describe(table, peek=True).features[1].peeked
-    True
+    >>> Schema.describe(table, peek=True).features[1].data_derived
+    ('categories',)
     """
     frame = read_frame(frame)
     if not isinstance(frame, pd.DataFrame):
@@ -180,10 +185,10 @@ def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Pro
         if IDENTIFIERS.search(name):
             ignored.append(name)
             continue
-        feature = _by_name(name, kinds[name]) or (_peeked(name, kinds[name], column) if peek else None)
+        feature = _by_name(name, kinds[name]) or (_read_off(name, kinds[name], column) if peek else None)
         if feature is not None:
             features.append(feature)
-        if feature is None or feature.peeked:
+        if feature is None or feature.data_derived:
             questions.append(_question(name, kinds[name], feature))
     questions.append(f"classes: which labels can {f'`{label}`' if label else 'a record'} have?")
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
@@ -207,20 +212,69 @@ def _by_name(name: str, kind: str) -> Feature | None:
     return None
 
 
-def _peeked(name: str, kind: str, column: pd.Series) -> Feature | None:
+def _read_off(name: str, kind: str, column: pd.Series) -> Feature | None:
+    """Return a column with a domain that is read off its cells, and marked."""
     if kind == "numeric":
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        values = values[np.isfinite(values)]
-        if len(values) and values.min() < values.max():
-            return Feature(name, "numeric", lower=float(values.min()), upper=float(values.max()), peeked=True)
+        bounds = bounds_around(column)
+        if bounds is None:
+            return None
+        try:
+            return Feature(name, "numeric", lower=bounds[0], upper=bounds[1], data_derived=OF_KIND[kind])
+        except InvalidSchema:  # too close together, or too far apart, for a domain
+            return None
+    values = different_texts(column)
+    if not 0 < len(values) <= MOST_CATEGORIES:
         return None
-    values = sorted({str(value) for value in column.dropna()})
-    return Feature(name, "categorical", tuple(values), peeked=True) if 0 < len(values) <= MOST_CATEGORIES else None
+    return Feature(name, "categorical", values, data_derived=OF_KIND[kind])
+
+
+def different_texts(column: pd.Series) -> tuple[str, ...]:
+    """Return the different cells of a column as texts. Exact: private."""
+    return tuple(sorted({str(value) for value in column.dropna()}))
+
+
+def bounds_around(column: pd.Series) -> tuple[float, float] | None:
+    """Return proposed bounds of a column's numbers, None where they are too few or too large. Private.
+
+    They lie half a range or more beyond each extreme, rounded outward to one digit, so that neither is a value of a
+    record.
+
+    Examples
+    --------
+    >>> bounds_around(pd.Series([18.25, 118.75, None]))
+    (-40.0, 200.0)
+    """
+    values = plain_numbers(column.to_numpy(dtype=object, na_value=None))
+    values = values[np.isfinite(values)]
+    if not len(values) or values.min() == values.max():
+        return None
+    lower, upper = Decimal(float(values.min())), Decimal(float(values.max()))
+    half = (upper - lower) / 2
+    bounds = _one_digit(lower - half, ROUND_FLOOR), _one_digit(upper + half, ROUND_CEILING)
+    return bounds if all(map(math.isfinite, bounds)) else None
+
+
+def _one_digit(value: Decimal, rounding: str) -> float:
+    return float(value.quantize(Decimal(1).scaleb(value.adjusted()), rounding)) if value else 0.0
+
+
+def fewer(n: int) -> int:
+    """Return a proposed lower bound on a number of records: half of it or less, one digit. Private.
+
+    Examples
+    --------
+    >>> fewer(7043), fewer(800), fewer(1)
+    (3000, 400, 1)
+    """
+    half = max(n // 2, 1)
+    unit = 10 ** (len(str(half)) - 1)
+    return half // unit * unit
 
 
 def _question(name: str, kind: str, feature: Feature | None) -> str:
     if feature is not None:
-        return f"{name}: is it true for everybody, and public, that it is {feature.domain}? It was read off the data"
+        said = " and ".join(map(feature.fact, feature.data_derived))
+        return f"{name}: is it true for everybody, and public, that it is {said}? It was read off the data"
     if kind == "numeric":
         return f"{name}: between which bounds does it lie?"
     return f"{name}: which categories can it have?"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
+from dpml.schema.facts import OF_KIND, check_marks
 from dpml.schema.taxonomy import Taxonomy, grouped, halved
 from dpml.schema.untrusted import plain_numbers, plain_positions
 
@@ -42,8 +43,11 @@ class Feature:
         The levels of the feature's taxonomy below "all values together", coarsest first. A number: the cut points of
         each level. Else the groups of each level, or "each" for every category alone. None: 2, 4, 8 and 16 bins of
         equal width, or every category alone.
-    peeked : bool
-        Whether the domain was read off the data and not yet confirmed by a person. A release refuses it.
+    data_derived : tuple of {"lower", "upper", "categories", "kind"}, or True
+        Facts of the domain that were read off the data and not yet confirmed by a person: bounds, categories, or of a
+        binary column that it is one. A release refuses them. True: all of this kind's.
+    confirmed : tuple of the same
+        Facts that were read off the data, and that a person has confirmed (`Schema.confirm`).
 
     Examples
     --------
@@ -60,7 +64,8 @@ class Feature:
     missing: Any = None
     exhaustive: bool = False
     levels: tuple | None = None
-    peeked: bool = False
+    data_derived: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
 
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
@@ -83,6 +88,9 @@ class Feature:
             set_("missing", plain_value(self.missing))
             if not self._knows(np.array([self.missing], dtype=object))[0]:
                 raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
+        marks = check_marks(self.data_derived, self.confirmed, OF_KIND[self.kind], f" of {self.name!r}")
+        set_("data_derived", marks[0])
+        set_("confirmed", marks[1])
         if self.levels is not None:
             self.taxonomy  # noqa: B018  # raises where the levels are wrong
             set_("levels", _frozen(self.levels))
@@ -120,6 +128,19 @@ class Feature:
             return f"a number from {self.lower:g} to {self.upper:g}"
         values = ", ".join(map(shown, (self.categories or ())[:8]))
         return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
+
+    def fact(self, name: str) -> str:
+        """Return one fact of the domain in words, all of it.
+
+        Examples
+        --------
+        >>> Feature("pet", "categorical", ("cat", "dog")).fact("categories")
+        'one of cat, dog'
+        """
+        if name == "categories":
+            return "one of " + ", ".join(map(str, self.categories or ()))
+        words = {"lower": "at least", "upper": "at most"}
+        return f"{words[name]} {getattr(self, name):.12g}" if name in words else "0 or 1"
 
     def clean(self, values: Any, on_invalid: str) -> np.ndarray:
         """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).

@@ -18,17 +18,17 @@ from scipy import sparse
 
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
+from dpml.schema import facts
+from dpml.schema.facts import check_marks
 from dpml.schema.feature import Feature, plain_value, show_value
 from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names
-from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_rows, read_frame
+from dpml.schema.untrusted import frame_of, null_rows, plain_features, plain_labels, plain_rows, read_frame
 
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
 
 __all__ = ["Feature", "Schema", "resolve_schema"]
 
-# what a schema says of the whole table, and may have been read off the data
-FACTS = ("classes", "row_bound", "n_rows", "n_lower")
 # what an error adds where no schema was given
 ASSUMED = "No schema was given, so every column must be 0 or 1 and the classes are 0 and 1: state a dpml.schema.Schema"
 
@@ -54,9 +54,9 @@ class Schema:
     ignored : sequence of str
         Columns that a table may have and that are left out, an identifier for example. Any other column that is no
         feature is refused.
-    peeked_facts : sequence of {"classes", "row_bound", "n_rows", "n_lower"}
-        Facts of the whole table that were read off the data and not yet confirmed by a person. A release refuses them,
-        as it refuses features that are marked `peeked`.
+    data_derived, confirmed : sequence of {"classes", "row_bound", "n_rows", "n_lower", "ignored"}
+        Facts of the whole table that were read off the data: those that nobody has confirmed, which a release refuses,
+        as it refuses such facts of a feature, and those that a person has (`confirm`).
 
     Examples
     --------
@@ -71,7 +71,8 @@ class Schema:
     n_rows: int | None = None
     n_lower: int = None  # type: ignore[assignment]
     ignored: tuple[str, ...] = ()
-    peeked_facts: tuple[str, ...] = ()
+    data_derived: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
     _position: dict = field(default_factory=dict, init=False, repr=False, compare=False)
     _assumed: bool = field(default=False, init=False, repr=False, compare=False)
 
@@ -93,10 +94,9 @@ class Schema:
             twice = next(name for name in seen if seen.count(name) > 1)
             raise InvalidSchema("feature name", twice, "given to one feature only")
         set_("ignored", ignored_names(self.ignored, self._position))
-        marked = (self.peeked_facts,) if isinstance(self.peeked_facts, str) else tuple(self.peeked_facts)
-        for fact in marked:
-            check_choice(fact, "fact in peeked_facts", FACTS)
-        set_("peeked_facts", tuple(fact for fact in FACTS if fact in marked))
+        marks = check_marks(self.data_derived, self.confirmed, facts.OF_TABLE)
+        set_("data_derived", marks[0])
+        set_("confirmed", marks[1])
         most = self._most_ones()
         if self.row_bound is None:
             set_("row_bound", most)
@@ -228,9 +228,9 @@ class Schema:
         schema: Schema = self
         X = read_frame(X)
         if on_invalid == "clip" and self.is_binary:
-            X = plain_features(X, self.n_features)
+            X = plain_features(X, self.n_features, on_invalid)
         elif isinstance(X, (list, tuple)) and not self.is_binary:
-            X = plain_rows(X, self.n_features)  # np.asarray would turn all cells into text if one is text
+            X = plain_rows(X, self.n_features, on_invalid)  # np.asarray would turn all cells into text if one is text
         if isinstance(X, pd.DataFrame):
             X = self.without_ignored(X)
             unknown = [c for c in X.columns if str(c) not in self._position]
@@ -295,7 +295,7 @@ class Schema:
             if isinstance(X, pd.DataFrame):
                 columns = {str(c): X.iloc[:, i] for i, c in enumerate(X.columns)}
             else:
-                cells = plain_rows(X, self.n_features) if isinstance(X, (list, tuple)) else np.asarray(X)
+                cells = plain_rows(X, self.n_features, "clip") if isinstance(X, (list, tuple)) else np.asarray(X)
                 columns = {f.name: cells[:, i] for i, f in enumerate(self.features)}
             for f in self.features:
                 if f.name in columns:
@@ -313,12 +313,16 @@ class Schema:
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
     def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
-        """Check records and labels together. Clipping drops a record whose label is not a class.
+        """Check records and labels together. Clipping drops a record whose label is not a class, or that is none.
 
         The number of remaining records is private, also under replace-one; use `public_count` instead.
         """
+        none = null_rows(X, self.n_features) if on_invalid == "clip" else None
         X, schema = self.check_features(X, on_invalid)
-        return *self.without_unknown(X, self.check_labels(y, on_invalid), on_invalid), schema
+        codes = self.check_labels(y, on_invalid)
+        if none is not None and len(none) == len(codes):
+            codes[none] = -1
+        return *self.without_unknown(X, codes, on_invalid), schema
 
     @staticmethod
     def without_unknown(X: Any, codes: np.ndarray, on_invalid: str) -> tuple[Any, np.ndarray]:
@@ -371,9 +375,32 @@ class Schema:
         return describe(frame, label=label, peek=peek)
 
     @property
-    def peeked(self) -> tuple[str, ...]:
-        """The features whose domain was read off the data, and then such facts of the table. A release refuses them."""
-        return (*(f.name for f in self.features if f.peeked), *self.peeked_facts)
+    def unconfirmed(self) -> tuple[str, ...]:
+        """The facts that were read off the data and that nobody has confirmed. A release refuses them."""
+        return facts.unconfirmed(self)
+
+    def confirm(self, name: str, *facts_of_column: str) -> Schema:
+        """Return the schema with facts that a person has read, and says are true for everybody and public.
+
+        Parameters
+        ----------
+        name : str
+            A fact of the table, such as "n_lower", or the name of a column.
+        *facts_of_column : str
+            Of a column, each fact by its name: "lower", "upper", "categories" or "kind".
+
+        Raises
+        ------
+        InvalidSchema
+            A fact that was not read off the data, or is confirmed already.
+
+        Examples
+        --------
+        >>> paid = Feature("paid", "numeric", lower=-40, upper=200, data_derived=("lower", "upper"))
+        >>> Schema((paid,), n_lower=300, data_derived=("n_lower",)).confirm("paid", "upper").unconfirmed
+        ("lower of 'paid'", 'n_lower')
+        """
+        return facts.confirm(self, name, facts_of_column)
 
 
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:

@@ -24,6 +24,7 @@ from dpml.exceptions import InvalidData
 
 __all__ = [
     "frame_of",
+    "null_rows",
     "plain_cells",
     "plain_features",
     "plain_labels",
@@ -60,7 +61,7 @@ def read_frame(X: Any) -> Any:
     return frame
 
 
-def plain_features(X: Any, n_features: int | None = None) -> Any:
+def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:
     """Return a table of floats, with NaN for every cell that is not a number.
 
     Parameters
@@ -69,6 +70,8 @@ def plain_features(X: Any, n_features: int | None = None) -> Any:
         Cells of any type. A complex number with imaginary part 0 counts as a number, and so does text that spells one.
     n_features : int, optional
         D if it is public; needed for an empty list.
+    on_invalid : {"raise", "clip"}
+        What to do with an entry of a list that is no record of D cells: refuse it, or read all of its cells as missing.
 
     Returns
     -------
@@ -95,7 +98,7 @@ def plain_features(X: Any, n_features: int | None = None) -> Any:
             cells = np.column_stack(columns) if columns else np.empty(X.shape)
             return pd.DataFrame(cells, columns=X.columns)
         if isinstance(X, (list, tuple)):
-            rows = plain_rows(X, n_features)
+            rows = plain_rows(X, n_features, on_invalid)
             return plain_numbers(rows.ravel()).reshape(rows.shape)
         if np.ndim(X) != 2:
             raise InvalidData(f"X has {np.ndim(X)} dimensions: it must have 2, records and features")
@@ -103,8 +106,11 @@ def plain_features(X: Any, n_features: int | None = None) -> Any:
         return plain_numbers(array.ravel()).reshape(array.shape)
 
 
-def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.object_]:
+def plain_rows(rows: Sequence, n_features: int | None = None, on_invalid: str = "raise") -> NDArray[np.object_]:
     """Return a list of records as a table of unchanged cells, shape (n, D).
+
+    An entry that is no record, or one of another length, is refused; with ``on_invalid="clip"`` all of its cells are
+    missing.
 
     Examples
     --------
@@ -112,17 +118,34 @@ def plain_rows(rows: Sequence, n_features: int | None = None) -> NDArray[np.obje
     array([[1, 'a'],
            [2.5, None]], dtype=object)
     """
-    listed = [list(row) if isinstance(row, (list, tuple, np.ndarray, pd.Series)) else None for row in rows]
+    listed = [_cells_of(row) for row in rows]
     width = n_features
     if width is None and listed and listed[0] is not None:
         width = len(listed[0])
-    if width is None or any(row is None or len(row) != width for row in listed):
+    if width is None or (on_invalid == "raise" and any(row is None or len(row) != width for row in listed)):
         raise InvalidData("X is not a table: every record must have one value for each feature")
     cells = np.empty((len(rows), width), dtype=object)
     for i, row in enumerate(listed):
-        for j, value in enumerate(row):  # type: ignore[arg-type]  # None is refused above
-            cells[i, j] = value  # one by one, so that a cell that is a sequence stays one cell
+        if row is not None and len(row) == width:
+            for j, value in enumerate(row):
+                cells[i, j] = value  # one by one, so that a cell that is a sequence stays one cell
     return cells
+
+
+def null_rows(rows: Any, n_features: int) -> NDArray[np.bool_] | None:
+    """Return which entries of a list are no record of D cells, each judged by itself; None for another container."""
+    if not isinstance(rows, (list, tuple)):
+        return None
+    listed = map(_cells_of, rows)
+    return np.array([row is None or len(row) != n_features for row in listed], dtype=bool)
+
+
+def _cells_of(row: Any) -> list | None:
+    """Return the cells of an entry of a list, None if it is no record."""
+    try:
+        return list(row) if isinstance(row, (list, tuple, np.ndarray, pd.Series)) else None
+    except Exception:  # an array without a dimension, or a subclass that raises anything
+        return None
 
 
 def plain_cells(values: Any) -> NDArray:

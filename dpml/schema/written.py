@@ -14,16 +14,18 @@ from dpml.schema.schema import Schema
 
 __all__ = ["from_json", "schema_of", "to_json", "to_yaml"]
 
-KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored", "peeked_facts")
+KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored", "data_derived", "confirmed")
 OF_FEATURE = tuple(f.name for f in fields(Feature))
+# lists of names that are left out where they are empty
+NAMES = ("ignored", "data_derived", "confirmed")
 PLAIN = (str, int, float, bool, type(None))
 
 
 def to_json(schema: Schema) -> str:
     """Return a schema's public facts as JSON."""
-    features = [{k: v for k, v in asdict(f).items() if v is not None and v is not False} for f in schema.features]
+    features = [_stated(feature) for feature in schema.features]
     facts = {name: getattr(schema, name) for name in ("classes", "row_bound", "n_rows", "n_lower")}
-    named = {name: getattr(schema, name) for name in ("ignored", "peeked_facts") if getattr(schema, name)}
+    named = {name: getattr(schema, name) for name in NAMES if getattr(schema, name)}
     return json.dumps({"features": features, **facts, **named}, ensure_ascii=False)
 
 
@@ -36,7 +38,7 @@ def from_json(text: str) -> Schema:
             item = {**item, "categories": tuple(item["categories"])}
         features.append(Feature(**item))
     rest: dict[str, Any] = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
-    rest |= {name: tuple(facts.get(name, ())) for name in ("ignored", "peeked_facts")}
+    rest |= {name: tuple(facts.get(name, ())) for name in NAMES}
     return Schema(tuple(features), tuple(facts["classes"]), **rest)
 
 
@@ -54,19 +56,20 @@ def to_yaml(schema: Schema) -> str:
     """
     features = []
     for feature in schema.features:
-        kept = {name: value for name, value in asdict(feature).items() if value is not None and value is not False}
-        features.append({name: _listed(value) for name, value in kept.items()})
+        features.append({name: _listed(value) for name, value in _stated(feature).items()})
     said: dict[str, Any] = {"features": features, "classes": _listed(schema.classes)}
     if schema.row_bound < Schema(schema.features, schema.classes).row_bound:
         said["row_bound"] = schema.row_bound
     if schema.n_rows is not None:
         said["n_rows"] = schema.n_rows
     said["n_lower"] = schema.n_lower
-    if schema.ignored:
-        said["ignored"] = list(schema.ignored)
-    if schema.peeked_facts:
-        said["peeked_facts"] = list(schema.peeked_facts)
+    said |= {name: list(getattr(schema, name)) for name in NAMES if getattr(schema, name)}
     return write_values(said)
+
+
+def _stated(feature: Feature) -> dict[str, Any]:
+    """Return what a feature says that is not at its default."""
+    return {name: value for name, value in asdict(feature).items() if value not in (None, ()) and value is not False}
 
 
 def _listed(value: Any) -> Any:
@@ -87,14 +90,15 @@ def schema_of(text: str) -> Schema:
     items = said["features"]
     if not isinstance(items, list) or not items:
         raise InvalidSchema("features", items, "a list with at least one feature")
-    classes, ignored, marked = said["classes"], said.get("ignored") or [], said.get("peeked_facts") or []
-    for name, value in (("classes", classes), ("ignored", ignored), ("peeked_facts", marked)):
+    classes, listed = said["classes"], {name: said.get(name) or [] for name in NAMES}
+    for name, value in {"classes": classes, **listed}.items():
         if not isinstance(value, list) or not all(isinstance(each, PLAIN) for each in value):
             raise InvalidSchema(name, value, "a list of texts or numbers")
-    facts = {key: said[key] for key in ("row_bound", "n_rows", "n_lower") if said.get(key) is not None}
+    facts: dict[str, Any] = {name: tuple(value) for name, value in listed.items()}
+    facts |= {key: said[key] for key in ("row_bound", "n_rows", "n_lower") if said.get(key) is not None}
     try:
         features = tuple(_feature(item) for item in items)
-        return Schema(features, tuple(classes), ignored=tuple(ignored), peeked_facts=tuple(marked), **facts)
+        return Schema(features, tuple(classes), **facts)
     except InvalidSchema:
         raise
     except InvalidParameter as error:  # a number that is text, for example
@@ -103,12 +107,11 @@ def schema_of(text: str) -> Schema:
 
 def _feature(item: Any) -> Feature:
     _check_keys("feature", item, OF_FEATURE, ("name",))
-    for key in ("categories", "levels"):
+    for key in ("categories", "levels", "data_derived", "confirmed"):
         if item.get(key) is not None and not isinstance(item[key], list):
             raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "a list")
-    for key in ("exhaustive", "peeked"):
-        if not isinstance(item.get(key, False), bool):
-            raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "true or false")
+    if not isinstance(item.get("exhaustive", False), bool):
+        raise InvalidSchema(f"exhaustive of {item['name']!r}", item["exhaustive"], "true or false")
     for key in ("missing", "block"):
         if not isinstance(item.get(key), PLAIN):
             raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "one value")

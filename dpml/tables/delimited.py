@@ -21,15 +21,11 @@ from numpy.typing import NDArray
 
 from dpml.exceptions import TableEmpty, TableRagged, TableTooLarge, TableUnreadable
 from dpml.tables.limits import Limits, check_names, check_size
+from dpml.tables.lines import BLOCK, CELLS_AT_A_TIME, MISSING, delimiter_of
 
-__all__ = ["DELIMITERS", "ENCODINGS", "MISSING", "read_delimited"]
+__all__ = ["ENCODINGS", "read_delimited"]
 
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1")
-DELIMITERS = (",", ";", "\t", "|")
-# what is written for a value that is not there
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
-CELLS_AT_A_TIME = 100_000
-BLOCK = 1 << 20
 EXACT = 2.0**53
 
 
@@ -154,7 +150,7 @@ class _Text:
         self.name, self.limits = name, limits
         self._lines = _lines(file, name, limits, encoding)
         first = next((line for line in self._lines if line.strip()), "")
-        delimiter = delimiter or _delimiter(first)
+        delimiter = delimiter or delimiter_of(first)
         self._reader = csv.reader(_before(first, self._lines), delimiter=delimiter, strict=True, skipinitialspace=True)
         header = next(self._rows(), (0, []))[1]
         check_size(name, 0, len(header), limits)
@@ -233,12 +229,6 @@ def _lines(file: BinaryIO, name: str, limits: Limits, encoding: str) -> Iterator
     finally:
         if not file.closed:  # an error may outlive the file
             text.detach()
-
-
-def _delimiter(line: str) -> str:
-    """Return the delimiter that a line has most of, outside quotation marks."""
-    outside = "".join(line.split('"')[::2])
-    return max(DELIMITERS, key=outside.count)
 
 
 def _checked_text(file: BinaryIO, name: str, encoding: str | None) -> str:

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import dpml.exceptions
@@ -27,11 +28,15 @@ __all__ = ["FAULT", "read_parquet"]
 FAULT = 3
 
 
-def read_parquet(content: bytes, name: str, limits: Limits) -> pd.DataFrame:
-    """Return the table in the bytes of a Parquet file, or raise what is wrong with it."""
+def read_parquet(content: bytes, name: str, limits: Limits, *, release: bool = False) -> pd.DataFrame:
+    """Return the table in the bytes of a Parquet file, or raise what is wrong with it.
+
+    For a release no cell makes an error, and the type of a column is that of the file's schema, whatever its cells are.
+    """
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingExtra("Parquet needs the extra 'large': pip install dpml[large]")
-    command = [sys.executable, "-m", "dpml.tables.parquet_process", json.dumps({"name": name, **asdict(limits)})]
+    asked = json.dumps({"name": name, "release": release, **asdict(limits)})
+    command = [sys.executable, "-m", "dpml.tables.parquet_process", asked]
     # the same library as here, wherever it was found
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     told: dict[str, Any] = {"env": {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}}
@@ -44,7 +49,22 @@ def read_parquet(content: bytes, name: str, limits: Limits) -> pd.DataFrame:
         raise getattr(dpml.exceptions, fault.pop("kind"))(name, **fault)
     if ended.returncode:
         raise TableUnreadable(name, "it is damaged, or no Parquet file: the program that read it has ended")
-    return _frame(ended.stdout)
+    frame = _frame(ended.stdout)
+    return _without_long(frame, limits) if release else frame
+
+
+def _without_long(frame: pd.DataFrame, limits: Limits) -> pd.DataFrame:
+    """Return the records of a release, texts as objects; one with a text that is too long is without any value."""
+    long = np.zeros(len(frame), dtype=bool)
+    for name in frame:
+        if isinstance(frame[name].dtype, pd.CategoricalDtype):
+            texts = frame[name].cat.categories
+            codes = frame[name].cat.codes.to_numpy()
+            long |= np.append([len(text) > limits.field for text in texts], False)[codes].astype(bool)
+            frame[name] = frame[name].astype(object)
+    for name in frame if long.any() else ():
+        frame.loc[long, name] = np.nan
+    return frame
 
 
 def _frame(stream: bytes) -> pd.DataFrame:

@@ -10,10 +10,11 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from dpml._validate import check_choice
+from dpml._validate import check_choice, check_flag
 from dpml.exceptions import DataNotFound, InvalidParameter, TableEmpty, TableTooLarge, TableUnreadable
-from dpml.tables.delimited import DELIMITERS, ENCODINGS, read_delimited
+from dpml.tables.delimited import ENCODINGS, read_delimited
 from dpml.tables.limits import Limits
+from dpml.tables.lines import DELIMITERS, read_lines
 from dpml.tables.parquet import read_parquet
 
 __all__ = ["read_table"]
@@ -47,10 +48,13 @@ def read_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     progress: Told | None = None,
+    release: bool = False,
 ) -> pd.DataFrame:
     r"""Return the table in a file, CSV or Parquet, that nobody has checked.
 
-    Released: nothing. The table is private, and so are the errors: they name lines and columns of the file.
+    Released: nothing. The table is private, and so are the errors: they name lines and columns of the file. With
+    ``release=True`` no record makes an error, and none changes how another one is read: errors are about the first
+    line, the type and the size of the file (docs/privacy.md, "The operator").
 
     Parameters
     ----------
@@ -65,12 +69,16 @@ def read_table(
     delimiter : str, optional
         One of comma, semicolon, tab and bar. Default: the one that the first line has most of.
     progress : callable, optional
-        Is told (done, total) as CSV is read; both are bytes of the file, which is read twice.
+        Is told (done, total) as CSV is read; both are bytes of the file, which is read twice, or once for a release.
+    release : bool
+        Whether the table is for a release: each line of CSV after the first is one record, whose cells are texts or
+        missing. A line that cannot be read as one is a record without any value. A quoted field ends on its line.
 
     Returns
     -------
     DataFrame
-        A column in which each value is a number has numbers, missing ones as NaN; any other has categories.
+        A column in which each value is a number has numbers, missing ones as NaN; any other has categories. For a
+        release all cells of CSV are texts.
 
     Raises
     ------
@@ -87,7 +95,10 @@ def read_table(
     >>> read_table(b"age,job\n31,clerk\n58\n", name="people.csv")
     Traceback (most recent call last):
     dpml.exceptions.TableRagged: 'people.csv', line 3: it has 1 field, and the table has 2 columns
+    >>> read_table(b"age,job\n31,clerk\n58\n", release=True).values.tolist()
+    [['31', 'clerk'], [None, None]]
     """
+    check_flag(release, "release")
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
         raise InvalidParameter("limits", limits, "a dpml.tables.Limits or None")
@@ -102,17 +113,19 @@ def read_table(
             raise TableTooLarge(called, f"it has {size:,} bytes: at most {limits.bytes:,} are read")
         file.seek(0)
         first = file.read(512)
+        if release:
+            first = first.partition(b"\n")[0]
         if not first.strip():
             raise TableEmpty(called, "it is empty")
         if first.startswith(PARQUET):
             file.seek(0)
-            return read_parquet(file.read(limits.bytes + 1), called, limits)
+            return read_parquet(file.read(limits.bytes + 1), called, limits, release=release)
         for magic, what in PACKED.items():
             if first.startswith(magic):
                 raise TableUnreadable(called, f"it is {what}. CSV and Parquet are read")
         if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"{", b"[")):
             raise TableUnreadable(called, "it is HTML, XML or JSON. CSV and Parquet are read")
-        return read_delimited(file, called, limits, encoding, delimiter, progress)
+        return (read_lines if release else read_delimited)(file, called, limits, encoding, delimiter, progress)
     finally:
         if opened:
             file.close()

@@ -62,11 +62,14 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
     me.actions += 1
     me.act(lambda: page.wizard.go(1))
     me.act(lambda: page.wizard.go(2))
-    # what everybody knows: bounds, what stands for a gap, and that the rest of the proposal is public
+    # what everybody knows: bounds, what stands for a gap, and of each proposed fact that it is public
     draft = page.draft
     for fact in ({"lower": 18.0}, {"upper": 98.0}, {"missing": 40.0}):
         me.act(lambda fact=fact: draft.say("age", **fact))
-    me.act(draft.confirm)
+    boxes = page.wizard.facts.boxes
+    for words in list(boxes.options):
+        me.act(lambda words=words: setattr(boxes, "value", [*boxes.value, words]))
+    assert draft.unconfirmed == []
     me.act(page._on_use)
     assert own.is_own(one.shell.settings.dataset), one.said
     # the ε for a target
@@ -158,8 +161,12 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.see("heading", "Step 2 of 3: Label")
     me.click("button", "Next")
     me.see("heading", "Step 3 of 3: Public facts")
-    me.click("button", "All of it is public")
-    me.read("Nothing is taken from the data.")
+    facts = page.get_by_role("radiogroup", name="Tick each").get_by_role("checkbox")
+    expect(facts).to_have_count(5)
+    for fact in facts.all():
+        me.actions += 1
+        fact.check()
+    me.read("Every fact is stated, or confirmed by you.")
     me.click("button", "Use this table")
     me.read("The pages can show it as")
     me.see("heading", "Advice")

@@ -1,10 +1,10 @@
-"""What a person says of an uploaded table becomes a schema; what is taken from the data stays marked."""
+"""What a person says of an uploaded table becomes a schema; what was read off the data stays marked."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.mydata.draft import GAP, Draft
-from dpml_app.mydata.words import overview, preview, status
+from dpml_app.mydata.words import every_fact, overview, preview, status
 
 from dpml.exceptions import InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema
@@ -18,28 +18,98 @@ def draft():
     return Draft(read_table(CSV), "customers.csv")
 
 
-def test_a_proposal_marks_what_it_took_from_the_data():
+def unconfirmed(made):
+    return [(each.column, each.fact) for each in made.unconfirmed]
+
+
+EVERY = [("plan", "categories"), ("spent", "lower"), ("spent", "upper"), ("", "classes"), ("", "n_lower")]
+
+
+def test_a_proposal_marks_what_it_read_off_the_data():
     made = draft()
     assert made.label == "left"
     assert made.classes == ("no", "yes")
     assert {n: c.kind for n, c in made.columns.items()} == {
         "id": "ignored", "age": "numeric", "plan": "categorical", "spent": "numeric",
     }  # fmt: skip
-    assert made.taken == ["plan", "spent", "the labels", "the number of records"]
-    assert made.schema().peeked == ("plan", "spent", "classes", "n_lower")
-    made.confirm()
-    assert made.taken == []
-    assert made.schema().peeked == ()
+    assert unconfirmed(made) == EVERY
+    assert [each.words for each in made.proposed] == [
+        "plan is one of basic, family", "spent is at least -0.8", "spent is at most 20",
+        "left is one of no, yes", "there are at least 2 records",
+    ]  # fmt: skip
+    names = ("categories of 'plan'", "lower of 'spent'", "upper of 'spent'", "classes", "n_lower")
+    assert made.schema().unconfirmed == names
 
 
-def test_what_a_person_says_is_not_peeked_and_comes_into_the_schema():
+@pytest.mark.parametrize("fact", EVERY)
+def test_each_fact_is_confirmed_by_itself_and_may_be_taken_back(fact):
+    made = draft()
+    made.confirm(*fact)
+    assert unconfirmed(made) == [each for each in EVERY if each != fact]
+    assert len(made.schema().unconfirmed) == 4
+    assert [(each.column, each.fact) for each in made.proposed if each.confirmed] == [fact]
+    again = draft()
+    again.take(Schema.from_yaml(made.schema().to_yaml()))
+    assert again.proposed == made.proposed
+    made.confirm(*fact, sure=False)
+    assert made.proposed == draft().proposed
+
+
+def test_what_was_not_proposed_cannot_be_confirmed():
+    made = draft()
+    for fact in (("age", "lower"), ("plan", "lower"), ("", "row_bound"), ("", "lower")):
+        made.confirm(*fact)
+    assert made.proposed == draft().proposed
+
+
+def test_a_stated_bound_leaves_the_mark_of_the_other():
+    made = draft()
+    made.say("spent", lower=0.0)
+    assert unconfirmed(made) == [fact for fact in EVERY if fact != ("spent", "lower")]
+    # what is the same as before is not said
+    made.say("spent", upper=20.0)
+    assert ("spent", "upper") in unconfirmed(made)
+    # and neither another kind nor its way back takes a mark away
+    made.say("spent", kind="ignored")
+    made.say("spent", kind="numeric")
+    assert [fact for fact in unconfirmed(made) if fact[0] == "spent"] == [("spent", "upper")]
+
+
+def test_a_column_that_is_left_out_because_of_its_cells_is_marked_and_one_by_its_name_is_not():
+    frame = pd.DataFrame({"id": range(60), "note": [f"text {i}" for i in range(60)], "left": ["no", "yes"] * 30})
+    made = Draft(frame.assign(one=3.0), "notes.csv")
+    made.say_label("left")
+    assert [each.words for each in made.proposed[:2]] == ["note is left out", "one is left out"]
+    made.say("id", kind="numeric", lower=0.0, upper=1e6)
+    assert made.schema().data_derived == ("classes", "n_lower", "ignored")
+    made.confirm("note", "kind")
+    assert "ignored" in made.schema().data_derived
+    made.confirm("one", "kind")
+    assert made.schema().confirmed == ("ignored",)
+    again = Draft(frame.assign(one=3.0), "notes.csv")
+    again.take(made.schema())
+    assert again.schema() == made.schema()
+    made.say("one", kind="binary")
+    made.say("one", kind="ignored")
+    assert made.schema().confirmed == ("ignored",)  # of the note; of the other one it is said
+
+
+def test_a_release_reads_the_file_line_by_line():
+    lines = CSV + b'5,30,"basic,1,no\n'
+    made = Draft(read_table(CSV), "customers.csv", lines)
+    records = made.records()
+    assert records["age"].tolist() == ["31", "58", "44", "23", None]
+    assert Draft(made.frame, "customers.csv").records() is made.frame
+
+
+def test_what_a_person_says_is_not_marked_and_comes_into_the_schema():
     made = draft()
     made.say("plan", categories=("basic", "family", "student"))
     made.say("spent", lower=0.0, upper=100.0)
     made.say("age", kind="ignored")
     made.say_classes(("yes", "no", "maybe"))
     made.say_records(3)
-    assert made.taken == []
+    assert made.proposed == []
     schema = made.schema()
     assert schema.feature_names == ["plan", "spent"]
     assert schema.features[0].categories == ("basic", "family", "student")
@@ -51,10 +121,10 @@ def test_a_column_that_becomes_another_kind_is_proposed_from_the_data_and_marked
     made = draft()
     made.say("age", kind="categorical")
     assert made.columns["age"].categories == ("23", "31", "44", "58")
-    assert "age" in made.taken
+    assert ("age", "categories") in unconfirmed(made)
     made.say("id", kind="numeric")
-    assert (made.columns["id"].lower, made.columns["id"].upper) == (1.0, 4.0)
-    assert "id" in made.taken
+    assert (made.columns["id"].lower, made.columns["id"].upper) == (-0.5, 6.0)
+    assert {("id", "lower"), ("id", "upper")} <= set(unconfirmed(made))
     made.say("plan", kind="numeric")
     assert made.columns["plan"].told == "bounds are missing"
     with pytest.raises(InvalidParameter, match="of 'plan'"):
@@ -63,10 +133,9 @@ def test_a_column_that_becomes_another_kind_is_proposed_from_the_data_and_marked
 
 def test_what_a_gap_counts_as_comes_into_the_schema_and_confirms_nothing():
     made = draft()
-    before = made.taken
     made.say_gaps("plan", GAP)
     made.say_gaps("spent", 5.0)
-    assert made.taken == before
+    assert unconfirmed(made) == EVERY
     assert made.columns["plan"].categories == ("basic", "family", GAP)
     plan, spent = (next(f for f in made.schema().features if f.name == name) for name in ("plan", "spent"))
     assert list(plan.clean(made.frame["plan"], "raise")) == ["basic", "family", "basic", GAP]
@@ -123,10 +192,10 @@ def test_a_schema_that_was_saved_is_taken_and_one_of_another_table_is_not():
     schema = Schema(features, ("yes", "no"), n_lower=2, ignored=("id", "spent"))
     made.take(schema)
     assert made.schema() == schema
-    assert made.taken == []
-    # what was peeked when it was saved still is
-    made.take(Schema(features, ("yes", "no"), n_lower=2, ignored=("id", "spent"), peeked_facts=("n_lower",)))
-    assert made.taken == ["the number of records"]
+    assert made.proposed == []
+    # what was marked when it was saved still is
+    made.take(Schema(features, ("yes", "no"), n_lower=2, ignored=("id", "spent"), data_derived=("n_lower",)))
+    assert unconfirmed(made) == [("", "n_lower")]
     other = Schema((Feature("height", "numeric", lower=0, upper=3),), ("yes", "no"))
     with pytest.raises(InvalidSchema, match="feature = 'height'"):
         made.take(other)
@@ -138,7 +207,7 @@ def test_a_schema_that_was_saved_is_taken_and_one_of_another_table_is_not():
 def test_no_text_of_the_table_is_markup():
     frame = pd.DataFrame({"a": [EVIL, "b"] * 3, EVIL: [1, 2] * 3, "left": ["no", EVIL] * 3})
     made = Draft(frame, EVIL)
-    for text in (overview(made), preview(frame), status(made, True), status(made, False)):
+    for text in (overview(made), every_fact(made), preview(frame), status(made, True), status(made, False)):
         assert "<img" not in text
         assert "&lt;img" in text
 

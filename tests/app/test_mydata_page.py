@@ -33,12 +33,12 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
         for step in range(3):
             assert wizard.step == step
             wizard.go(step + 1)
-        one.do(wizard.draft.confirm)
+        one.confirm()
         one.use()
     assert one.said == []
     name = one.shell.settings.own.table.name
     assert one.shell.settings.dataset == name
-    assert own.dataset(name).frame_schema.n_lower == 560
+    assert own.dataset(name).frame_schema.n_lower == 280
     assert "The pages can show it" in one.page.status.object
     # another session knows nothing of it
     assert other.shell.settings.own.table is None
@@ -107,16 +107,15 @@ def test_widgets_say_what_a_person_says(session):
         wizard.column.value = "plan"
         wizard.categories.value = "basic\nzanzibar-plan\n student \n\nbasic"
         wizard.column.value = "quokka-count"
-        wizard.lower.value, wizard.upper.value = "-5", "5e1"
+        wizard.lower.value, wizard.upper.value = "-6", "5e1"
         wizard.column.value = "age"
-        wizard.public.value = False
         wizard.classes.value = "stays\nleaves-by-sea\nreturns"
         wizard.records.value = "300"
 
     one.do(choose)
     assert draft.columns["plan"].categories == ("basic", "zanzibar-plan", "student")
-    assert (draft.columns["quokka-count"].lower, draft.columns["quokka-count"].upper) == (-5.0, 50.0)
-    assert draft.taken == ["age"]
+    assert (draft.columns["quokka-count"].lower, draft.columns["quokka-count"].upper) == (-6.0, 50.0)
+    assert draft.proposed == []
     assert draft.classes == ("stays", "leaves-by-sea", "returns")
     assert draft.n_lower == 300
     one.do(lambda: setattr(wizard.kind, "value", "ignored"))
@@ -149,7 +148,7 @@ def test_whatever_is_changed_goes_as_one_message(session):
     for source in (page.state, page.release.mode):
         watch(source)
     one.do(lambda: setattr(page.wizard.lower, "value", "18"))
-    one.do(page.draft.confirm)
+    one.confirm()
     one.use()
     for button in (page.to_release, page.from_release, page.remove):
         one.do(lambda button=button: button.param.trigger("clicks"))
@@ -305,7 +304,7 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     for step in ("Columns", "Label"):
         expect(mine.get_by_role("heading", name=step)).to_be_visible()
         mine.get_by_role("button", name="Next", exact=True).click()
-    expect(mine.get_by_role("textbox", name="Number of records, at least")).to_have_value("800")
+    expect(mine.get_by_role("textbox", name="Number of records, at least")).to_have_value("400")
     grave = [v for v in Axe().run(mine).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
     mine.get_by_role("button", name="Use this table").click()

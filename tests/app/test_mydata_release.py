@@ -46,7 +46,7 @@ def ready(session, monkeypatch):
         one = session()
         one.upload(csv(seed))
         if confirmed:
-            one.do(one.page.draft.confirm)
+            one.confirm()
         one.use()
         one.do(one.page.release.enter)
         return one
@@ -117,11 +117,14 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     one = ready(confirmed=False)
     step = one.page.release
     say(one, sure=True)
-    assert "4 facts are taken from the data. <b>Leave this mode" in step.problems.object
+    assert "5 facts are proposed from the data. <b>Leave this mode" in step.problems.object
     assert step.button.disabled
     one.do(step.start)
-    one.do(one.page.draft.confirm)
-    one.do(step.refresh)
+    for left in range(4, -1, -1):
+        assert step.button.disabled
+        one.page.draft.confirm(*one.page.draft.unconfirmed[0][:2])
+        assert len(one.page.draft.unconfirmed) == left
+        one.do(step.refresh)
     assert "Nothing is in the way" in step.problems.object
     assert not step.button.disabled
     say(one, sure=False)
@@ -154,7 +157,7 @@ def test_no_browser_can_release_what_was_not_ticked(ready):
     assert step.done == []
     assert not step.sure.value
     say(one, sure=True)
-    one.page.draft.peeked.add("the labels")
+    one.page.draft.confirm("", "classes", sure=False)
     one.do(step.start)
     assert step.done == []
     assert step.budget is None
@@ -274,7 +277,7 @@ def test_what_was_spent_stays_spent_when_the_table_goes_and_for_the_next_one(rea
     one.do(step.start)
     one.do(step.leave)
     one.upload(csv(1))
-    one.do(one.page.draft.confirm)
+    one.confirm()
     one.use()
     one.do(step.enter)
     assert "<b>0.5</b> left" in step.spent.object
@@ -297,7 +300,7 @@ def test_another_session_sees_nothing_of_it_and_nothing_is_in_a_link_or_a_log(re
         one = ready()
         release(one)
         other.upload(csv(1))
-        other.do(other.page.draft.confirm)
+        other.confirm()
         other.use()
         other.do(other.page.release.enter)
     assert other.page.release.spent.object == ""
@@ -515,7 +518,8 @@ def test_without_secure_noise_there_are_rehearsals_only_and_every_file_says_so(r
         assert "not a release" in step.mode.data["says"][0]
         assert step.button.label == "Rehearse"
         assert words.INSTALL in step.problems.object
-        # what is peeked may be rehearsed; how many cells do not fit is told to no log: a warning would be an error here
+        # what was read off the data may be rehearsed; how many cells do not fit is told to no log: a warning would be
+        # an error here
         one.page.draft.say("age", lower=18.0, upper=40.0)
         one.do(step.refresh)
         release(one)
@@ -701,8 +705,11 @@ def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
     page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
     for _step in range(2):
         page.get_by_role("button", name="Next", exact=True).click()
-    page.get_by_role("button", name="All of it is public").click()
-    expect(page.get_by_role("button", name="All of it is public")).to_have_count(0)
+    facts = page.get_by_role("radiogroup", name="Tick each").get_by_role("checkbox")
+    expect(facts).to_have_count(5)
+    for fact in facts.all():
+        fact.check()
+    expect(page.get_by_text("Every fact is stated, or confirmed by you.")).to_be_visible()
     page.get_by_role("button", name="Use this table").click()
     page.get_by_role("button", name="Release something").click()
     strip = page.locator("#mode")

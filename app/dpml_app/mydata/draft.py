@@ -1,32 +1,45 @@
 """What is known of an uploaded table and what a person has said of it, until it is a schema.
 
-Nothing here knows of Panel. What is taken from the data is marked as peeked until the person says that it is public.
+Nothing here knows of Panel. A fact that is read off the data is marked until the person states another, or confirms
+this one by itself. Proposed bounds and numbers of records are nobody's: they are rounded, and far from the exact ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from dpml._validate import check_integer
-from dpml.datasets._cards import row_facts
 from dpml.exceptions import DpmlError, InvalidSchema
 from dpml.schema import Feature, Schema
+from dpml.schema.describe import bounds_around, different_texts, fewer
+from dpml.tables import Limits, read_table
 
-__all__ = ["GAP", "KINDS", "Column", "Draft"]
+__all__ = ["GAP", "KINDS", "Column", "Draft", "Proposed"]
 
 KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "ignored": "Left out"}
 # a column of more labels is taken for no label
 MOST_CLASSES = 20
-LABEL, RECORDS = "the labels", "the number of records"
-# what a schema calls them
-FACTS = {"classes": LABEL, "n_lower": RECORDS}
+# what can be read off the data of a column, by its kind: what is left out is so by its kind
+OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binary": (), "ignored": ("kind",)}
+OF_TABLE = ("classes", "row_bound", "n_lower")
 # the category that gaps get where they are a value of their own
 GAP = "no value"
+# of a column's different texts, those that are proposed as its categories
+MOST_CATEGORIES = 1000
+
+
+class Proposed(NamedTuple):
+    """A fact that was read off the data, in words; `column` is empty where it is one of the table."""
+
+    column: str
+    fact: str
+    words: str
+    confirmed: bool
 
 
 @dataclass(frozen=True)
@@ -38,18 +51,42 @@ class Column:
     lower: Any = None
     upper: Any = None
     categories: tuple = ()
-    peeked: bool = False
     missing: Any = None
     levels: tuple | None = None
+    data_derived: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+
+    @property
+    def marks(self) -> dict[str, tuple[str, ...]]:
+        """The marks of the facts that a column of this kind has."""
+        facts = OF_KIND[self.kind]
+        every = {"data_derived": self.data_derived, "confirmed": self.confirmed}
+        return {name: tuple(fact for fact in facts if fact in marked) for name, marked in every.items()}
+
+    @property
+    def proposed(self) -> list[Proposed]:
+        """The facts of it that were read off the data."""
+        marks = self.marks
+        both = (*marks["data_derived"], *marks["confirmed"])
+        facts = [fact for fact in OF_KIND[self.kind] if fact in both]
+        return [Proposed(self.name, fact, self._words(fact), fact in marks["confirmed"]) for fact in facts]
+
+    def _words(self, fact: str) -> str:
+        if fact == "kind":
+            return f"{self.name} is left out"
+        if fact == "categories":
+            return f"{self.name} is one of {', '.join(map(str, self.categories))}"
+        words = {"lower": "at least", "upper": "at most"}[fact]
+        return f"{self.name} is {words} {getattr(self, fact):.12g}"
 
     @property
     def feature(self) -> Feature:
         """The feature; `InvalidSchema` where a fact is missing or wrong."""
-        more: dict[str, Any] = {"missing": self.missing, "levels": self.levels}
+        more: dict[str, Any] = {"missing": self.missing, "levels": self.levels, **self.marks}
         if self.kind == "numeric":
-            return Feature(self.name, "numeric", lower=self.lower, upper=self.upper, peeked=self.peeked, **more)
+            return Feature(self.name, "numeric", lower=self.lower, upper=self.upper, **more)
         if self.kind == "categorical":
-            return Feature(self.name, "categorical", self.categories, peeked=self.peeked, **more)
+            return Feature(self.name, "categorical", self.categories, **more)
         return Feature(self.name, **more)
 
     @property
@@ -64,6 +101,15 @@ class Column:
                 return "what a gap counts as is out of bounds"
             return "bounds are missing" if self.kind == "numeric" else "categories are missing"
 
+    @property
+    def whole(self) -> str:
+        """All that a release would publish of its domain, or what is missing."""
+        told = self.told
+        if self.kind in ("numeric", "categorical"):
+            with suppress(DpmlError):  # what is missing is told instead
+                told = " and ".join(map(self.feature.fact, OF_KIND[self.kind]))
+        return told if self.missing is None else f"{told}; a gap counts as {self.missing}"
+
 
 class Draft:
     """A table and what is said of it.
@@ -73,26 +119,35 @@ class Draft:
     frame : DataFrame
     file : str
         The file's name, for messages.
+    content : bytes, optional
+        The file, from which a release reads each record by itself.
 
     Examples
     --------
     >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
     >>> draft.label, draft.classes, draft.columns["age"].told
     ('left', ('no', 'yes'), 'a number from 0 to 120')
-    >>> sorted(draft.peeked)
-    ['the labels', 'the number of records']
+    >>> [each.words for each in draft.proposed]
+    ['left is one of no, yes', 'there are at least 1 records']
     """
 
-    def __init__(self, frame: pd.DataFrame, file: str):
-        self.frame, self.file = frame, file
+    def __init__(self, frame: pd.DataFrame, file: str, content: bytes | None = None):
+        self.frame, self.file, self.content = frame, file, content
         self.label = ""
         self.columns: dict[str, Column] = {}
         self.classes: tuple = ()
         self.n_lower: Any = 1
-        self.peeked: set[str] = set()
+        # of the facts of the whole table, those that were read off the data, and whether each is confirmed
+        self.marks: dict[str, bool] = {}
         self.row_bound: int | None = None
         self.say_label(self._likely_label())
-        self.say_records(row_facts(len(frame))["n_lower"], peeked=True)
+        self.say_records(fewer(len(frame)), proposed=True)
+
+    def records(self) -> pd.DataFrame:
+        """Return the table as a release reads it: no record changes how another one is read."""
+        if self.content is None:
+            return self.frame
+        return read_table(self.content, name=self.file, limits=Limits(bytes=max(len(self.content), 1)), release=True)
 
     def _likely_label(self) -> str:
         found = Schema.describe(self.frame.iloc[:0]).label
@@ -106,77 +161,92 @@ class Draft:
         self.label = name
         proposal = Schema.describe(self.frame, label=name, peek=True)
         known = {f.name: f for f in proposal.features}
-        self.columns = {n: self.columns.get(n) or self._proposed(n, known.get(n)) for n in proposal.columns}
+        for n in proposal.columns:
+            self.columns.setdefault(n, self._proposed(n, known.get(n), by_name=n in proposal.ignored))
+        self.columns = {n: self.columns[n] for n in proposal.columns}
         values = self.frame[name].dropna().unique()
         labels = sorted(values.tolist(), key=str) if len(values) <= MOST_CLASSES else []
-        self.say_classes([int(v) if isinstance(v, float) and v.is_integer() else v for v in labels], peeked=True)
+        self.say_classes([int(v) if isinstance(v, float) and v.is_integer() else v for v in labels], proposed=True)
 
-    def _proposed(self, name: str, feature: Feature | None) -> Column:
+    def _proposed(self, name: str, feature: Feature | None, *, by_name: bool = False) -> Column:
         if feature is None:
-            return Column(name, "ignored")
-        facts = feature.lower, feature.upper, feature.categories or (), feature.peeked, feature.missing, feature.levels
-        return Column(name, feature.kind, *facts)
+            # by its name, or because of what is in it
+            return Column(name, "ignored", data_derived=() if by_name else ("kind",))
+        f = feature
+        facts = f.lower, f.upper, f.categories or (), f.missing, f.levels, f.data_derived, f.confirmed
+        return Column(name, f.kind, *facts)
 
     def say(self, name: str, **facts: Any) -> None:
-        """Say what a column is; what a person says is not peeked, unless it stays as it was proposed."""
+        """Say what a column is; what a person says was not read off the data, unless it stays as it was proposed."""
         before = self.columns[name]
         now = replace(before, **facts)
-        if now != before:
-            now = replace(now, peeked=facts.get("peeked", False), levels=None)
+        said = {fact for fact in facts if getattr(now, fact) != getattr(before, fact)}
+        if said:
+            now = replace(_unmarked(now, *said), levels=None)
         if now.kind != before.kind or (now.kind == "categorical" and now.missing not in now.categories):
             now = replace(now, missing=None)
         if now.kind == "categorical" and not now.categories:
-            now = replace(now, **self._peek_categories(name))
+            now = replace(now, categories=different_texts(self.frame[name])[:MOST_CATEGORIES])
+            now = _marked(now, "categories")
         if now.kind == "numeric" and now.lower is None and now.upper is None:
-            now = replace(now, **self._peek_bounds(name))
+            bounds = bounds_around(self.frame[name])
+            if bounds is not None:
+                now = _marked(replace(now, lower=bounds[0], upper=bounds[1]), "lower", "upper")
         self.columns[name] = now
+
+    def confirm(self, column: str, fact: str, sure: bool = True) -> None:
+        """Say of one proposed fact that it is true for everybody, and public; or that this is not said after all."""
+        if not column:
+            if fact in self.marks:
+                self.marks[fact] = sure
+            return
+        before = self.columns[column]
+        if fact not in (*before.data_derived, *before.confirmed):
+            return
+        self.columns[column] = _marked(before, fact, sure=sure)
 
     def say_gaps(self, name: str, value: Any) -> None:
         """Say which value of its domain a gap in a column counts as; `GAP` becomes a category of its own.
 
         With None a gap counts as the middle of the bounds, the first category, or 0. It is a rule, no fact of the data:
-        what is peeked stays so.
+        what was read off the data stays marked.
         """
         column = self.columns[name]
         if column.kind == "categorical" and value == GAP and GAP not in column.categories:
             column = replace(column, categories=(*column.categories, GAP), levels=None)
         self.columns[name] = replace(column, missing=value)
 
-    def _peek_categories(self, name: str) -> dict[str, Any]:
-        values = sorted({str(value) for value in self.frame[name].dropna()})
-        return {"categories": tuple(values[:1000]), "peeked": True}
-
-    def _peek_bounds(self, name: str) -> dict[str, Any]:
-        values = pd.to_numeric(self.frame[name].astype(object), errors="coerce").to_numpy(dtype=float)
-        values = values[np.isfinite(values)]
-        return {"lower": float(values.min()), "upper": float(values.max()), "peeked": True} if len(values) else {}
-
-    def say_classes(self, classes: Sequence, *, peeked: bool = False) -> None:
+    def say_classes(self, classes: Sequence, *, proposed: bool = False) -> None:
         """Say which labels a record can have. Text that spells a number is one where the column has numbers."""
         numbers = pd.api.types.is_numeric_dtype(self.frame[self.label].dtype)
         self.classes = tuple(_number(label) if numbers else label for label in classes)
-        self._mark(LABEL, peeked)
+        self._mark("classes", proposed)
 
-    def say_records(self, n_lower: Any, *, peeked: bool = False) -> None:
+    def say_records(self, n_lower: Any, *, proposed: bool = False) -> None:
         """Say how many records the table has at least, as far as everybody may know."""
         self.n_lower = n_lower
-        self._mark(RECORDS, peeked)
+        self._mark("n_lower", proposed)
 
-    def _mark(self, fact: str, peeked: bool) -> None:
-        (self.peeked.add if peeked else self.peeked.discard)(fact)
-
-    def confirm(self) -> None:
-        """Say that all that was taken from the data is true for everybody, and public."""
-        self.peeked.clear()
-        self.columns = {name: replace(column, peeked=False) for name, column in self.columns.items()}
+    def _mark(self, fact: str, proposed: bool) -> None:
+        self.marks.pop(fact, None)
+        if proposed:
+            self.marks[fact] = False
 
     # ---- what follows ------------------------------------------------------------------------------------------------
 
     @property
-    def taken(self) -> list[str]:
-        """The facts that are taken from the data and not confirmed."""
-        marked = [n for n, column in self.columns.items() if column.peeked and column.kind not in ("ignored", "binary")]
-        return [*marked, *sorted(self.peeked)]
+    def proposed(self) -> list[Proposed]:
+        """Every fact that was read off the data, whether it is confirmed or not."""
+        words = {"classes": f"{self.label} is one of {', '.join(map(str, self.classes))}"}
+        words["row_bound"] = f"a record has at most {self.row_bound} ones"
+        words["n_lower"] = f"there are at least {self.n_lower} records"
+        of_table = [Proposed("", fact, words[fact], self.marks[fact]) for fact in OF_TABLE if fact in self.marks]
+        return [*(each for column in self.columns.values() for each in column.proposed), *of_table]
+
+    @property
+    def unconfirmed(self) -> list[Proposed]:
+        """The facts that were read off the data, and that nobody has confirmed: a release refuses them."""
+        return [each for each in self.proposed if not each.confirmed]
 
     def schema(self) -> Schema:
         """Return the schema; `InvalidSchema` names what is missing or wrong."""
@@ -190,9 +260,14 @@ class Draft:
             )
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
-        marked = tuple(name for name, fact in FACTS.items() if fact in self.peeked)
         facts: dict[str, Any] = {"row_bound": self.row_bound, "n_lower": self.n_lower, "ignored": ignored}
-        return Schema(features, self.classes, **facts, peeked_facts=marked)
+        marks = dict(self.marks)
+        left_out = [each.confirmed for name in ignored for each in self.columns[name].proposed]
+        if left_out:
+            marks["ignored"] = all(left_out)
+        facts["data_derived"] = tuple(fact for fact, sure in marks.items() if not sure)
+        facts["confirmed"] = tuple(fact for fact, sure in marks.items() if sure)
+        return Schema(features, self.classes, **facts)
 
     def take(self, schema: Schema) -> None:
         """Take all facts from a schema; its columns must be the table's."""
@@ -206,11 +281,27 @@ class Draft:
         if not label:
             raise InvalidSchema("features", "every column", "without the column that has the labels")
         self.say_label(label)
-        self.columns = {name: said.get(name) or Column(name, "ignored") for name in self.columns}
+        left_out = Column("", "ignored")
+        if "ignored" in (*schema.data_derived, *schema.confirmed):
+            left_out = _marked(left_out, "kind", sure="ignored" in schema.confirmed)
+        self.columns = {name: said.get(name) or replace(left_out, name=name) for name in self.columns}
         self.classes = schema.classes
         self.n_lower = schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        self.peeked = {fact for name, fact in FACTS.items() if name in schema.peeked_facts}
+        marked = (*schema.data_derived, *schema.confirmed)
+        self.marks = {fact: fact in schema.confirmed for fact in OF_TABLE if fact in marked}
+
+
+def _unmarked(column: Column, *facts: str) -> Column:
+    """Return a column with facts that a person has stated."""
+    left = [tuple(fact for fact in marked if fact not in facts) for marked in (column.data_derived, column.confirmed)]
+    return replace(column, data_derived=left[0], confirmed=left[1])
+
+
+def _marked(column: Column, *facts: str, sure: bool = False) -> Column:
+    """Return a column with facts that were read off the data; `sure`: and that a person has confirmed."""
+    left, name = _unmarked(column, *facts), "confirmed" if sure else "data_derived"
+    return replace(left, **{name: (*getattr(left, name), *facts)})  # type: ignore[arg-type]  # both are tuples
 
 
 def _number(label: Any) -> Any:

@@ -144,7 +144,7 @@ class MyDataPage(BasePage):
         reading = partial(read_table, content, name=name, limits=self.limits, progress=tell)
         self.bar.object = filled("Reading", 0, 1)
         try:
-            task = READING.submit(lambda: Draft(reading(), name))
+            task = READING.submit(lambda: Draft(reading(), name, content))
             draft = await _followed(task, lambda: self._tell_bar(*done))
         except DpmlError as error:
             log.failed(error)

@@ -235,8 +235,8 @@ class Release:
             self.plan.object = self.plan.object or "<p>Planning…</p>"
         else:
             self.plan.object = "" if ready.preview is None else words.plan(ready.preview)
-        # what is peeked is said with what to do about it, below
-        known = [] if ready is None else [error for error in ready.problems if getattr(error, "name", "") != "peeked"]
+        # what was read off the data is said with what to do about it, below
+        known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
         found = list(dict.fromkeys([*map(words.against, known), *self._own_problems(draft)]))
         self.facts.object = words.facts(draft)
         self.problems.object = self._notice() + words.problems(found, known=ready is not None)
@@ -250,10 +250,10 @@ class Release:
             found.append(
                 (f"ε = {epsilon:g} is more than the {left:g} that is left.", "Choose a smaller ε for this release.")
             )
-        if draft.taken and self.secure:
-            count = len(draft.taken)
-            facts = f"{count} fact{'s are' if count > 1 else ' is'} taken from the data."
-            found.append((facts, "Leave this mode, and state them in the last step."))
+        if draft.unconfirmed and self.secure:
+            count = len(draft.unconfirmed)
+            facts = f"{count} fact{'s are' if count > 1 else ' is'} proposed from the data."
+            found.append((facts, "Leave this mode, and state or tick each in the last step."))
         if not self.sure.value:
             found.append(("", "Read the facts, then tick the box."))
         if len(self.done) >= MOST_KEPT or sum(made.size for made in self.done) > MOST_BYTES:
@@ -305,7 +305,7 @@ class Release:
         said, done, before = "", False, budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
-            arguments = plan, draft.frame, draft.label, budget, self.secure, len(self.done) + 1, who, stop
+            arguments = plan, draft.records, draft.label, budget, self.secure, len(self.done) + 1, who, stop
             self._task = RELEASING.submit(run, *arguments)
             made = await asyncio.wrap_future(self._task)
             stop.check()

@@ -19,7 +19,7 @@ from dpml.exceptions import (
     RelationMismatch,
 )
 from dpml_app.mydata.draft import Draft
-from dpml_app.mydata.words import overview
+from dpml_app.mydata.words import every_fact
 from dpml_app.text import RELATION_WORDS, number, percent
 
 __all__ = ["INSTALL", "against", "cancelled", "evaluation", "facts", "ledger", "plan", "problems", "safe", "spent"]
@@ -30,11 +30,8 @@ SAFE = (BudgetExceeded, LedgerError, MissingExtra, NoSecureSampler, NotPrivate, 
 
 
 def facts(draft: Draft) -> str:
-    """Return the facts that a release takes for public."""
-    columns = sum(column.kind != "ignored" for column in draft.columns.values())
-    labels = ", ".join(escape(str(label)) for label in draft.classes[:12]) + (" …" if len(draft.classes) > 12 else "")
-    head = f"Facts: {columns} columns, {len(draft.classes)} labels, at least {draft.n_lower:,} records"
-    return f"<details><summary>{head}</summary><p>Labels: {labels}</p>{overview(draft)}</details>"
+    """Return all facts that a release takes for public, open to be read before they are confirmed."""
+    return f"<p>These facts will be published as they are:</p>{every_fact(draft)}"
 
 
 def plan(preview: pd.DataFrame) -> str:
@@ -78,7 +75,7 @@ def against(error: BaseException) -> tuple[str, str]:
     if isinstance(error, MissingExtra):
         return "Noise that is safe to publish is not installed.", INSTALL
     if isinstance(error, InvalidSchema):
-        # what is stated may have been peeked
+        # what is stated may have been read off the data
         return f"{error.name} must be {error.allowed}", "Leave this mode, and state it."
     if isinstance(error, InvalidParameter | BudgetExceeded):
         return text, "Move the sliders."

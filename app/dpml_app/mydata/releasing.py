@@ -8,6 +8,7 @@ import tempfile
 import time
 import warnings
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,14 +70,22 @@ def planned(schema: Any, epsilon: float, shares: dict[str, float], secure: bool)
 
 
 def run(
-    plan: Plan, frame: pd.DataFrame, label: str, budget: Budget, secure: bool, number: int, who: str, stop: Stop
+    plan: Plan,
+    records: Callable[[], pd.DataFrame],
+    label: str,
+    budget: Budget,
+    secure: bool,
+    number: int,
+    who: str,
+    stop: Stop,
 ) -> Done:
     """Carry out a plan on a table, charged to the session's budget, and return its files; `Stopped` if it is cancelled.
 
-    `who` says that the facts are public, and is named in the statement alone.
+    `records` returns the table as a release reads it. `who` says that the facts are public, and is named in the
+    statement alone.
     """
     begun = time.monotonic()
-    table = frame[[*plan.schema.feature_names, label]]
+    table = records()[[*plan.schema.feature_names, label]]
     with stop.heard(), warnings.catch_warnings():
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)

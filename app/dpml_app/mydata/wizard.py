@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from html import escape
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import panel as pn
@@ -11,7 +10,7 @@ import panel_material_ui as pmui
 
 from dpml.exceptions import DpmlError
 from dpml_app.card import WHOLE
-from dpml_app.mydata.draft import GAP, KINDS, Column, Draft
+from dpml_app.mydata.draft import GAP, KINDS, Column, Draft, Proposed
 from dpml_app.mydata.words import overview, preview
 from dpml_app.widgets import WIDE
 
@@ -25,11 +24,16 @@ table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; padding: 4px 0; }
 th, td { text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid #8884; font-weight: normal; }
 th { font-weight: 600; }
-.peeked { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; white-space: nowrap; }
+.proposed, .confirmed { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; }
+.proposed, .confirmed { white-space: nowrap; }
+.confirmed { border-color: #8888; }
 """
 LONGEST_LIST = 40_000
 # of a column's categories, those that can be chosen for a gap
 MOST_GAPS = 200
+# a list of facts to tick; those of more columns are ticked at each column
+MOST_FACTS = 200
+ASKED = "Tick each that is true for everybody, and public"
 
 
 def table_pane(text: str = "") -> pn.pane.HTML:
@@ -72,9 +76,9 @@ class Wizard:
         self.parts = [
             pn.Column(self.overview, self.column, self.kind, self.bounds, self.categories, **WHOLE),
             pn.Column(self.label, self.classes, **WHOLE),
-            pn.Column(self.records, self.taken, self.confirm, **WHOLE),
+            pn.Column(self.records, self.told, self.facts.whole, **WHOLE),
         ]
-        self.parts[0].extend([self.gaps, self.gap, self.public, self.preview])
+        self.parts[0].extend([self.gaps, self.gap, self.facts_of_column.whole, self.preview])
         buttons = pn.Row(self.back, self.forth, self.use, sizing_mode="stretch_width", margin=0)
         self.whole = pn.Column(self.title, *self.parts, buttons, **WHOLE)
         self.go(0)
@@ -95,11 +99,10 @@ class Wizard:
         )
         self.gaps = pmui.Select(label="A gap counts as", options=[], **WIDE)
         self.gap = pmui.TextInput(label="A gap counts as", placeholder="The middle of the bounds", **WIDE)
-        self.public = pmui.Checkbox(label="This is true for everybody, and public", **WIDE)
+        self.facts_of_column = Facts(self._confirm)
         self.column.param.watch(lambda _event: self.show(), "value")
         for widget in (self.kind, self.lower, self.upper, self.categories):
             widget.param.watch(self._say_column, "value")
-        self.public.param.watch(self._say_public, "value")
         self.gaps.param.watch(self._say_gaps, "value")
         self.gap.param.watch(self._say_gaps, "value")
 
@@ -113,10 +116,9 @@ class Wizard:
 
     def _make_facts(self) -> None:
         self.records = pmui.TextInput(label="Number of records, at least", **WIDE)
-        self.taken = table_pane()
-        self.confirm = pmui.Button(label="All of it is public", variant="outlined", **WIDE)
+        self.told = table_pane()
+        self.facts = Facts(self._confirm)
         self.records.param.watch(self._say_records, "value")
-        self.confirm.on_click(lambda _event: self._said(self.draft.confirm))
 
     # ---- what a person says ----------------------------------------------------------------------------------------
 
@@ -140,19 +142,26 @@ class Wizard:
         self.report("")
         return True
 
-    def _say_column(self, _event: Any) -> None:
+    def _say_column(self, event: Any) -> None:
         if not self._showing and self.column.value in self.draft.columns:
-            column = self.draft.columns[self.column.value]
-            facts: dict[str, Any] = {"kind": self.kind.value}
-            if column.kind == "numeric":
-                facts |= {"lower": _number(self.lower.value), "upper": _number(self.upper.value)}
-            if column.kind == "categorical":
-                facts |= {"categories": _lines(self.categories.value)}
-            self._said(lambda: self.draft.say(column.name, **facts))
+            # the one fact that was typed: another one that stands in its widget is not said by that
+            read: dict[Any, tuple[str, Callable[[Any], Any]]] = {
+                self.kind: ("kind", str),
+                self.lower: ("lower", _number),
+                self.upper: ("upper", _number),
+                self.categories: ("categories", _lines),
+            }
+            fact, of = read[event.obj]
+            self._said(lambda: self.draft.say(self.column.value, **{fact: of(event.new)}))
 
-    def _say_public(self, event: Any) -> None:
-        if not self._showing and self.column.value in self.draft.columns:
-            self._said(lambda: self.draft.say(self.column.value, peeked=not event.new))
+    def _confirm(self, changed: Iterable[tuple[Proposed, bool]]) -> None:
+        if not self._showing:
+
+            def say() -> None:
+                for each, sure in changed:
+                    self.draft.confirm(each.column, each.fact, sure)
+
+            self._said(say)
 
     def _say_gaps(self, event: Any) -> None:
         if not self._showing and self.column.value in self.draft.columns:
@@ -214,24 +223,61 @@ class Wizard:
             self.gaps.options = [title for title, _ in values]
         self.gaps.value = next((title for title, value in values if value == column.missing), None)
         self.gap.value = _text(column.missing) if self.gap.visible else ""
-        self.public.visible = column.kind in ("numeric", "categorical")
-        self.public.value = not column.peeked
+        self.facts_of_column.show(column.proposed)
         every = [str(name) for name in draft.frame.columns]
         if self.label.options != every:
             self.label.options = every
         self.label.value = draft.label
         self.classes.value = "\n".join(map(str, draft.classes))
         self.records.value = _text(draft.n_lower)
-        self.taken.object = taken_words(draft)
-        self.confirm.visible = bool(draft.taken)
+        proposed = draft.proposed
+        self.facts.show(proposed[-MOST_FACTS:])
+        self.told.object = facts_words(len(draft.unconfirmed), max(len(proposed) - MOST_FACTS, 0))
 
 
-def taken_words(draft: Draft) -> str:
-    """Return what is taken from the data, or that nothing is."""
-    if not draft.taken:
-        return "<p>Nothing is taken from the data.</p>"
-    names = ", ".join(escape(name) for name in draft.taken[:12]) + (" …" if len(draft.taken) > 12 else "")
-    return f"<p>Taken from the data: {names}. Is all of it true for everybody, and public?</p>"
+def facts_words(unconfirmed: int, unlisted: int) -> str:
+    """Return what stands against a release, and where it is said.
+
+    Examples
+    --------
+    >>> facts_words(0, 0)
+    '<p>Every fact is stated, or confirmed by you.</p>'
+    """
+    if not unconfirmed:
+        return "<p>Every fact is stated, or confirmed by you.</p>"
+    many = f"<b>{unconfirmed}</b> fact{'s are' if unconfirmed > 1 else ' is'}"
+    more = f" {unlisted} more are listed at their columns." if unlisted else ""
+    return f"<p>{many} proposed from the data. A study may use them; a release needs each ticked, or stated.{more}</p>"
+
+
+class Facts:
+    """A list of proposed facts, in full, each with a box of its own.
+
+    Parameters
+    ----------
+    say : callable
+        Takes the facts whose boxes have changed, and whether each is ticked.
+    """
+
+    def __init__(self, say: Callable[[list[tuple[Proposed, bool]]], None]):
+        self.say = say
+        self.listed: dict[str, Proposed] = {}
+        self.boxes = pmui.CheckBoxGroup(label=ASKED, options=[], value=[], **WIDE)
+        self.whole = pn.Column(self.boxes, visible=False, **WHOLE)
+        self.boxes.param.watch(self._changed, "value")
+
+    def show(self, proposed: list[Proposed]) -> None:
+        """Show these facts."""
+        self.listed = {each.words: each for each in proposed}
+        ticked = [words for words, each in self.listed.items() if each.confirmed]
+        # in whatever order they were ticked: what comes back from here would undo the next tick of a quick hand
+        if self.boxes.options != list(self.listed) or set(self.boxes.value) != set(ticked):
+            self.boxes.param.update(options=list(self.listed), value=ticked)
+        self.whole.visible = bool(proposed)
+
+    def _changed(self, event: Any) -> None:
+        changed = [(each, words in event.new) for words, each in self.listed.items()]
+        self.say([(each, sure) for each, sure in changed if sure != each.confirmed])
 
 
 def _gap_values(column: Column) -> dict[str, Any]:

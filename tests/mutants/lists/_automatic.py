@@ -358,10 +358,10 @@ MUTANTS = [
         (f"{TESTS}::test_a_centre_moves_the_regulariser",),
     ),
     Mutant(
-        "dpml.schema.describe._peeked",
+        "dpml.schema.describe._read_off",
         "bounds read and not marked",
-        "upper=float(values.max()), peeked=True",
-        "upper=float(values.max())",
+        "upper=bounds[1], data_derived=OF_KIND[kind]",
+        "upper=bounds[1]",
         (f"{DESCRIBED}::test_what_is_read_off_the_data_is_marked_and_asked_for",),
     ),
     Mutant(
@@ -373,10 +373,10 @@ MUTANTS = [
     ),
     Mutant(
         "dpml.estimators.base.PrivateEstimator._enter",
-        "peeked facts released",
-        "and schema.peeked:",
+        "facts of the data released",
+        "and schema.unconfirmed:",
         "and False:",
-        (f"{DESCRIBED}::test_a_release_refuses_peeked_facts",),
+        (f"{DESCRIBED}::test_a_release_refuses_facts_that_were_read_off_the_data",),
     ),
     Mutant(
         "dpml.schema.schema.Schema.without_ignored",
