@@ -22,6 +22,7 @@ from scipy import sparse
 from dpml._validate import check_integer
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
+from dpml.schema.units import to_unit
 
 __all__ = ["Parts", "RatioFeatures", "public_pairs"]
 
@@ -187,8 +188,8 @@ class RatioFeatures:
                     codes[:, a] = f.positions(column, on_invalid)
                 continue
             if f.kind == "numeric":
-                share = (X[f.name].to_numpy(dtype=float) - f.lower) / (f.upper - f.lower)  # type: ignore[operator]
-                values[:, a] = np.rint(np.clip(share, 0, 1) * GRID) / GRID
+                share = to_unit(X[f.name], f.lower, f.upper)  # type: ignore[arg-type]
+                values[:, a] = np.rint(share * GRID) / GRID
                 continue
             ones = X[[features[j].name for j in js]].to_numpy(dtype=float) if frame else np.asarray(X)[:, js]
             if on_invalid == "raise" and len(js) > 1 and (ones.sum(axis=1) > 1).any():

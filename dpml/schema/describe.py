@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpml._validate import scalable
 from dpml.exceptions import InvalidData, InvalidSchema
-from dpml.schema.feature import Feature, plain_value
+from dpml.schema.feature import Feature
 from dpml.schema.schema import Schema
+from dpml.schema.stated import plain_value
 from dpml.schema.untrusted import read_frame
 
 __all__ = ["Proposal", "describe"]
@@ -211,7 +213,7 @@ def _peeked(name: str, kind: str, column: pd.Series) -> Feature | None:
     if kind == "numeric":
         values = column.to_numpy(dtype=float, na_value=np.nan)
         values = values[np.isfinite(values)]
-        if len(values) and values.min() < values.max():
+        if len(values) and scalable(values.min(), values.max()):
             return Feature(name, "numeric", lower=float(values.min()), upper=float(values.max()), peeked=True)
         return None
     values = sorted({str(value) for value in column.dropna()})

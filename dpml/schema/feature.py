@@ -7,13 +7,13 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
+from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
 from dpml.schema.taxonomy import Taxonomy, grouped, halved
-from dpml.schema.untrusted import plain_numbers, plain_positions
+from dpml.schema.untrusted import is_null, plain_numbers, plain_positions
 
 KINDS = ("binary", "categorical", "numeric")
 
@@ -64,25 +64,23 @@ class Feature:
 
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
-        if not isinstance(self.name, str):
-            raise InvalidSchema("feature name", self.name, "text")
+        check_text(self.name, "feature name")
         check_choice(self.kind, "kind", KINDS)
         if self.kind == "categorical":
-            values = tuple(plain_value(c) for c in self.categories or ())
-            if not values or len(set(values)) != len(values) or any(isinstance(v, tuple) for v in values):
-                raise InvalidSchema(f"categories of {self.name!r}", self.categories, "at least one, all different")
-            set_("categories", values)
+            values = () if self.categories is None else self.categories
+            set_("categories", stated_values(values, f"categories of {self.name!r}"))
         if self.kind == "numeric":
             lower = check_number(plain_value(self.lower), f"lower of {self.name!r}")
             upper = check_number(plain_value(self.upper), f"upper of {self.name!r}")
-            if not lower < upper:
-                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), "two numbers, lower < upper")
+            stated_bounds(lower, upper, self.name)
             set_("lower", lower)
             set_("upper", upper)
         if self.missing is not None:
-            set_("missing", plain_value(self.missing))
-            if not self._knows(np.array([self.missing], dtype=object))[0]:
+            value = plain_value(self.missing)
+            numeric = self.kind == "categorical" or isinstance(value, (int, float))
+            if not numeric or not self._knows(_cells([value]))[0]:
                 raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
+            set_("missing", value)
         if self.levels is not None:
             self.taxonomy  # noqa: B018  # raises where the levels are wrong
             set_("levels", _frozen(self.levels))
@@ -106,10 +104,7 @@ class Feature:
     def count_outside(self, values: Any) -> int:
         """Return how many cells of a column lie outside the domain; missing ones do if there is no `missing`."""
         column = _cells(values)
-        outside = ~self._knows(column)
-        if self.missing is not None:
-            outside &= ~pd.isna(pd.Series(column, dtype=object)).to_numpy()
-        return int(outside.sum())
+        return int(self._invalid(column[~self._knows(column)]).sum())
 
     @property
     def domain(self) -> str:
@@ -130,12 +125,12 @@ class Feature:
         if self.kind == "categorical":
             return self._category_cells[self.positions(values, on_invalid)]
         column = _cells(values)
-        middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
+        # halved first, because the sum of two bounds may exceed the largest float
+        middle = 0.0 if self.kind == "binary" else self.lower / 2 + self.upper / 2  # type: ignore[operator]
         numbers = plain_numbers(column)
-        is_missing = np.isnan(numbers)
         if on_invalid == "raise":
-            self._refuse(column, ~self._knows(column), is_missing)
-        numbers = np.where(is_missing, self.missing if self.missing is not None else middle, numbers)
+            self._refuse(column[~self._knows(column)])
+        numbers = np.where(np.isnan(numbers), self.missing if self.missing is not None else middle, numbers)
         return (numbers > 0.5).astype(float) if self.kind == "binary" else np.clip(numbers, self.lower, self.upper)
 
     def positions(self, values: Any, on_invalid: str) -> NDArray[np.intp]:
@@ -145,9 +140,7 @@ class Feature:
         unknown = found < 0
         if unknown.any():
             if on_invalid == "raise":
-                column = _cells(values)[unknown]
-                is_missing = [v is None or (isinstance(v, float) and v != v) or v is pd.NA for v in column]
-                self._refuse(column, np.ones(len(column), bool), np.array(is_missing, bool))
+                self._refuse(_cells(values)[unknown])
             found[unknown] = 0 if self.missing is None else categories.index(self.missing)
         return found
 
@@ -157,12 +150,18 @@ class Feature:
         cells[:] = self.categories
         return cells
 
-    def _refuse(self, column: NDArray, unknown: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> None:
-        """Raise for the first cell outside the domain. A missing cell is allowed if the feature defines `missing`."""
-        bad = unknown & ~is_missing if self.missing is not None else unknown
+    def _invalid(self, unknown: NDArray) -> NDArray[np.bool_]:
+        """Return which cells outside the domain are invalid: nulls are not if the feature defines `missing`."""
+        if self.missing is None:
+            return np.ones(len(unknown), dtype=bool)
+        return np.array([not is_null(cell) for cell in unknown], dtype=bool)
+
+    def _refuse(self, unknown: NDArray) -> None:
+        """Raise for the first invalid cell of those outside the domain."""
+        bad = self._invalid(unknown)
         if bad.any():
             raise InvalidData(
-                f"column {shown(self.name)} has the value {show_value(column[bad][0])}: it must be {self.domain}"
+                f"column {shown(self.name)} has the value {show_value(unknown[bad][0])}: it must be {self.domain}"
             )
 
 
@@ -185,8 +184,3 @@ def show_value(value: Any) -> str:
 def _frozen(levels: Any) -> Any:
     """Return nested lists as tuples, which have a hash."""
     return tuple(map(_frozen, levels)) if isinstance(levels, (list, tuple)) else plain_value(levels)
-
-
-def plain_value(value: Any) -> Any:
-    """Return a NumPy scalar as a Python value, and anything else unchanged."""
-    return value.item() if isinstance(value, np.generic) else value

@@ -18,7 +18,8 @@ from scipy import sparse
 
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
-from dpml.schema.feature import Feature, plain_value, show_value
+from dpml.schema.feature import Feature, show_value
+from dpml.schema.stated import MOST_WHOLE, label_array, stated_values
 from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names
 from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_rows, read_frame
 
@@ -82,9 +83,7 @@ class Schema:
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
         set_("features", tuple(self.features))
-        set_("classes", tuple(plain_value(c) for c in self.classes))
-        if len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
-            raise InvalidSchema("classes", self.classes, "at least two different labels")
+        set_("classes", stated_values(self.classes, "classes", 2))
         if not self.features:
             raise InvalidSchema("features", (), "at least one feature")
         set_("_position", {f.name: i for i, f in enumerate(self.features)})
@@ -103,9 +102,9 @@ class Schema:
         else:
             set_("row_bound", min(check_integer(self.row_bound, "row_bound", 1), most))
         if self.n_rows is not None:
-            set_("n_rows", check_integer(self.n_rows, "n_rows", 1))
+            set_("n_rows", check_integer(self.n_rows, "n_rows", 1, MOST_WHOLE))
         lower = self.n_lower if self.n_lower is not None else (self.n_rows or 1)
-        set_("n_lower", check_integer(lower, "n_lower", 1, self.n_rows))
+        set_("n_lower", check_integer(lower, "n_lower", 1, self.n_rows or MOST_WHOLE))
 
     def _most_ones(self) -> int:
         binary = [f for f in self.features if f.kind == "binary"]
@@ -139,6 +138,11 @@ class Schema:
     def n_classes(self) -> int:
         """Number of classes, C."""
         return len(self.classes)
+
+    @property
+    def class_labels(self) -> np.ndarray:
+        """The classes as an array, each as it is stated; position c is the label of class c."""
+        return label_array(self.classes)
 
     @property
     def feature_names(self) -> list[str]:

@@ -62,7 +62,7 @@ def checked_sparse(features: Sequence[Feature], X: Any, on_invalid: str) -> spar
 
 def checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
     """Return a column inside its domain; categories as a pandas Categorical, so that they are looked up only once."""
-    if feature.kind != "categorical" or any(pd.isna(category) for category in feature.categories or ()):
+    if feature.kind != "categorical":
         return feature.clean(column, on_invalid)
     return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))
 

@@ -24,6 +24,7 @@ from dpml.exceptions import InvalidData
 
 __all__ = [
     "frame_of",
+    "is_null",
     "plain_cells",
     "plain_features",
     "plain_labels",
@@ -35,8 +36,27 @@ __all__ = [
 
 
 def frame_of(X: np.ndarray, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return an array as a frame that keeps its cells: pandas looks at objects for times, and some raise when asked."""
-    return pd.DataFrame(X, columns=columns, dtype=object if X.dtype == object else None)
+    """Return an array as a frame that keeps its cells: pandas looks for times and texts, and some cells raise then."""
+    return pd.DataFrame(X, columns=columns, dtype=object if X.dtype.kind in "OU" else None)
+
+
+def is_null(value: Any) -> bool:
+    """Return whether a cell says that there is no value: None, NaN of any type, NA and NaT.
+
+    Examples
+    --------
+    >>> [is_null(value) for value in (None, np.float32("nan"), pd.NaT, Decimal("sNaN"), "", 0)]
+    [True, True, True, True, False, False]
+    """
+    if value is None or value is pd.NA or value is pd.NaT or value is np.ma.masked:
+        return True
+    if isinstance(value, float):
+        return float.__ne__(value, value)  # a subclass may define its own
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, (complex, np.inexact)) and bool(np.isnan(value))
 
 
 def read_frame(X: Any) -> Any:
@@ -171,7 +191,7 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     Parameters
     ----------
     y : array of shape (n,)
-        Labels of any kind.
+        Labels of any kind. No null is a class, so all of them are read alike.
     classes : sequence
         The schema's classes.
 
@@ -187,7 +207,7 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     """
     if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
         raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
-    position = {label: i for i, label in enumerate(classes)}
+    position = {label: i for i, label in enumerate(classes) if not is_null(label)}
     labels = list(y)
     try:
         codes = [position.get(label, -1) for label in labels]

@@ -119,13 +119,13 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         spending_steps(held, ("epsilon", "budget", "schema", "relation", "on_invalid", "release", "random_state"))
         facts = {"schema": schema, "relation": relation, "on_invalid": self.on_invalid, "release": self.release}
         held.set_params(epsilon=epsilon, **facts)
-        [delta] = rehearse(held, [epsilon], relation, (X[:0], np.asarray(schema.classes)[:0]), "BestSelector")
+        [delta] = rehearse(held, [epsilon], relation, (X[:0], schema.class_labels[:0]), "BestSelector")
         charge(self.budget, relation, epsilon, delta, label="BestSelector")
         choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=rng)
         self.plan_, self.few_, self._mask, self._schema = choice.plan, choice.few, choice.mask, schema
         if count:  # some records may have been dropped, but the public number is that of the given ones
             schema = replace(schema, n_rows=count, n_lower=min(schema.n_lower, count))
-        self.classes_ = np.asarray(schema.classes)
+        self.classes_ = schema.class_labels
         self.n_features_in_ = schema.n_features
         if named:
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)

@@ -169,7 +169,7 @@ class AutoClassifier(PrivateClassifier):
         purse = Budget(epsilon, relation=self.relation)
         held = MixedNB(epsilon, **facts, budget=purse)
         held._as_release = self._as_release
-        self.estimator_ = held.fit(X, np.asarray(schema.classes)[codes]).set_params(random_state=None)
+        self.estimator_ = held.fit(X, schema.class_labels[codes]).set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 
