@@ -13,7 +13,7 @@ from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
 from dpml.schema.taxonomy import Taxonomy, grouped, halved
-from dpml.schema.untrusted import is_null, plain_numbers, plain_positions
+from dpml.schema.untrusted import is_null, plain_cells, plain_numbers, plain_positions
 
 KINDS = ("binary", "categorical", "numeric")
 
@@ -167,13 +167,8 @@ class Feature:
 
 def _cells(values: Any) -> np.ndarray:
     """Return a column as a one-dimensional array. A cell that is a sequence stays one cell."""
-    column = values.to_numpy() if hasattr(values, "to_numpy") else values
-    if isinstance(column, np.ndarray) and column.ndim == 1:
-        return column
-    cells = np.empty(len(column), dtype=object)
-    for i, value in enumerate(column):
-        cells[i] = value
-    return cells
+    column = plain_cells(values)
+    return column if column.ndim == 1 else plain_cells(list(column))
 
 
 def show_value(value: Any) -> str:

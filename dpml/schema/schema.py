@@ -20,8 +20,8 @@ from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature, show_value
 from dpml.schema.stated import MOST_WHOLE, label_array, stated_values
-from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names
-from dpml.schema.untrusted import frame_of, plain_features, plain_labels, plain_rows, read_frame
+from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names, rows_of
+from dpml.schema.untrusted import frame_of, plain_cells, plain_features, plain_labels, plain_rows, read_frame
 
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
@@ -222,7 +222,8 @@ class Schema:
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         try:
-            return self._check_features(X, on_invalid)
+            with np.errstate(over="ignore"):  # no warning says that a number is too large for a float
+                return self._check_features(X, on_invalid)
         except InvalidData as error:
             if not self._assumed:
                 raise
@@ -233,8 +234,8 @@ class Schema:
         X = read_frame(X)
         if on_invalid == "clip" and self.is_binary:
             X = plain_features(X, self.n_features)
-        elif isinstance(X, (list, tuple)) and not self.is_binary:
-            X = plain_rows(X, self.n_features)  # np.asarray would turn all cells into text if one is text
+        elif isinstance(X, (list, tuple)):
+            X = rows_of(X, self.n_features)
         if isinstance(X, pd.DataFrame):
             X = self.without_ignored(X)
             unknown = [c for c in X.columns if str(c) not in self._position]
@@ -247,10 +248,7 @@ class Schema:
             if names != self.feature_names:
                 schema = self.subset(names)
         elif not sparse.issparse(X):
-            try:
-                X = np.asarray(X)
-            except ValueError:  # some cells are sequences and others are not
-                X = plain_rows(X, self.n_features)
+            X = np.asarray(X)
             if X.ndim != 2:
                 raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
         if X.shape[1] != schema.n_features:
@@ -274,7 +272,7 @@ class Schema:
             labels: Any = y
             codes = plain_labels(y, self.classes)
         else:
-            labels = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+            labels = plain_cells(y)
             codes = codes_of(labels, self.classes)
         if on_invalid == "raise" and (codes < 0).any():
             value = show_value(labels[int((codes < 0).argmax())])
