@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpml.exceptions import InvalidParameter
 
@@ -44,6 +45,19 @@ def scalable(lower: float, upper: float) -> bool:
     The width is a float; so are, without loss, its quarter and 1024 divided by it.
     """
     return LEAST_WIDTH <= upper - lower < math.inf
+
+
+def whole_numbers(values: Any) -> NDArray[np.int64]:
+    """Return numbers rounded to integers for integer noise: clipped to ±2^53, and 0 for NaN (a cast makes -2^63 of it).
+
+    Floats beyond 2^53 are not all integers. Neither rounding of sums of integers nor clipping enlarges a difference.
+
+    Examples
+    --------
+    >>> whole_numbers([2.6, -1e300, float("nan")])
+    array([                3, -9007199254740992,                 0])
+    """
+    return np.nan_to_num(np.clip(np.rint(values), -(2.0**53), 2.0**53)).astype(np.int64)
 
 
 def check_epsilon(value: Any, name: str = "epsilon") -> float:

@@ -27,6 +27,7 @@ from dpml._validate import (
     check_number,
     check_relation,
     check_rng,
+    whole_numbers,
 )
 from dpml.budget import Budget, charge
 from dpml.encoding import SHARE_GRID
@@ -211,7 +212,7 @@ def roc_histogram(
         weights = np.rint(weights * (check_integer(grid, "grid", 1, SHARE_GRID) / bound))
     counts = np.bincount(cells, weights, minlength=2 * n_bins).reshape(2, n_bins)[:, ::-1]
     if grid is not None:
-        counts = counts.astype(np.int64) * (1 if weights is not None else grid)
+        counts = whole_numbers(counts) if weights is not None else counts * grid
     return counts if classes[1] == pos_label else counts[::-1]
 
 

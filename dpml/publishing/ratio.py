@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_epsilon, check_number, check_rng
+from dpml._validate import check_choice, check_epsilon, check_number, check_rng, whole_numbers
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._losses import Logistic
 from dpml.classifiers.linear._minimum import different_records
@@ -336,7 +336,7 @@ def release_sums(
     noisy = np.empty(sums.shape if draws is None else (draws, *sums.shape))
     for chosen, grid in ((features.whole, 1), (~features.whole, GRID)):
         if chosen.any():
-            counts = np.rint(sums[chosen] * grid).astype(np.int64)
+            counts = whole_numbers(sums[chosen] * grid)
             scale = integer_scale(epsilon, features.change * grid)
             noisy[..., chosen] = integer_laplace(counts, scale, draws=draws) / grid
     return noisy

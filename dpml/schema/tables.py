@@ -73,7 +73,7 @@ def rows_of(rows: Sequence, n_features: int) -> np.ndarray:
         array = np.asarray(rows)
     except Exception:  # some cells are sequences and others are not, or one raises anything
         return plain_rows(rows, n_features)
-    return array if array.dtype.kind in "biuf" else plain_rows(rows, n_features)
+    return array if array.dtype.kind in "biuf" and array.size else plain_rows(rows, n_features)
 
 
 def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:

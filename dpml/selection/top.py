@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng, whole_numbers
 from dpml.budget import Budget
 from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
@@ -367,7 +367,7 @@ class TopSelector(PrivateSelector):
 
 
 def _secure_peel(scores: FloatArray, epsilon: float, n_features: int, change_range: float) -> BoolArray:
-    whole, left = np.rint(scores).astype(np.int64), np.arange(scores.size)
+    whole, left = whole_numbers(scores), np.arange(scores.size)
     share = equal_share(epsilon, n_features)
     for _ in range(n_features):
         left = np.delete(left, noisy_max(whole[left], share, change_range))

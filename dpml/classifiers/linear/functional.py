@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, whole_numbers
 from dpml.classifiers.linear._perturbation import check_records
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.laplace import Laplace
@@ -293,10 +293,10 @@ def release_integer_coefficients(
     linear_part = math.sqrt(R) * (0.5 if n_classes == 2 else 1.0)
     first, rest = split_epsilon(epsilon, linear_part / (linear_part + R / 8))
     sums = _coefficients(X, np.asarray(codes), n_classes, 1.0, 1.0)
-    linear: Any = integer_laplace(_integers(sums.linear), integer_scale(first, most))
+    linear: Any = integer_laplace(whole_numbers(sums.linear), integer_scale(first, most))
     diagonal = integer_scale(rest, most * R * G)
     j, k = np.triu_indices(D, 1)
-    values = _integers(sums.quadratic)
+    values = whole_numbers(sums.quadratic)
     quadratic = np.zeros((D, D))
     quadratic[range(D), range(D)] = integer_laplace(values[range(D), range(D)], diagonal)
     if len(j):  # halving a float is exact
@@ -304,11 +304,6 @@ def release_integer_coefficients(
     step = check_number(unit, "unit", 0.0, 1.0, open_lower=True) / G
     linear = linear * (step / 2 if n_classes == 2 else step)
     return TaylorCoefficients(linear[None].astype(float), quadratic[None] * (step * step / 8))
-
-
-def _integers(sums: FloatArray) -> NDArray[np.int64]:
-    """Return sums of integers as integers, clipped to ±2^53, beyond which floats are not exact."""
-    return np.clip(np.rint(sums), -(2.0**53), 2.0**53).astype(np.int64)
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
