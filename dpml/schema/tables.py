@@ -73,7 +73,8 @@ def rows_of(rows: Sequence, n_features: int) -> np.ndarray:
         array = np.asarray(rows)
     except Exception:  # some cells are sequences and others are not, or one raises anything
         return plain_rows(rows, n_features)
-    return array if array.dtype.kind in "biuf" and array.size else plain_rows(rows, n_features)
+    numbers = array.dtype.kind in "biuf" and array.ndim == 2 and array.size
+    return array if numbers else plain_rows(rows, n_features)
 
 
 def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:

@@ -86,7 +86,9 @@ def _native(values: Any) -> Any:
     Arrow's own ``to_numpy`` fails at nulls, or gives those of a dictionary another value of the column.
     """
     if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
+        cells = np.ma.getdata(values).astype(object)
+        cells[np.ma.getmaskarray(values)] = None
+        return cells
     if not hasattr(values, "to_pylist"):
         return values
     dictionary = hasattr(values.type, "index_type")
