@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from dpml.exceptions import InvalidParameter
 
 RELATIONS = ("add-remove", "replace-one")
 ON_INVALID = ("raise", "clip")
+# 1024 divided by a width must be a float, for numbers are counted in 1/1024 of it
+LEAST_WIDTH = 1024 / sys.float_info.max
 
 
 def check_number(
@@ -33,6 +36,14 @@ def check_number(
     if not math.isfinite(number) or too_low or too_high:
         raise InvalidParameter(name, value, allowed)
     return number
+
+
+def scalable(lower: float, upper: float) -> bool:
+    """Return whether numbers between two bounds can be scaled: no ratio made of the width overflows or loses digits.
+
+    The width is a float; so are, without loss, its quarter and 1024 divided by it.
+    """
+    return LEAST_WIDTH <= upper - lower < math.inf
 
 
 def check_epsilon(value: Any, name: str = "epsilon") -> float:

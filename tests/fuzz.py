@@ -29,7 +29,7 @@ BINARY = Schema.binary(3)
 BINARIES = [
     BINARY,
     Schema.binary(3, classes=("yes", "no"), row_bound=1, n_lower=50),
-    Schema.binary(3, classes=(0, 1, None)),
+    Schema.binary(3, classes=(0, 1, "no")),
     Schema([*(Feature(name, block="g", exhaustive=True) for name in "ab"), Feature("c", missing=1)]),
 ]
 NUMERIC = Schema([Feature("n", "numeric", lower=-2, upper=7), Feature("b"), Feature("c")], n_lower=20)

@@ -47,7 +47,7 @@ schemas = [
     Schema.binary(3),
     Schema.binary(3, classes=("yes", "no"), row_bound=1),
     Schema.binary(3, classes=(True, False)),
-    Schema.binary(3, classes=(0, 1, None)),
+    Schema.binary(3, classes=(0, 1, "no")),
 ]
 NAMES = Schema.binary(3).feature_names
 

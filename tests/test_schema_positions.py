@@ -56,10 +56,3 @@ def test_the_first_unknown_cell_is_named():
     assert feature.clean(np.array(["a", None], dtype=object), "raise").tolist() == ["a", "b"]
     with pytest.raises(InvalidData, match="column 'c' has the value 'x': it must be one of 'a', 'b'"):
         feature.clean(np.array(["a", None, "x", "y"], dtype=object), "raise")
-
-
-def test_a_category_that_is_missing_itself_is_kept():
-    feature = Feature("c", "categorical", categories=("a", None))
-    checked, _ = Schema((feature,)).check_features(pd.DataFrame({"c": pd.Series(["a", None], dtype=object)}))
-    assert checked["c"].tolist()[0] == "a"
-    assert checked["c"].isna().tolist() == [False, True]

@@ -55,7 +55,7 @@ def test_a_cut_point_at_the_upper_bound_sets_that_value_apart():
     ("feature", "sizes"),
     [
         (Feature("n", "numeric", lower=0, upper=1), (1, 2, 4, 8, 16)),
-        (Feature("n", "numeric", lower=0, upper=5e-324), (1,)),
+        (Feature("n", "numeric", lower=1e16, upper=1e16 + 2), (1,)),
         (Feature("p", "categorical", LETTERS), (1, 4)),
         (Feature("p", "categorical", ("one",)), (1,)),
         (Feature("b"), (1, 2)),

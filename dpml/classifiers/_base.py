@@ -28,7 +28,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     def _learned_facts(self, schema: Schema, named: bool) -> None:
         """Keep the public facts of a fit."""
         self._schema = schema
-        self.classes_ = np.asarray(schema.classes)
+        self.classes_ = schema.class_labels
         self.n_features_in_ = schema.n_features
         if named:
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)

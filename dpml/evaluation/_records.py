@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_number
+from dpml._validate import LEAST_WIDTH, check_number
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
+from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_cells, plain_numbers
 
 __all__ = ["check_two_classes", "check_weight_bound", "read_numbers", "read_records", "read_scores"]
@@ -18,8 +19,8 @@ __all__ = ["check_two_classes", "check_weight_bound", "read_numbers", "read_reco
 
 def check_two_classes(classes: Sequence, pos_label: Any) -> tuple:
     """Return the two public labels, one of them the positive one."""
-    classes = tuple(classes)
-    if len(classes) != 2 or classes[0] == classes[1]:
+    classes = stated_values(classes, "classes", 2)
+    if len(classes) != 2:
         raise InvalidParameter("classes", classes, "two different labels")
     if pos_label not in classes:
         raise InvalidParameter("pos_label", pos_label, f"one of the classes {classes}")
@@ -66,7 +67,7 @@ def check_weight_bound(sample_weight: Any, weight_bound: float | None) -> float:
         return 1.0
     if weight_bound is None:
         raise InvalidParameter("weight_bound", None, "a public bound > 0 on the weights, which sets the noise")
-    return check_number(weight_bound, "weight_bound", 0.0, open_lower=True)
+    return check_number(weight_bound, "weight_bound", LEAST_WIDTH)
 
 
 def read_scores(values: Any, name: str, score_scale: str, on_invalid: str) -> NDArray[np.float64]:

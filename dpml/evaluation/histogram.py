@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpml._validate import (
+    LEAST_WIDTH,
     ON_INVALID,
     check_choice,
     check_epsilon,
@@ -28,9 +29,11 @@ from dpml._validate import (
     check_rng,
 )
 from dpml.budget import Budget, charge
+from dpml.encoding import SHARE_GRID
 from dpml.evaluation._records import check_two_classes, check_weight_bound, read_records
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.private import to_integers
 from dpml.mechanisms.secure import check_release, integer_laplace, integer_scale
 
 __all__ = [
@@ -167,7 +170,8 @@ def roc_histogram(
     weight_bound : float, optional
         W, the public bound on weights, > 0; needed with weights.
     grid : int, optional
-        Round each weight to a multiple of W/grid and return sums in that unit, as integers for integer noise.
+        Round each weight to a multiple of W/grid and return sums in that unit, as integers for integer noise. At most
+        1024.
 
     Returns
     -------
@@ -205,10 +209,10 @@ def roc_histogram(
     cells += n_bins * codes
     if weights is not None and grid is not None:
         # whole numbers below 2^53 add up without rounding
-        weights = np.rint(weights * (check_integer(grid, "grid", 1) / bound))
+        weights = np.rint(weights * (check_integer(grid, "grid", 1, SHARE_GRID) / bound))
     counts = np.bincount(cells, weights, minlength=2 * n_bins).reshape(2, n_bins)[:, ::-1]
     if grid is not None:
-        counts = counts.astype(np.int64) * (1 if weights is not None else grid)
+        counts = to_integers(counts) if weights is not None else counts * grid
     return counts if classes[1] == pos_label else counts[::-1]
 
 
@@ -318,7 +322,7 @@ def noise_scale(
     4.0
     """
     sensitivity = SENSITIVITY[check_relation(relation)]
-    weight_bound = check_number(weight_bound, "weight_bound", 0.0, open_lower=True)
+    weight_bound = check_number(weight_bound, "weight_bound", LEAST_WIDTH)
     if secure:
         scale = integer_scale(epsilon, int(sensitivity) * check_integer(grid, "grid", 1)) * (weight_bound / grid)
     else:

@@ -16,8 +16,9 @@ from dpml.evaluation.histogram import N_BINS, check_start, lowered_shares, noise
 from dpml.evaluation.intervals import ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
-from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.exceptions import InvalidData
 from dpml.schema import Schema
+from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_features
 
 __all__ = [
@@ -307,9 +308,7 @@ def private_confusion_matrix(
 
 
 def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple, NDArray[np.intp]]:
-    names = tuple(classes)
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise InvalidParameter("classes", names, "at least two different labels")
+    names = stated_values(classes, "classes", 2)
     try:
         return names, Schema.binary(1, classes=names).check_labels(y, on_invalid)
     except InvalidData as error:

@@ -173,21 +173,21 @@ def repeated(values: Any, draws: int | None = None, dtype: Any = float) -> Any:
     return values if draws is None else np.broadcast_to(values, (draws, *values.shape))
 
 
-# an integer beyond this could overflow where two are subtracted
-MOST_STEPS = 2.0**62
+# floats beyond it are not all integers
+MOST_STEPS = 2.0**53
 
 
 @statistic
 def to_integers(values: Any, grid: float = 1.0) -> NDArray[np.int64]:
     """Return values in units of 1/`grid` as integers, the statistic of integer noise, whatever the values are.
 
-    Rounding and clipping to ±2^62 move no two values further apart than a unit, and NaN is 0, so no record makes the
-    conversion fail or overflow. Values that are multiples of 1/`grid` are converted exactly.
+    Rounding and clipping to ±2^53 move no two values further apart than a unit, and NaN is 0 (a cast makes -2^63 of
+    it), so no record makes the conversion fail or overflow. Multiples of 1/`grid` are converted exactly.
 
     Examples
     --------
     >>> to_integers([0.25, np.nan, 1e300], 4).tolist()
-    [1, 0, 4611686018427387904]
+    [1, 0, 9007199254740992]
     """
     with np.errstate(all="ignore"):
         steps = np.rint(np.asarray(values, dtype=float) * grid)

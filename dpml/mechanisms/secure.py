@@ -305,7 +305,7 @@ def noisy_max(
     ----------
     scores : array of shape (candidates,)
         Integers, or with `grid` any numbers: each is rounded to the nearest multiple of `grid`. So that no score makes
-        a release fail, scores are clipped to ±2^62 steps and NaN becomes the lowest; R must hold after that.
+        a release fail, scores are clipped to ±2^53 steps and NaN becomes the lowest; R must hold after that.
     epsilon : float
         Privacy parameter, finite and > 0.
     change_range : float

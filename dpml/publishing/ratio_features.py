@@ -23,6 +23,7 @@ from dpml._validate import check_integer
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
+from dpml.schema.units import to_unit
 
 __all__ = ["Parts", "RatioFeatures", "public_pairs"]
 
@@ -214,8 +215,8 @@ class RatioFeatures:
                     codes[:, a] = f.positions(column, on_invalid)
                 continue
             if f.kind == "numeric":
-                share = (X[f.name].to_numpy(dtype=float) - f.lower) / (f.upper - f.lower)  # type: ignore[operator]
-                values[:, a] = np.rint(np.clip(share, 0, 1) * GRID) / GRID
+                share = to_unit(X[f.name], f.lower, f.upper)  # type: ignore[arg-type]
+                values[:, a] = np.rint(share * GRID) / GRID
                 continue
             ones = self._ones(X, js)
             codes[:, a] = ones.argmax(axis=1) if len(js) > 1 else 0

@@ -17,6 +17,7 @@ from dpml.classifiers.grid.fitting import Checked
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
 from dpml.schema import Feature, Schema, Taxonomy
+from dpml.schema.units import inner_edges
 
 __all__ = ["RULES", "UniformGrid", "binned", "number_of_cells", "release_uniform_grid", "uniform_bins"]
 
@@ -71,7 +72,7 @@ def binned(feature: Feature, bins: int) -> Taxonomy:
         assert lower is not None
         assert upper is not None
         # in a domain of a few floats, bins that would be empty are left out
-        edges = sorted({lower + (upper - lower) * k / bins for k in range(1, bins)} - {lower, upper})
+        edges = sorted(set(inner_edges(lower, upper, bins)) - {lower, upper})
         return Taxonomy(feature.name, (lower, *edges, upper), _levels(range(len(edges) + 1)), numeric=True)
     values = feature.taxonomy.values
     bins = min(bins, len(values))

@@ -19,8 +19,9 @@ import pandas as pd
 
 from dpml.exceptions import InvalidData, InvalidSchema
 from dpml.schema.facts import OF_KIND
-from dpml.schema.feature import Feature, plain_value
+from dpml.schema.feature import Feature
 from dpml.schema.schema import Schema
+from dpml.schema.stated import plain_value
 from dpml.schema.untrusted import plain_numbers, read_frame
 
 __all__ = ["MARK", "Proposal", "bounds_around", "describe", "different_texts", "fewer"]

@@ -7,14 +7,14 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.facts import OF_KIND, check_marks
+from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
 from dpml.schema.taxonomy import Taxonomy, grouped, halved
-from dpml.schema.untrusted import plain_numbers, plain_positions
+from dpml.schema.untrusted import is_null, plain_cells, plain_numbers, plain_positions
 
 KINDS = ("binary", "categorical", "numeric")
 
@@ -69,25 +69,23 @@ class Feature:
 
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
-        if not isinstance(self.name, str):
-            raise InvalidSchema("feature name", self.name, "text")
+        check_text(self.name, "feature name")
         check_choice(self.kind, "kind", KINDS)
         if self.kind == "categorical":
-            values = tuple(plain_value(c) for c in self.categories or ())
-            if not values or len(set(values)) != len(values) or any(isinstance(v, tuple) for v in values):
-                raise InvalidSchema(f"categories of {self.name!r}", self.categories, "at least one, all different")
-            set_("categories", values)
+            values = () if self.categories is None else self.categories
+            set_("categories", stated_values(values, f"categories of {self.name!r}"))
         if self.kind == "numeric":
             lower = check_number(plain_value(self.lower), f"lower of {self.name!r}")
             upper = check_number(plain_value(self.upper), f"upper of {self.name!r}")
-            if not lower < upper:
-                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), "two numbers, lower < upper")
+            stated_bounds(lower, upper, self.name)
             set_("lower", lower)
             set_("upper", upper)
         if self.missing is not None:
-            set_("missing", plain_value(self.missing))
-            if not self._knows(np.array([self.missing], dtype=object))[0]:
+            value = plain_value(self.missing)
+            numeric = self.kind == "categorical" or isinstance(value, (int, float))
+            if not numeric or not self._knows(_cells([value]))[0]:
                 raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
+            set_("missing", value)
         marks = check_marks(self.data_derived, self.confirmed, OF_KIND[self.kind], f" of {self.name!r}")
         set_("data_derived", marks[0])
         set_("confirmed", marks[1])
@@ -114,10 +112,7 @@ class Feature:
     def count_outside(self, values: Any) -> int:
         """Return how many cells of a column lie outside the domain; missing ones do if there is no `missing`."""
         column = _cells(values)
-        outside = ~self._knows(column)
-        if self.missing is not None:
-            outside &= ~pd.isna(pd.Series(column, dtype=object)).to_numpy()
-        return int(outside.sum())
+        return int(self._invalid(column[~self._knows(column)]).sum())
 
     @property
     def domain(self) -> str:
@@ -151,12 +146,12 @@ class Feature:
         if self.kind == "categorical":
             return self._category_cells[self.positions(values, on_invalid)]
         column = _cells(values)
-        middle = 0.0 if self.kind == "binary" else (self.lower + self.upper) / 2  # type: ignore[operator]
+        # halved first, because the sum of two bounds may exceed the largest float
+        middle = 0.0 if self.kind == "binary" else self.lower / 2 + self.upper / 2  # type: ignore[operator]
         numbers = plain_numbers(column)
-        is_missing = np.isnan(numbers)
         if on_invalid == "raise":
-            self._refuse(column, ~self._knows(column), is_missing)
-        numbers = np.where(is_missing, self.missing if self.missing is not None else middle, numbers)
+            self._refuse(column[~self._knows(column)])
+        numbers = np.where(np.isnan(numbers), self.missing if self.missing is not None else middle, numbers)
         return (numbers > 0.5).astype(float) if self.kind == "binary" else np.clip(numbers, self.lower, self.upper)
 
     def positions(self, values: Any, on_invalid: str) -> NDArray[np.intp]:
@@ -166,9 +161,7 @@ class Feature:
         unknown = found < 0
         if unknown.any():
             if on_invalid == "raise":
-                column = _cells(values)[unknown]
-                is_missing = [v is None or (isinstance(v, float) and v != v) or v is pd.NA for v in column]
-                self._refuse(column, np.ones(len(column), bool), np.array(is_missing, bool))
+                self._refuse(_cells(values)[unknown])
             found[unknown] = 0 if self.missing is None else categories.index(self.missing)
         return found
 
@@ -178,24 +171,25 @@ class Feature:
         cells[:] = self.categories
         return cells
 
-    def _refuse(self, column: NDArray, unknown: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> None:
-        """Raise for the first cell outside the domain. A missing cell is allowed if the feature defines `missing`."""
-        bad = unknown & ~is_missing if self.missing is not None else unknown
+    def _invalid(self, unknown: NDArray) -> NDArray[np.bool_]:
+        """Return which cells outside the domain are invalid: nulls are not if the feature defines `missing`."""
+        if self.missing is None:
+            return np.ones(len(unknown), dtype=bool)
+        return np.array([not is_null(cell) for cell in unknown], dtype=bool)
+
+    def _refuse(self, unknown: NDArray) -> None:
+        """Raise for the first invalid cell of those outside the domain."""
+        bad = self._invalid(unknown)
         if bad.any():
             raise InvalidData(
-                f"column {shown(self.name)} has the value {show_value(column[bad][0])}: it must be {self.domain}"
+                f"column {shown(self.name)} has the value {show_value(unknown[bad][0])}: it must be {self.domain}"
             )
 
 
 def _cells(values: Any) -> np.ndarray:
     """Return a column as a one-dimensional array. A cell that is a sequence stays one cell."""
-    column = values.to_numpy() if hasattr(values, "to_numpy") else values
-    if isinstance(column, np.ndarray) and column.ndim == 1:
-        return column
-    cells = np.empty(len(column), dtype=object)
-    for i, value in enumerate(column):
-        cells[i] = value
-    return cells
+    column = plain_cells(values)
+    return column if column.ndim == 1 else plain_cells(list(column))
 
 
 def show_value(value: Any) -> str:
@@ -206,8 +200,3 @@ def show_value(value: Any) -> str:
 def _frozen(levels: Any) -> Any:
     """Return nested lists as tuples, which have a hash."""
     return tuple(map(_frozen, levels)) if isinstance(levels, (list, tuple)) else plain_value(levels)
-
-
-def plain_value(value: Any) -> Any:
-    """Return a NumPy scalar as a Python value, and anything else unchanged."""
-    return value.item() if isinstance(value, np.generic) else value

@@ -20,9 +20,18 @@ from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema import facts
 from dpml.schema.facts import check_marks
-from dpml.schema.feature import Feature, plain_value, show_value
-from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names
-from dpml.schema.untrusted import frame_of, null_rows, plain_features, plain_labels, plain_rows, read_frame
+from dpml.schema.feature import Feature, show_value
+from dpml.schema.stated import MOST_WHOLE, label_array, stated_values
+from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names, rows_of
+from dpml.schema.untrusted import (
+    frame_of,
+    null_rows,
+    plain_cells,
+    plain_features,
+    plain_labels,
+    plain_rows,
+    read_frame,
+)
 
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
@@ -83,9 +92,7 @@ class Schema:
     def __post_init__(self):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
         set_("features", tuple(self.features))
-        set_("classes", tuple(plain_value(c) for c in self.classes))
-        if len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
-            raise InvalidSchema("classes", self.classes, "at least two different labels")
+        set_("classes", stated_values(self.classes, "classes", 2))
         if not self.features:
             raise InvalidSchema("features", (), "at least one feature")
         set_("_position", {f.name: i for i, f in enumerate(self.features)})
@@ -103,9 +110,9 @@ class Schema:
         else:
             set_("row_bound", min(check_integer(self.row_bound, "row_bound", 1), most))
         if self.n_rows is not None:
-            set_("n_rows", check_integer(self.n_rows, "n_rows", 1))
+            set_("n_rows", check_integer(self.n_rows, "n_rows", 1, MOST_WHOLE))
         lower = self.n_lower if self.n_lower is not None else (self.n_rows or 1)
-        set_("n_lower", check_integer(lower, "n_lower", 1, self.n_rows))
+        set_("n_lower", check_integer(lower, "n_lower", 1, self.n_rows or MOST_WHOLE))
 
     def _most_ones(self) -> int:
         binary = [f for f in self.features if f.kind == "binary"]
@@ -139,6 +146,11 @@ class Schema:
     def n_classes(self) -> int:
         """Number of classes, C."""
         return len(self.classes)
+
+    @property
+    def class_labels(self) -> np.ndarray:
+        """The classes as an array, each as it is stated; position c is the label of class c."""
+        return label_array(self.classes)
 
     @property
     def feature_names(self) -> list[str]:
@@ -218,7 +230,8 @@ class Schema:
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         try:
-            return self._check_features(X, on_invalid)
+            with np.errstate(over="ignore"):  # no warning says that a number is too large for a float
+                return self._check_features(X, on_invalid)
         except InvalidData as error:
             if not self._assumed:
                 raise
@@ -229,8 +242,8 @@ class Schema:
         X = read_frame(X)
         if on_invalid == "clip" and self.is_binary:
             X = plain_features(X, self.n_features, on_invalid)
-        elif isinstance(X, (list, tuple)) and not self.is_binary:
-            X = plain_rows(X, self.n_features, on_invalid)  # np.asarray would turn all cells into text if one is text
+        elif isinstance(X, (list, tuple)):
+            X = rows_of(X, self.n_features, on_invalid)
         if isinstance(X, pd.DataFrame):
             X = self.without_ignored(X)
             unknown = [c for c in X.columns if str(c) not in self._position]
@@ -243,10 +256,7 @@ class Schema:
             if names != self.feature_names:
                 schema = self.subset(names)
         elif not sparse.issparse(X):
-            try:
-                X = np.asarray(X)
-            except ValueError:  # some cells are sequences and others are not
-                X = plain_rows(X, self.n_features)
+            X = np.asarray(X)
             if X.ndim != 2:
                 raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
         if X.shape[1] != schema.n_features:
@@ -270,7 +280,7 @@ class Schema:
             labels: Any = y
             codes = plain_labels(y, self.classes)
         else:
-            labels = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y)
+            labels = plain_cells(y)
             codes = codes_of(labels, self.classes)
         if on_invalid == "raise" and (codes < 0).any():
             value = show_value(labels[int((codes < 0).argmax())])

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature
-from dpml.schema.untrusted import frame_of, plain_labels, plain_numbers
+from dpml.schema.untrusted import frame_of, plain_labels, plain_numbers, plain_rows
 
-__all__ = ["checked_column", "checked_dense", "checked_sparse", "codes_of", "few", "ignored_names"]
+__all__ = ["checked_column", "checked_dense", "checked_sparse", "codes_of", "few", "ignored_names", "rows_of"]
 
 
 def checked_dense(features: Sequence[Feature], X: Any, on_invalid: str) -> np.ndarray:
@@ -62,9 +62,21 @@ def checked_sparse(features: Sequence[Feature], X: Any, on_invalid: str) -> spar
 
 def checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
     """Return a column inside its domain; categories as a pandas Categorical, so that they are looked up only once."""
-    if feature.kind != "categorical" or any(pd.isna(category) for category in feature.categories or ()):
+    if feature.kind != "categorical":
         return feature.clean(column, on_invalid)
     return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))
+
+
+def rows_of(rows: Sequence, n_features: int, on_invalid: str = "raise") -> np.ndarray:
+    """Return a list of records as an array, of numbers where all cells are: NumPy makes texts of all where one is."""
+    try:
+        array = np.asarray(rows)
+    except Exception:  # some cells are sequences and others are not, or one raises anything
+        return plain_rows(rows, n_features, on_invalid)
+    numbers = array.dtype.kind in "biuf" and array.ndim == 2 and array.size
+    if numbers and (on_invalid == "raise" or array.shape[1] == n_features):
+        return array
+    return plain_rows(rows, n_features, on_invalid)
 
 
 def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:

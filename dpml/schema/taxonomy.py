@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_number
 from dpml.exceptions import InvalidTaxonomy, shown
+from dpml.schema.units import inner_edges
 from dpml.schema.untrusted import plain_positions
 
 __all__ = ["EACH", "HALVINGS", "Taxonomy", "grouped", "halved"]
@@ -145,8 +146,7 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
     ['0 to 18', '18 to 65', '65 to 80']
     """
     if levels is None:
-        steps = (2**level for level in range(1, HALVINGS + 1))
-        levels = [[lower + (upper - lower) * k / step for k in range(1, step)] for step in steps]
+        levels = [inner_edges(lower, upper, 2**level) for level in range(1, HALVINGS + 1)]
         # in a domain of a few floats some bins would be empty
         levels = levels if len({lower, upper, *levels[-1]}) == 2**HALVINGS + 1 else []
     said = [_listed(name, level, "cut points, or a list of such lists") for level in _listed(name, levels, "levels")]

@@ -12,18 +12,19 @@ import math
 import numbers
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import infer_dtype
 from scipy import sparse
 
 from dpml.exceptions import InvalidData
 
 __all__ = [
     "frame_of",
+    "is_null",
     "null_rows",
     "plain_cells",
     "plain_features",
@@ -36,8 +37,27 @@ __all__ = [
 
 
 def frame_of(X: np.ndarray, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return an array as a frame that keeps its cells: pandas looks at objects for times, and some raise when asked."""
-    return pd.DataFrame(X, columns=columns, dtype=object if X.dtype == object else None)
+    """Return an array as a frame that keeps its cells: pandas looks for times and texts, and some cells raise then."""
+    return pd.DataFrame(X, columns=columns, dtype=object if X.dtype.kind in "OU" else None)
+
+
+def is_null(value: Any) -> bool:
+    """Return whether a cell says that there is no value: None, NaN of any type, NA and NaT.
+
+    Examples
+    --------
+    >>> [is_null(value) for value in (None, np.float32("nan"), pd.NaT, Decimal("sNaN"), "", 0)]
+    [True, True, True, True, False, False]
+    """
+    if value is None or value is pd.NA or value is pd.NaT or value is np.ma.masked:
+        return True
+    if isinstance(value, float):
+        return float.__ne__(value, value)  # a subclass may define its own
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, (complex, np.inexact)) and bool(np.isnan(value))
 
 
 def read_frame(X: Any) -> Any:
@@ -47,18 +67,33 @@ def read_frame(X: Any) -> Any:
     such a table would lose the names, and its columns would be taken by position.
     """
     if isinstance(X, (pd.DataFrame, np.ndarray, list, tuple)) or sparse.issparse(X):
-        return X
+        return _native(X)
     # check the shape first: a lazy table has none, and reading its columns is slow
     if not (hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "columns")):
         return X
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
-    columns = [X[name] for name in names]
-    cells = [c.to_numpy() if hasattr(c, "to_numpy") else np.asarray(c) for c in columns]
+    columns = [_native(X[name]) for name in names]
+    cells = [c if isinstance(c, pd.Series) else plain_cells(c) for c in columns]
     # keep an object column's cells: pandas would turn some of them into text
     series = [pd.Series(c, dtype=object if c.dtype == object else None) for c in cells]
     frame = pd.concat(series, axis=1) if series else pd.DataFrame(index=range(X.shape[0]))
     frame.columns = pd.Index(names, dtype=object)
     return frame
+
+
+def _native(values: Any) -> Any:
+    """Return an array of Arrow's as a Series, a masked one with None, and anything else unchanged.
+
+    Arrow's own ``to_numpy`` fails at nulls, or gives those of a dictionary another value of the column.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        cells = np.ma.getdata(values).astype(object)
+        cells[np.ma.getmaskarray(values)] = None
+        return cells
+    if not hasattr(values, "to_pylist"):
+        return values
+    dictionary = hasattr(values.type, "index_type")
+    return (values.cast(values.type.value_type) if dictionary else values).to_pandas()
 
 
 def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:
@@ -157,7 +192,11 @@ def plain_cells(values: Any) -> NDArray:
     array([1, 'a', list([2, 3])], dtype=object)
     """
     if not isinstance(values, (list, tuple)):
-        return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+        values = _native(values)
+        try:
+            return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+        except Exception:  # a type that NumPy does not have, such as integers of 128 bits
+            values = list(values)
     cells = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         cells[i] = value
@@ -167,7 +206,8 @@ def plain_cells(values: Any) -> NDArray:
 def plain_numbers(values: NDArray) -> NDArray[np.float64]:
     """Return cells as floats, with NaN for a cell that is not a number and infinity for too large an integer."""
     if values.dtype.kind in "biuf":
-        return values.astype(float)
+        with np.errstate(over="ignore"):  # no warning says that a number is too large for a float
+            return values.astype(float)
     if values.dtype.kind == "c":
         return np.where(values.imag == 0, values.real, np.nan).astype(float)
     if values.dtype.kind in "OUS":
@@ -194,7 +234,7 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     Parameters
     ----------
     y : array of shape (n,)
-        Labels of any kind.
+        Labels of any kind. No null is a class, so all of them are read alike.
     classes : sequence
         The schema's classes.
 
@@ -210,40 +250,34 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     """
     if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
         raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
-    position = {label: i for i, label in enumerate(classes)}
+    position = {label: i for i, label in enumerate(classes) if not is_null(label)}
     labels = list(y)
     try:
-        codes = [position.get(label, -1) for label in labels]
+        return np.fromiter(map(position.get, labels, repeat(-1)), np.intp, len(labels))
     except Exception:  # a label has no hash, or raises anything: read each label by itself
-        codes = [_position(label, position) for label in labels]
-    return np.array(codes, dtype=np.intp)
+        return np.array([_position(label, position) for label in labels], dtype=np.intp)
 
 
 def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
     """Return the result of `plain_labels` for a column, with one look-up for each distinct value where possible.
 
-    In a column of text only, or of integers of one type, equal values mean the same, so each distinct value is looked
-    up once. Cells of several types are read one by one.
+    In a column of a type of NumPy's equal values mean the same, so each distinct value is looked up once. Objects are
+    read one by one: pandas finds texts of a subclass equal that are not.
 
     Examples
     --------
     >>> plain_positions(np.array(["b", "a", "b", "c"], dtype=object), ("a", "b"))
     array([ 1,  0,  1, -1])
     """
+    values = _native(values)
     if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
         column = values.array if hasattr(values, "array") else values
         known = plain_labels(column.categories.tolist(), categories)
         return np.append(known, -1)[column.codes]  # a missing value has the code -1, the last entry
     column = values.to_numpy() if hasattr(values, "to_numpy") else values
-    alike = isinstance(column, np.ndarray) and (
-        column.dtype.kind in "biuU" or (column.dtype == object and infer_dtype(column, skipna=False) == "string")
-    )
-    if not alike:
-        return plain_labels(list(column), categories)
-    try:
-        where, distinct = pd.factorize(column)
-    except Exception:  # a subclass of text that raises anything
-        return plain_labels(list(column), categories)
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuU":
+        return plain_labels(column, categories)
+    where, distinct = pd.factorize(column)
     return np.append(plain_labels(distinct.tolist(), categories), -1)[where]
 
 

@@ -88,7 +88,7 @@ class AutoStudy:
 
     def _fitted(self, epsilon: float, auc: bool, rng: np.random.Generator) -> dict[str, float]:
         model = AutoClassifier(epsilon, schema=self.schema, relation=self.relation, random_state=rng)
-        labels = np.asarray(self.schema.classes)[self.y_train]
+        labels = self.schema.class_labels[self.y_train]
         return self._measure(model.fit(self._train, labels).predict_log_proba(self._test), auc)
 
     def _measure(self, log_probabilities: FloatArray, auc: bool) -> dict[str, float]:

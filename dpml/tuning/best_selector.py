@@ -129,7 +129,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         self.plan_, self.few_, self._mask, self._schema = choice.plan, choice.few, choice.mask, schema
         if count:  # some records may have been dropped, but the public number is that of the given ones
             schema = replace(schema, n_rows=count, n_lower=min(schema.n_lower, count))
-        self.classes_ = np.asarray(schema.classes)
+        self.classes_ = schema.class_labels
         self.n_features_in_ = schema.n_features
         if named:
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)

@@ -191,7 +191,7 @@ class PrivateSearch(PrivateClassifier):
         X, positions = schema.without_unknown(X, labels, on_invalid)
         kept = Private(labels >= 0) if self.relation == "replace-one" else None
         pipeline = isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame)
-        nothing = with_names(X[:0], schema) if pipeline else X[:0], np.asarray(schema.classes)[:0]
+        nothing = with_names(X[:0], schema) if pipeline else X[:0], schema.class_labels[:0]
         X, codes = Private(X), Private(positions)
         for candidate in candidates:
             model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)

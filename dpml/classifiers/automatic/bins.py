@@ -18,6 +18,7 @@ from dpml.classifiers.automatic.layout import Layout
 from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import statistic
+from dpml.schema.units import to_unit
 
 __all__ = ["default_n_cells", "histograms", "pruned", "quantile_levels", "release_histograms"]
 
@@ -58,9 +59,7 @@ def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
     for row, a in zip(found, layout.numbers, strict=True):
         feature = layout.attributes[a].feature
         lower, upper = float(feature.lower or 0), float(feature.upper or 0)
-        # halved, because the width of a domain may exceed the largest float
-        share = (np.asarray(layout.column(X, a), dtype=float) / 2 - lower / 2) / (upper / 2 - lower / 2)
-        cell = np.clip((share * n_cells).astype(np.intp), 0, n_cells - 1)
+        cell = np.minimum((to_unit(layout.column(X, a), lower, upper) * n_cells).astype(np.intp), n_cells - 1)
         row += np.bincount(cell, minlength=n_cells)[:n_cells]
     return found
 
@@ -116,8 +115,10 @@ def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float)
             finer += [(first, last)] if cut is None else [(first, cut), (cut, last)]
             if cut is not None:
                 cuts.add(cut)
-        if len(finer) > len(intervals):
-            levels.append([edges[cut] for cut in sorted(cuts)])
+        # in a domain of a few floats, edges may be equal, or rounded to a bound
+        level = sorted({edges[cut] for cut in cuts if lower < edges[cut] <= upper})
+        if level and level != (levels[-1] if levels else []):
+            levels.append(level)
         intervals = finer
     return levels
 

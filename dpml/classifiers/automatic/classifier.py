@@ -227,7 +227,7 @@ def _number(
 
 @statistic
 def _labels(codes: Any, schema: Schema) -> NDArray:
-    return np.asarray(schema.classes)[codes]
+    return schema.class_labels[codes]
 
 
 @statistic

@@ -34,6 +34,7 @@ from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecu
 from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
+from dpml.schema.units import within
 
 __all__ = ["LinearEstimator", "default_linear_row_bound", "linear_models", "squared_norm_bound"]
 
@@ -158,7 +159,6 @@ class LinearEstimator(LinearDecisions):
         spent = options["delta"] if options["method"] in WITH_DELTA else 0.0
         label = f"{type(self).__name__}, {options['method']}"
         charge(self.budget, options["relation"], options["epsilon"], spent, label=label)
-        slope, shift = public_scaling(schema)
         rng = as_generator(self.random_state)
         intercept = bool(self.fit_intercept)
         share = options["norm"] == "l1"
@@ -173,8 +173,7 @@ class LinearEstimator(LinearDecisions):
             theta = release_weights(records, codes, schema.n_classes, rng=rng, **facts, **options)
         model = linear_models(theta, bound, intercept, options["norm"])
         self._learned_facts(schema, named)
-        self.coef_ = model.coef[0] * slope
-        self.intercept_ = model.intercept[0] + model.coef[0] @ shift
+        self.coef_, self.intercept_ = in_units(model.coef[0], model.intercept[0], schema)
         return self
 
     def _descent_noise(self, schema: Schema, options: dict[str, Any]) -> None:
@@ -227,8 +226,17 @@ def public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
     for j, f in enumerate(schema.features):
         if f.kind == "numeric" and f.lower is not None and f.upper is not None:
             slope[j] = 2 / (f.upper - f.lower)
-            shift[j] = -(f.upper + f.lower) / (f.upper - f.lower)
+            # halved, because the sum of two bounds may exceed the largest float
+            shift[j] = -(f.upper / 2 + f.lower / 2) / (f.upper / 2 - f.lower / 2)
     return slope, shift
+
+
+def in_units(coef: FloatArray, intercept: FloatArray, schema: Schema) -> tuple[FloatArray, FloatArray]:
+    """Return weights and constants of columns in [-1, 1] as those of columns in their own units, finite."""
+    slope, shift = public_scaling(schema)
+    most = np.finfo(float).max
+    with np.errstate(over="ignore"):
+        return within(coef * slope, -most, most), intercept + coef @ shift
 
 
 def check_ones(X: Any, schema: Schema, release: bool = False) -> None:
@@ -283,7 +291,7 @@ def _scaled(X: pd.DataFrame, ones: Any, binary: NDArray[np.bool_], slope: FloatA
     table = X.to_numpy(dtype=float, copy=True)
     if ones is not None:
         table[:, binary] = ones
-    return np.clip(table * slope + shift, -1, 1)
+    return within(table * slope + shift, -1, 1)
 
 
 @statistic

@@ -24,7 +24,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.classifiers.linear._perturbation import check_records, class_signs, only_rows
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.laplace import Laplace
-from dpml.mechanisms.private import is_private, n_columns, statistic
+from dpml.mechanisms.private import is_private, n_columns, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale, split_epsilon
 
 __all__ = [
@@ -326,8 +326,8 @@ def release_integer_coefficients(
 
 @statistic
 def _integers(sums: FloatArray, *at: Any) -> NDArray[np.int64]:
-    """Return sums of integers (at some places) as integers, clipped to ±2^53, beyond which floats are not exact."""
-    return np.clip(np.rint(sums[at] if at else sums), -(2.0**53), 2.0**53).astype(np.int64)
+    """Return sums of integers, at some places, as integers."""
+    return to_integers(sums[at] if at else sums)
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------

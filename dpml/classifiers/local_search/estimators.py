@@ -27,8 +27,8 @@ from dpml.budget import Budget, charge
 from dpml.classifiers.linear._base import (
     LinearDecisions,
     check_ones,
+    in_units,
     probabilities,
-    public_scaling,
     public_table,
     squared_norm_bound,
 )
@@ -120,7 +120,6 @@ class _PrivateSearch(LinearDecisions):
         numeric = np.array([f.kind == "numeric" for f in schema.features])
         bounds = [int((~numeric).sum()), schema.row_bound, self.row_bound]
         n_ones = min(b for b in bounds if b is not None)
-        slope, shift = public_scaling(schema)
         if not self.release and self.on_invalid == "raise":
             check_ones(for_study(X, self.release), schema)
         X = public_table(X, schema, n_ones + int(numeric.sum()), rng)
@@ -134,7 +133,7 @@ class _PrivateSearch(LinearDecisions):
         weights = np.array(theta)
         self._learned_facts(schema, named)
         coef, constant = (weights[:, :-1], weights[:, -1]) if self.fit_intercept else (weights, np.zeros(len(weights)))
-        self.coef_, self.intercept_ = coef * slope, constant + coef @ shift
+        self.coef_, self.intercept_ = in_units(coef, constant, schema)
         return self
 
     def _check_parameters(self) -> tuple[float, str]:

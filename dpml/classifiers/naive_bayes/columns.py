@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml.schema import Feature, Schema
+from dpml.schema.units import to_centred
 from dpml.schema.untrusted import plain_positions
 
 __all__ = ["Design"]
@@ -107,18 +108,11 @@ class Design:
             elif f.kind == "binary":
                 cell = (np.asarray(self._column(X, i), dtype=float) > 0.5).astype(np.intp)
             else:
-                z = self._centred(f, self._column(X, i))
+                z = _centred(f, self._column(X, i))
                 cell = np.minimum(((z + 1) / 2 * size).astype(np.intp), size - 1)
             out[:, a] = start + cell
             start += size
         return out
-
-    @staticmethod
-    def _centred(f: Feature, values: NDArray) -> FloatArray:
-        lower, upper = float(f.lower or 0), float(f.upper or 0)
-        # everything is halved first, because the width of a domain may exceed the largest float
-        z = (np.asarray(values, dtype=float) / 2 - (lower / 4 + upper / 4)) / (upper / 4 - lower / 4)
-        return np.clip(z, -1.0, 1.0)
 
     def ones_of(self, X: Any) -> Any:
         """Return the binary columns, shape (n, number of ones)."""
@@ -128,7 +122,7 @@ class Design:
 
     def numbers_of(self, X: Any) -> FloatArray:
         """Return the numbers z in [-1, 1], shape (n, number of numbers)."""
-        z = [self._centred(self.schema.features[i], self._column(X, i)) for i in self.numbers]
+        z = [_centred(self.schema.features[i], self._column(X, i)) for i in self.numbers]
         return np.column_stack(z) if z else np.empty((X.shape[0], 0))
 
     def matrix(self, X: Any) -> sparse.csr_array:
@@ -148,3 +142,7 @@ class Design:
     def split(self, values: FloatArray) -> list[FloatArray]:
         """Split the last axis, which has one entry per cell, into one array for each attribute."""
         return np.split(values, self.edges, axis=-1) if self.sizes else []
+
+
+def _centred(f: Feature, values: NDArray) -> FloatArray:
+    return to_centred(values, float(f.lower or 0), float(f.upper or 0))

@@ -297,9 +297,10 @@ class MixedNB(NaiveBayes):
             self.theta_, self.var_ = {}, {}
             for j, i in enumerate(design.numbers):
                 f = design.schema.features[i]
-                half, middle = (f.upper - f.lower) / 2, (f.upper + f.lower) / 2  # type: ignore[operator]
-                self.theta_[f.name] = middle + half * models.mean[0, :, j]
-                self.var_[f.name] = half**2 * models.variance[0, :, j]
+                half, middle = f.upper / 2 - f.lower / 2, f.upper / 2 + f.lower / 2  # type: ignore[operator]
+                with np.errstate(over="ignore"):  # the square of a wide domain may exceed the largest float
+                    self.theta_[f.name] = np.nan_to_num(middle + half * models.mean[0, :, j])
+                    self.var_[f.name] = np.nan_to_num(np.float64(half) ** 2 * models.variance[0, :, j])
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         scores = self._linear.decision(self._design.matrix(X))[0]
