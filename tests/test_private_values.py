@@ -38,6 +38,7 @@ RAISES = {
     "dpml.mechanisms.secure._integers": "the type of the numbers",
     "dpml.mechanisms.smooth._noise.SmoothNoise._pair": "the shapes; smooth sensitivities are finite by their formulas",
     "dpml.mechanisms.sparse_vector._excess": "the shape",
+    "dpml.selection.scores.scores_to_choose": "the shape, and whether there are as many features as are wanted",
 }
 
 # fits that still take plain records: this must be empty in the end
