@@ -16,10 +16,10 @@ from scipy.special import expit
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import Laplace, door
-from dpml.mechanisms.private import for_study, repeated
+from dpml.mechanisms.private import for_study
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector
-from dpml.selection.scores import n_scored
+from dpml.selection.scores import scores_to_choose
 
 __all__ = [
     "PublishedSelector",
@@ -137,9 +137,9 @@ def iterative_sampling(
     ndarray of bool, shape (draws, D)
         A mask has fewer than T ones if the features run out.
     """
-    T = check_integer(n_features, "n_features", 1, n_scored(scores) - 1)
+    values, T = scores_to_choose(scores, n_features, 1), int(n_features)
     step = check_epsilon(epsilon) / T / (2 * check_number(sensitivity, "sensitivity", 0.0, open_lower=True))
-    return door.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), repeated(scores), check_rng(rng))
+    return door.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), values, check_rng(rng))
 
 
 @dataclass(frozen=True)

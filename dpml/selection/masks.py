@@ -21,7 +21,7 @@ from dpml._validate import check_integer, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
 from dpml.mechanisms.private import is_private, statistic
-from dpml.selection.scores import n_scored
+from dpml.selection.scores import scores_to_choose
 
 __all__ = ["inclusion_probabilities", "log_normaliser", "mask_log_probability", "sample_masks"]
 
@@ -120,7 +120,7 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     ----------
     log_weights : array of shape (D,), or Private
     n_features : int
-        T, 0 to D.
+        T, 0 to D; from 1 for private weights.
     draws : int
         Number of masks.
     rng : numpy.random.Generator
@@ -139,13 +139,13 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     >>> sample_masks([0.0, 5.0, 0.0], 1, 4, rng=np.random.default_rng(0)).sum(axis=1).tolist()
     [1, 1, 1, 1]
     """
-    w = _finite(log_weights) if is_private(log_weights) else _check_weights(log_weights, n_features)[0]
-    D = n_scored(w)
-    T = check_integer(n_features, "n_features", 0, D)
     draws = check_integer(draws, "draws", 1)
     check_rng(rng)
-    if T in (0, D):
-        return np.full((draws, D), T > 0)
+    if is_private(log_weights):
+        return door.release(_MaskDraw(n_features, draws), _finite(scores_to_choose(log_weights, n_features)), rng)
+    w, T = _check_weights(log_weights, n_features)
+    if T in (0, w.size):
+        return np.full((draws, w.size), T > 0)
     return door.release(_MaskDraw(T, draws), w, rng)
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.counts import Contingency, contingency
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.private import is_private, n_columns, statistic
+from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema, resolve_schema
 
 __all__ = [
@@ -111,13 +111,13 @@ def scores_of(scores: Any, features: NDArray[np.intp]) -> Any:
 
 
 @statistic
-def _row_of(scores: Any) -> FloatArray:
-    return np.reshape(scores, (1, -1))
-
-
-def n_scored(scores: Any) -> int:
-    """Return how many features have a score in an array of shape (D,), which is public."""
-    return n_columns(_row_of(scores))
+def scores_to_choose(scores: Any, n_features: int, left: int = 0) -> FloatArray:
+    """Return scores of shape (D,), of which T can be chosen with `left` others; raise for another shape or number."""
+    values = np.asarray(scores, dtype=float)
+    if values.ndim != 1 or not values.size:
+        raise InvalidParameter("scores", f"array of shape {values.shape}", "one-dimensional and not empty")
+    check_integer(n_features, "n_features", 1, values.size - left)
+    return values
 
 
 def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:

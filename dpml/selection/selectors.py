@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+
 from dpml._validate import check_choice, check_epsilon, check_integer
 from dpml.budget import Budget
 from dpml.schema import Schema
@@ -120,5 +122,7 @@ class MaskSelector(PrivateSelector):
         return published_mask_weight(self.score, facts.relation, self.epsilon, features, n_rows=facts.n_rows)
 
     def _masks(self, counts, facts, draws, rng):
+        if self.n_features == facts.n_features:
+            return np.ones((draws, facts.n_features), dtype=bool)
         weights = weighted(facts.scores(counts, self.score), self._weight(facts))
         return sample_masks(weights, self.n_features, draws, rng=rng)

@@ -21,7 +21,7 @@ from dpml.mechanisms.private import is_private, to_integers
 from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, top_masks
-from dpml.selection.scores import n_scored, scores_of, weighted
+from dpml.selection.scores import scores_of, scores_to_choose, weighted
 
 __all__ = ["TopSelector", "joint_gaps", "one_shot", "peel", "sample_joint"]
 
@@ -31,14 +31,15 @@ BoolArray = NDArray[np.bool_]
 
 
 def _check(scores: Any, epsilon: Any, n_features: Any, change_range: Any, draws: Any) -> tuple[Any, float, int]:
-    values = scores
-    if not is_private(scores):  # private ones are those of a table of counts
-        values = np.asarray(scores, dtype=float)
-        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-            raise InvalidParameter("scores", f"array of shape {values.shape}", "one-dimensional, not empty and finite")
-    T = check_integer(n_features, "n_features", 1, n_scored(values))
+    values = scores_to_choose(scores, n_features)
+    if not is_private(values) and not np.isfinite(values).all():  # scores of counts always are
+        raise InvalidParameter("scores", f"array of shape {values.shape}", "one-dimensional, not empty and finite")
     check_integer(draws, "draws", 1)
-    return values, check_epsilon(epsilon) / check_number(change_range, "change_range", 0.0, open_lower=True), T
+    return (
+        values,
+        check_epsilon(epsilon) / check_number(change_range, "change_range", 0.0, open_lower=True),
+        int(n_features),
+    )
 
 
 def one_shot(
@@ -361,7 +362,7 @@ class TopSelector(PrivateSelector):
         drop = T > D - T
         few, signed = (D - T, weighted(values, -1.0)) if drop else (T, values)
         if rng is None:
-            chosen = np.stack([_secure_peel(signed, self.epsilon, few, span) for _ in range(draws)])
+            chosen = np.stack([_secure_peel(signed, D, self.epsilon, few, span) for _ in range(draws)])
         elif self.method == "one-shot":
             chosen = one_shot(signed, self.epsilon, few, span, draws=draws, rng=rng)
         else:
@@ -370,12 +371,11 @@ class TopSelector(PrivateSelector):
         return ~chosen if drop else chosen
 
 
-def _secure_peel(scores: Any, epsilon: float, n_features: int, change_range: float) -> BoolArray:
-    whole, D = to_integers(scores), n_scored(scores)
-    left = np.arange(D)
+def _secure_peel(scores: Any, n_total: int, epsilon: float, n_features: int, change_range: float) -> BoolArray:
+    whole, left = to_integers(scores), np.arange(n_total)
     share = equal_share(epsilon, n_features)
     for _ in range(n_features):
         left = np.delete(left, noisy_max(scores_of(whole, left), share, change_range))
-    mask = np.ones(D, dtype=bool)
+    mask = np.ones(n_total, dtype=bool)
     mask[left] = False
     return mask
