@@ -24,7 +24,16 @@ from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema
 from dpml.schema.untrusted import read_frame
 
-__all__ = ["SHARE_GRID", "BinaryEncoding", "columns_of", "cut_rows", "interval_names", "share_rows", "unit_scale"]
+__all__ = [
+    "SHARE_GRID",
+    "BinaryEncoding",
+    "canonical_rows",
+    "columns_of",
+    "cut_rows",
+    "interval_names",
+    "share_rows",
+    "unit_scale",
+]
 
 # shares are multiples of 1/1024, so their sums are exact and integer noise can be added to them
 SHARE_GRID = 1024
@@ -205,7 +214,7 @@ def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
 
 @statistic
 def _ones_of_long_records(X: Any, row_bound: int) -> int:
-    X = _canonical(X) if sparse.issparse(X) else np.asarray(X)
+    X = canonical_rows(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
     counts = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
@@ -219,7 +228,7 @@ def _cut(X: Any, row_bound: int, keys: np.ndarray) -> Any:
     if not keys.size:
         return X
     if sparse.issparse(X):
-        return _cut_sparse(_canonical(X), row_bound, keys)
+        return _cut_sparse(canonical_rows(X), row_bound, keys)
     ones = X != 0
     counts = np.count_nonzero(ones, axis=1)
     where = np.flatnonzero(ones)
@@ -229,7 +238,7 @@ def _cut(X: Any, row_bound: int, keys: np.ndarray) -> Any:
     return cut
 
 
-def _canonical(X: Any) -> Any:
+def canonical_rows(X: Any) -> Any:
     """Return a CSR matrix that stores each one once, and no zero."""
     values = X if X.format == "csr" else X.tocsr()
     if not values.has_canonical_format or not values.data.all():

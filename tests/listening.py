@@ -1,6 +1,9 @@
 """What passes the door of the mechanisms while something runs, for tests of what each step is given."""
 
+import pickle
 from contextlib import contextmanager, nullcontext
+
+import numpy as np
 
 from dpml.mechanisms import door
 
@@ -31,3 +34,40 @@ def listening():
     passed = Passed()
     with door.listen(passed):
         yield passed
+
+
+class Again:
+    """A listener that keeps what the first run releases, and gives the second run the same."""
+
+    def __init__(self):
+        self.kept, self.first = [], True
+
+    def release(self, mechanism, statistic, rng):
+        shapes = [np.shape(part) for part in (statistic if type(statistic) is tuple else [statistic])]
+        if self.first:
+            with door.unreleased():
+                self.kept.append((mechanism, shapes, door.release(mechanism, statistic, rng)))
+            return self.kept[-1][-1]
+        before, same, value = self.kept.pop(0)
+        assert (mechanism, shapes) == (before, same), "another release than before, after the same ones"
+        return value
+
+    def public_randomness(self, rng, draw, arguments, size):
+        if self.first:
+            self.kept.append(door.drawn_by(rng, draw, arguments, size))
+            return self.kept[-1]
+        return self.kept.pop(0)
+
+
+def assert_function_of_releases(call, data, other):
+    """Assert that a result depends on the data through releases alone, however different the other data are.
+
+    No type has to notice: a decision by an exact value shows as another release, or in the pickled result.
+    """
+    again = Again()
+    with door.listen(again):
+        expected = pickle.dumps(call(data))
+        again.first = False
+        result = pickle.dumps(call(other))
+    assert not again.kept, "fewer releases than before"
+    assert result == expected

@@ -111,6 +111,29 @@ def test_a_record_pays_for_one_path(depth):
         assert len(found) > 2 * (depth + 1)
 
 
+@pytest.mark.parametrize("kind", [DiffPID3, DiffPC45])
+@pytest.mark.parametrize("epsilon", [1.0, 50.0])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_a_replaced_record_pays_for_two_paths_with_twice_the_noise(kind, epsilon, depth):
+    frame = people(400)
+    X, y = frame.drop(columns="wealth"), frame["wealth"].tolist()
+    step = epsilon / (2 * (depth + 1))
+
+    def call(data):
+        return kind(epsilon, max_depth=depth, schema=SCHEMA, relation="replace-one", random_state=0).fit(*data)
+
+    # another class in the same leaf, and another record in every attribute: two paths that part at the first split
+    other = X.copy()
+    other.loc[399, ["age", "pet", "owner"]] = [1.0, "carp", 1 - X.loc[399, "owner"]]
+    for neighbour in ((X, [*y[:-1], "poor" if y[-1] == "rich" else "rich"]), (other, y)):
+        found = recorded_releases(call, (X, y), neighbour)
+        costs = [release.loss.pure for release in found if release.loss.pure > 0]
+        assert max(costs, default=0.0) <= step * (1 + 1e-9)
+        assert sum(costs) <= epsilon * (1 + 1e-9)
+        if neighbour[0] is X:
+            assert costs[-1] == pytest.approx(step)  # two counts of a leaf change by one, at half of the rate each
+
+
 def test_a_node_with_too_few_records_is_a_leaf():
     frame = people(40)
     X, y = frame.drop(columns="wealth"), frame["wealth"]

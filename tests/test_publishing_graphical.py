@@ -5,12 +5,14 @@ import itertools
 
 import numpy as np
 import pytest
+from listening import assert_function_of_releases
 from pet_table import SCHEMA, people
 
 from dpml.budget import Budget
 from dpml.classifiers.grid import Records, places_of
 from dpml.exceptions import BudgetExceeded, MissingExtra
 from dpml.mechanisms import door
+from dpml.mechanisms.private import Private
 from dpml.publishing.graphical import AIM, MST
 from dpml.publishing.marginals import Marginal, independent, release_aim, release_mst
 
@@ -39,6 +41,29 @@ def test_without_noise_the_marginals_are_the_records(release):
     assert [m.attributes for m in found[:5]] == [(0,), (1,), (2,), (3,), (4,)]
     for marginal in found:
         np.testing.assert_allclose(marginal.counts, exact(records, marginal.attributes), atol=1e-3)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("release", [release_mst, release_aim])
+def test_marginals_follow_from_what_was_released(release, relation):
+    def call(frame):
+        X, codes, schema = SCHEMA.check_table(frame.drop(columns="wealth"), frame["wealth"])
+        taxonomies = tuple(f.taxonomy for f in schema.features)
+        private = Records(places_of(Private(X), schema, taxonomies), Private(codes), 2, taxonomies)
+        return release(private, 1.0, relation=relation, rng=np.random.default_rng(0))
+
+    few = people(40, 7).assign(wealth="rich", pet="carp")
+    assert_function_of_releases(call, people(3000), few)
+
+
+@needs_mbi
+@pytest.mark.parametrize("kind", [MST, AIM])
+def test_what_a_fit_and_its_table_are_follows_from_what_was_released(kind):
+    def call(frame):
+        model = kind(1.0, schema=SCHEMA, random_state=0).fit(frame, "wealth")
+        return model.marginals_, model.sample()
+
+    assert_function_of_releases(call, people(3000), people(40, 7).assign(wealth="rich", pet="carp"))
 
 
 def test_pairs_are_a_tree_of_the_most_dependent_attributes():

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from importance_tables import PETS, people
+from listening import assert_function_of_releases
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 from sklearn.base import clone
@@ -231,6 +232,19 @@ def test_all_that_a_fit_hands_to_the_door_costs_epsilon_at_most(options):
     assert 0.05 < recorded_cost(call, data, other) <= 0.7 * (1 + 1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::dpml.exceptions.ConcentratedWeights")
+@pytest.mark.parametrize("options", FITS, ids=str)
+def test_what_a_fit_is_follows_from_what_was_released(options):
+    """Two fits to 300 other records each, with the same releases, are the same to the byte; λ and pairs too."""
+    public, state = people(200, 1), None if options.get("release") else 0
+
+    def call(table):
+        model = ImportanceWeights(0.7, schema=PETS, random_state=state, **options).fit(table, public)
+        return model, model.weights(public)
+
+    assert_function_of_releases(call, people(300, 2, 0.2), people(300, 3))
+
+
 @pytest.mark.parametrize("options", FITS, ids=str)
 def test_a_fit_is_charged_once_for_replace_one_before_it_draws(options):
     state = None if options.get("release") else 0
@@ -287,6 +301,13 @@ def test_a_record_with_too_many_ones_is_named_or_loses_its_last_ones():
         features.parts(long)
     assert features.matrix(features.parts(twice, "clip")).tolist() == [[1, 0, 0, 0]]
     assert features.matrix(features.parts(long, "clip")).tolist() == [[0, 1, 1, 0]]
+    rest = np.eye(4)[:2]
+    for record, named in ((twice, "two ones in the block 'x'"), (long, "more ones than the schema's row_bound = 2")):
+        budget, table = Budget(1.0, relation="replace-one"), np.vstack([rest, record])
+        with pytest.raises(InvalidData, match=named):
+            ImportanceWeights(1.0, schema=BLOCKS, budget=budget, random_state=0).fit(table, rest)
+        assert not budget.spent
+        ImportanceWeights(1.0, schema=BLOCKS, on_invalid="clip", random_state=0).fit(table, rest)
 
 
 def test_the_number_of_records_is_the_one_that_is_stated():

@@ -77,6 +77,24 @@ def test_fewer_records_than_promised_change_it_no_more(n_lower, shape, most):
     assert most_change <= information_sensitivity(n_lower) + 1e-12
 
 
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_the_range_of_mutual_information_holds_between_candidates_and_half_of_it_does_not(n):
+    """All tables of n records of three bits, and all that differ in one record."""
+    values = np.array(list(itertools.product((0, 1), repeat=3)))
+    scores = {}
+    for places in itertools.combinations_with_replacement(range(8), n):
+        table = values[list(places)]
+        scores[places] = np.array([mutual_information(np.histogram2d(table[:, a], table[:, b], bins=2, range=[[0, 2]] * 2)[0])
+                                   for a, b in itertools.combinations(range(3), 2)])  # fmt: skip
+    largest = max(
+        np.ptp(scores[tuple(sorted((*places[:i], other, *places[i + 1 :])))] - own)
+        for places, own in scores.items()
+        for i, other in itertools.product(range(n), range(8))
+    )
+    assert 0.6 * dependence_range("mutual_information", n_lower=n) < largest
+    assert largest <= dependence_range("mutual_information", "replace-one", n_lower=n) + 1e-12
+
+
 def test_the_bound_falls_and_the_score_is_mutual_information():
     bounds = [information_sensitivity(n) for n in range(2, 2000)]
     assert (np.diff(bounds) < 0).all()

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpml.classifiers.row_scores import row_log_softmax
 from dpml.estimators.base import PrivateEstimator, study_only
 from dpml.schema import Schema
 
@@ -60,7 +60,7 @@ class NaiveBayes(PrivateClassifier):
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log probabilities of the classes, shape (n, C)."""
-        return log_softmax(self._joint_log_likelihood(self._checked(X)), axis=1)
+        return row_log_softmax(self._joint_log_likelihood(self._checked(X)))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C); rows add up to 1."""

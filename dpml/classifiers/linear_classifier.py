@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
+from scipy.special import log_expit
 
 from dpml._validate import check_choice, check_epsilon
 from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, squared_norm_bound
 from dpml.classifiers.naive_bayes import BernoulliNB
+from dpml.classifiers.row_scores import row_log_softmax
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema, resolve_schema
 
@@ -189,7 +190,7 @@ class LinearClassifier(PrivateClassifier):
         scores = SLOPE * self.estimator_.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return log_softmax(log_expit(scores), axis=1)
+        return row_log_softmax(log_expit(scores))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return probabilities of the classes, shape (n, C); rows add up to 1. See `predict_log_proba`."""

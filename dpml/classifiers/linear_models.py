@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml.classifiers.row_scores import row_scores
+
 __all__ = ["LinearModels"]
 
 # Cells of one block of decision values; small enough to stay in the processor's cache between product and count.
@@ -44,10 +46,8 @@ class LinearModels:
         return LinearModels(coef, self.intercept)
 
     def decision(self, X: Any) -> NDArray[np.float64]:
-        """Return decision values of shape (draws, n, K)."""
-        draws, K, D = self.coef.shape
-        values = np.asarray(self.coef.reshape(draws * K, D) @ X.T)
-        return values.reshape(draws, K, -1).transpose(0, 2, 1) + self.intercept[:, None, :]
+        """Return decision values of shape (draws, n, K); each depends on its record and model alone (`row_scores`)."""
+        return row_scores(X, self.coef) + self.intercept[:, None, :]
 
     def accuracy(self, X: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return each model's share of records whose class it predicts, shape (draws,).

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 
 from dpml._validate import check_flag
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, InvalidSchema, NoExactScore, shown
-from dpml.mechanisms.private import Private
+from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.schema import Schema
 from dpml.schema.untrusted import read_frame
 
@@ -106,17 +106,25 @@ class PrivateEstimator(BaseEstimator):
         release = getattr(self, "release", False)
         on_invalid = "clip" if release else self.on_invalid
         if not release and on_invalid == "clip":
-            _tell_misfits(schema, X, y)
+            _tell_misfits(for_study(_misfits(schema, Private(X), y), release, "what clipping changes"))
         X, codes, found = schema.check_table(X, y, on_invalid)
-        if not release and len(codes) < (schema.n_lower or 1):
-            told = f"X has {len(codes)} records: the schema's n_lower is {schema.n_lower}"
-            if few == "raise":
-                raise InvalidData(told)
-            warnings.warn(f"{told}, and public rules take that many for granted", FactWarning, stacklevel=3)
+        if not release:
+            self._tell_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, few)
         return X, codes, found
 
+    def _tell_few(self, n: int, schema: Schema, few: str) -> None:
+        if n >= (schema.n_lower or 1):
+            return
+        message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"
+        if few == "raise":
+            raise InvalidData(message)
+        warnings.warn(f"{message}, and public rules take that many for granted", FactWarning, stacklevel=5)
+
     def _private_records(self, schema: Schema, X: Any, y: Any, few: str = "clip") -> tuple[Any, Any, Schema]:
-        """Return checked records and their classes as private values, and the schema; see `_check_records`."""
+        """Return checked records and their classes as private values, and the schema; see `_check_records`.
+
+        The schema is public: it is the given one, without the columns that X does not name.
+        """
         X, codes, schema = self._check_records(schema, X, y, few)
         return Private(X), Private(codes), schema
 
@@ -157,17 +165,21 @@ class PrivateEstimator(BaseEstimator):
         return X
 
 
-def _tell_misfits(schema: Schema, X: Any, y: Any) -> None:
-    """Warn, for study, of what clipping changes."""
+@statistic
+def _misfits(schema: Schema, X: Any, y: Any) -> dict[str, int]:
     try:
-        found = schema.misfits(X, y)
+        return schema.misfits(X, y)
     except Exception:  # no table, or labels of another number: the checks that follow say so
-        return
-    if found:
-        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(found.items())[:8])
+        return {}
+
+
+def _tell_misfits(misfits: dict[str, int]) -> None:
+    """Warn, for study, of what clipping changes."""
+    if misfits:
+        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(misfits.items())[:8])
         warnings.warn(
             f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({told}): "
             "check how they are spelt in the schema",
             FactWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -17,6 +17,7 @@ from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid
 from dpml.classifiers.grid.fitting import Checked
 from dpml.counts import FACTOR
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
 from dpml.schema import Schema, Taxonomy
@@ -110,27 +111,31 @@ def release_specialisations(
     step_epsilon = equal_share(for_choice, check_integer(n_steps, "n_steps", 1))
     width = specialisation_range(score, records.n_classes, relation)
     cuts: list[list[list[int]]] = [[[0]] for _ in records.taxonomies]  # for each attribute, its cuts one by one
-    by_attribute = [_running_counts(records, j) for j in range(len(cuts))]
+    by_attribute = [_running_counts(records.exact, j) for j in range(len(cuts))]
     children = [_children(taxonomy) for taxonomy in records.taxonomies]
     for _ in range(n_steps):
         found = _candidates(cuts, children, records.taxonomies)
         if not found:
             break
-        scores = []
-        for j, run in found:
-            edges = [*children[j][run], run[1]]
-            scores.append(specialisation_score(np.diff(by_attribute[j][:, edges], axis=1), score))
-        j, run = found[source.choice(np.array(scores), step_epsilon, width)]
+        scores = [_score(by_attribute[j], [*children[j][run], run[1]], score) for j, run in found]
+        j, run = found[source.choice(scores, step_epsilon, width)]
         cuts[j].append(sorted({*cuts[j][-1], *children[j][run]}))
     return noisy_grid(_regrouped(records, cuts), [len(c) - 1 for c in cuts], for_counts, relation, source)
 
 
+@statistic
 def _running_counts(records: Records, attribute: int) -> NDArray[np.int64]:
     """Return the class counts of all finest groups before each one, shape (C, groups + 1)."""
     size = records.taxonomies[attribute].sizes[-1]
     code = records.codes * size + records.places[attribute]
     counts = np.bincount(code, minlength=records.n_classes * size).reshape(records.n_classes, size)
     return np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
+
+
+@statistic
+def _score(running_counts: NDArray[np.int64], edges: Sequence[int], score: str) -> float:
+    """Return the score of a group whose children lie between these finest groups."""
+    return specialisation_score(np.diff(running_counts[:, edges], axis=1), score)
 
 
 def _children(taxonomy: Taxonomy) -> dict[Run, list[int]]:
@@ -162,13 +167,18 @@ def _candidates(
 
 def _regrouped(records: Records, cuts: list[list[list[int]]]) -> Records:
     """Return the records in the groups of taxonomies whose levels are the cuts of each attribute."""
-    taxonomies, places = [], []
-    for taxonomy, cut, place in zip(records.taxonomies, cuts, records.places, strict=True):
+    taxonomies, groups = [], []
+    for taxonomy, cut in zip(records.taxonomies, cuts, strict=True):
         begins = taxonomy.firsts[-1]
         levels = tuple(tuple(begins[start] for start in level) for level in cut)
         taxonomies.append(Taxonomy(taxonomy.name, taxonomy.values, levels, taxonomy.numeric))
-        places.append((np.searchsorted(cut[-1], np.arange(len(begins)), side="right") - 1)[place])
-    return Records(places, records.codes, records.n_classes, tuple(taxonomies))
+        groups.append(np.searchsorted(cut[-1], np.arange(len(begins)), side="right") - 1)
+    return Records(_in_groups(records.places, groups), records.codes, records.n_classes, tuple(taxonomies))
+
+
+@statistic
+def _in_groups(places: Sequence[NDArray], groups: Sequence[NDArray[np.intp]]) -> list[NDArray]:
+    return [group[place] for group, place in zip(groups, places, strict=True)]
 
 
 @dataclass(eq=False, repr=False)

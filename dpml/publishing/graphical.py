@@ -30,7 +30,6 @@ from dpml.publishing.marginals import (
     Marginal,
     release_aim,
     release_mst,
-    sizes_of,
     total_of,
 )
 from dpml.publishing.network import Conditional, chained, expected_counts
@@ -122,7 +121,7 @@ class _Graphical(Publisher):
         records = table.records()
         marginals = self._release(table, records)
         self._taxonomies = records.taxonomies
-        model = estimated(marginals, sizes_of(records))
+        model = estimated(marginals, records.sizes)
         self._total = float(model.total)
         self._chain = model_chain(model)
         names = [*table.schema.feature_names, "class"]

@@ -19,6 +19,7 @@ from dpml.budget.shares import split_epsilon
 from dpml.classifiers.grid.fitting import charge
 from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter, NoSecureSampler
+from dpml.mechanisms.private import Private, public_number
 from dpml.mechanisms.secure import check_release
 from dpml.publishing.misfit import interaction_size, telling_pairs
 from dpml.publishing.moments import moment_minimiser
@@ -161,8 +162,12 @@ class ImportanceWeights(PrivateEstimator):
         shares = self._check_parameters()
         schema = resolve_schema(self.schema, X_private)
         named = isinstance(X_private, pd.DataFrame)
-        X_private, schema = schema.check_features(X_private, "clip" if self.release else self.on_invalid)
-        n = X_private.shape[0]
+        on_invalid = "clip" if self.release else self.on_invalid
+        X_private, schema = schema.check_features(X_private, on_invalid)
+        if on_invalid == "raise":
+            RatioFeatures(schema).check_ones(X_private)
+        X_private = Private(X_private)
+        n = public_number(X_private, self.relation)
         if n < 1 or schema.n_rows not in (None, n):
             raise InvalidData(f"X_private has {n} records: it must have {schema.n_rows or 'at least 1'}")
         self._schema, self.n_private_ = schema, n
@@ -172,7 +177,7 @@ class ImportanceWeights(PrivateEstimator):
         pairs = self._chosen_pairs(RatioFeatures(schema), public, list(shares.values())[-1])
         features = RatioFeatures(schema, pairs, bool(self.fit_intercept) and self.method != "moments")
         public = self._public_parts(X_public, features)
-        records = features.parts(X_private, "clip" if self.release else self.on_invalid)
+        records = features.parts(X_private, "clip")  # what is clipped has been refused above, for study
         charge(self.budget, self.relation, shares)
         self._learn(records, features.matrix(public), features, list(shares.values()))
         self.pairs_, self.columns_ = features.pairs, features.columns

@@ -19,7 +19,9 @@ from dpml._validate import check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided
+from dpml.classifiers.grid.counts import marginal_counts, side_by_side
 from dpml.counts import FACTOR
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 
 __all__ = ["AIM_SHARES", "MST_SHARES", "Marginal", "independent", "release_aim", "release_mst"]
@@ -43,22 +45,16 @@ class Marginal:
     scale: float
 
 
-def sizes_of(records: Records) -> list[int]:
-    """Return the number of values of each attribute, the class as the last one."""
-    return [*(taxonomy.sizes[-1] for taxonomy in records.taxonomies), records.n_classes]
+@statistic
+def _distance(counts: FloatArray, expected: FloatArray) -> float:
+    """Return the L1 distance of exact counts from those that a model expects."""
+    return float(np.abs(counts - expected).sum())
 
 
-def _columns(records: Records) -> tuple[list[NDArray], list[int]]:
-    """Return the values of each attribute too; private."""
-    return [*records.places, records.codes], sizes_of(records)
-
-
-def _counted(values: list[NDArray], sizes: list[int], attributes: Attributes) -> FloatArray:
-    code: Any = np.zeros(len(values[0]), dtype=np.int64)
-    for j in attributes:
-        code = code * sizes[j] + values[j]
-    shape = [sizes[j] for j in attributes]
-    return np.bincount(code, minlength=math.prod(shape)).reshape(shape).astype(float)
+@statistic
+def _need(counts: FloatArray, expected: FloatArray, noise: float, weight: float) -> float:
+    """Return by how much a model is off, more than the noise would be, times the weight of the marginal."""
+    return weight * (_distance(counts, expected) - noise)
 
 
 def independent(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Expected:
@@ -85,11 +81,12 @@ def total_of(marginals: Sequence[Marginal]) -> float:
     return max(found, 1.0)
 
 
-def _singles(values: list[NDArray], sizes: list[int], epsilon: float, factor: int, source: Source) -> list[Marginal]:
+def _singles(records: Records, epsilon: float, factor: int, source: Source) -> list[Marginal]:
     """Release all single attributes at once: a record is in one cell of each of the d, so the L1 sensitivity is d."""
-    exact = [_counted(values, sizes, (j,)) for j in range(len(sizes))]
+    sizes = records.sizes
+    exact = [marginal_counts(records, (j,)) for j in range(len(sizes))]
     sensitivity = factor * len(sizes)
-    noisy = source.counts(np.concatenate(exact), epsilon, sensitivity)
+    noisy = source.counts(side_by_side(exact), epsilon, sensitivity)
     parts = np.split(noisy, np.cumsum(sizes)[:-1])
     return [Marginal((j,), part, sensitivity / epsilon) for j, part in enumerate(parts)]
 
@@ -113,27 +110,27 @@ def release_mst(
     source = Source(rng, secure)
     for_singles, for_choice, for_pairs = divided(epsilon, shares)
     factor = FACTOR[check_relation(relation)]
-    values, sizes = _columns(records)
+    sizes = records.sizes
     d = len(sizes)
-    marginals = _singles(values, sizes, for_singles, factor, source)
+    marginals = _singles(records, for_singles, factor, source)
     expected = independent(marginals, sizes)
     pairs = [pair for pair in combinations(range(d), 2) if sizes[pair[0]] * sizes[pair[1]] <= MOST_CELLS]
-    distances = {p: float(np.abs(_counted(values, sizes, p) - expected(p)).sum()) for p in pairs}
+    distances = {p: _distance(marginal_counts(records, p), expected(p)) for p in pairs}
     part = list(range(d))
     chosen: list[Attributes] = []
     while left := [(a, b) for a, b in pairs if part[a] != part[b]]:
-        scores = np.array([distances[pair] for pair in left])
+        scores = [distances[pair] for pair in left]
         a, b = left[source.choice(scores, equal_share(for_choice, d - 1), 2.0 * factor)]
         chosen.append((a, b))
         joined = part[b]
         part = [part[a] if p == joined else p for p in part]
     if chosen:
-        exact = [_counted(values, sizes, pair) for pair in chosen]
         sensitivity = factor * len(chosen)
-        noisy = source.counts(np.concatenate([table.ravel() for table in exact]), for_pairs, sensitivity)
-        ends = np.cumsum([table.size for table in exact])[:-1]
-        for pair, table, found in zip(chosen, exact, np.split(noisy, ends), strict=True):
-            marginals.append(Marginal(pair, found.reshape(table.shape), sensitivity / for_pairs))
+        exact = side_by_side([marginal_counts(records, pair) for pair in chosen])
+        noisy = source.counts(exact, for_pairs, sensitivity)
+        ends = np.cumsum([sizes[a] * sizes[b] for a, b in chosen])[:-1]
+        for (a, b), found in zip(chosen, np.split(noisy, ends), strict=True):
+            marginals.append(Marginal((a, b), found.reshape(sizes[a], sizes[b]), sensitivity / for_pairs))
     return marginals
 
 
@@ -176,13 +173,14 @@ def release_aim(
     """
     source = Source(rng, secure)
     epsilon, factor = check_epsilon(epsilon), FACTOR[check_relation(relation)]
-    values, sizes = _columns(records)
+    sizes = records.sizes
     d = len(sizes)
     rounds = 3 * d if n_rounds is None else check_integer(n_rounds, "n_rounds", d + 1)
     step = equal_share(epsilon, rounds)
-    marginals = _singles(values, sizes, d * step, factor, source)
+    marginals = _singles(records, d * step, factor, source)
     weights = _weights(d, sizes)
-    spent, exact = d * step, {r: _counted(values, sizes, r) for r in weights}
+    spent, exact = d * step, {r: marginal_counts(records, r) for r in weights}
+    cells = {r: math.prod(sizes[j] for j in r) for r in weights}
     expected = estimate(marginals, sizes)
     while weights and spent < epsilon * (1 - 1e-9):
         left = math.nextafter(epsilon - spent, 0.0) * (1 - 1e-12)
@@ -192,8 +190,8 @@ def release_aim(
         found = [r for r in weights if fits is None or fits([*held, r], sizes)] or list(weights)[:1]
         before = {r: expected(r) for r in found}
         penalty = factor / for_marginal
-        scores = [weights[r] * (np.abs(exact[r] - before[r]).sum() - penalty * exact[r].size) for r in found]
-        r = found[source.choice(np.array(scores), for_choice, 2.0 * factor * max(weights.values()))]
+        scores = [_need(exact[r], before[r], penalty * cells[r], weights[r]) for r in found]
+        r = found[source.choice(scores, for_choice, 2.0 * factor * max(weights.values()))]
         noisy = source.counts(exact[r], for_marginal, factor)
         marginals.append(Marginal(r, noisy, penalty))
         spent += step

@@ -14,6 +14,7 @@ from dpml._validate import check_flag, check_rng
 from dpml.budget import Budget, charge
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.private import Private, public_number, statistic
 from dpml.publishing.ratio_features import RatioFeatures
 
 __all__ = ["release_answers", "release_table"]
@@ -66,7 +67,8 @@ def release_table(
     X = np.asarray(X, dtype=float)
     if X.ndim != 2 or X.shape[1] != features.dimension or not ((X >= 0) & (X <= 1)).all():
         raise InvalidData(f"X has shape {X.shape}: it must be (n, {features.dimension}) with cells in [0, 1]")
-    mechanism, trim = Laplace(epsilon, float(features.change)), check_flag(trim, "trim")
+    X, trim = Private(X), check_flag(trim, "trim")
+    mechanism = Laplace(epsilon, float(features.change))
     charge(budget, "replace-one", mechanism.epsilon, label="table with noise")
     noisy = mechanism.release(X, rng=check_rng(rng))
     return np.clip(noisy, 0, 1) if trim else noisy
@@ -102,6 +104,14 @@ def release_answers(
     values = np.asarray(values, dtype=float)
     if values.ndim != 2 or not values.size or not ((values >= 0) & (values <= 1)).all():
         raise InvalidData(f"values has shape {values.shape}: it must be (queries, records) with numbers in [0, 1]")
-    mechanism = Laplace(epsilon, float(len(values)))
-    charge(budget, "replace-one", mechanism.epsilon, label=f"{len(values)} direct answers")
-    return np.clip(mechanism.release(values.sum(axis=1), rng=check_rng(rng)) / values.shape[1], 0, 1)
+    n_queries, answers = len(values), Private(values.T)
+    mechanism = Laplace(epsilon, float(n_queries))
+    charge(budget, "replace-one", mechanism.epsilon, label=f"{n_queries} direct answers")
+    noisy = mechanism.release(_totals(answers), rng=check_rng(rng))
+    return np.clip(noisy / public_number(answers, "replace-one"), 0, 1)
+
+
+@statistic
+def _totals(answers: FloatArray) -> FloatArray:
+    """Return the sum of each query over the records, which are the rows."""
+    return answers.T.sum(axis=1)

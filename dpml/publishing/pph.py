@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_integer
 from dpml.budget import Budget
 from dpml.budget.shares import equal_share
-from dpml.classifiers.grid import NoisyGrid
+from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, divided, noisy_grid, noisy_size
 from dpml.classifiers.grid.fitting import Checked
 from dpml.counts import FACTOR
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
 from dpml.publishing.uniform import binned, number_of_cells
@@ -30,6 +31,7 @@ MOST_BINS = MOST_CELLS
 LABELS = ("PPH, number of records", "PPH, attributes", "PPH, counts")
 
 
+@statistic
 def discernibility(cells: NDArray[np.intp], n_cells: int, codes: NDArray[np.intp], n_classes: int) -> float:
     r"""Return minus the pairs of records in one cell with different classes, divided by the number of records.
 
@@ -49,6 +51,17 @@ def discernibility(cells: NDArray[np.intp], n_cells: int, codes: NDArray[np.intp
     counts = counts.astype(float)
     pairs = (counts.sum(axis=0) ** 2 - (counts**2).sum(axis=0)).sum() / 2
     return -float(pairs) / max(len(codes), 1)
+
+
+@statistic
+def _one_cell(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.zeros(len(codes), dtype=np.intp)
+
+
+@statistic
+def _finer(records: Records, cells: NDArray[np.intp], attribute: int) -> NDArray[np.intp]:
+    """Return the cell of each record if cells are divided by the finest groups of an attribute too."""
+    return cells * records.taxonomies[attribute].sizes[-1] + records.places[attribute]
 
 
 def release_projection(
@@ -91,13 +104,13 @@ def release_projection(
     records = table.records(full)
     levels = [0] * len(full)
     sizes = [taxonomy.sizes[-1] for taxonomy in full]
-    cells, n_cells = np.zeros(len(table.codes), dtype=np.intp), 1
+    cells, n_cells = _one_cell(table.codes), 1
     for _ in range(most):
         left = [j for j, size in enumerate(sizes) if not levels[j] and 1 < size <= MOST_CELLS // n_cells]
         if not left:
             break
-        finer = {j: (cells * sizes[j] + records.places[j], n_cells * sizes[j]) for j in left}
-        scores = np.array([discernibility(*finer[j], table.codes, records.n_classes) for j in left])
+        finer = {j: (_finer(records.exact, cells, j), n_cells * sizes[j]) for j in left}
+        scores = [discernibility(*finer[j], table.codes, records.n_classes) for j in left]
         chosen = left[source.choice(scores, step_epsilon, FACTOR[table.relation] * DISCERNIBILITY_RANGE)]
         levels[chosen] = 1
         cells, n_cells = finer[chosen]

@@ -16,9 +16,11 @@ from dpml.budget import Budget
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_size
+from dpml.classifiers.grid.counts import marginal_counts, side_by_side
 from dpml.classifiers.grid.fitting import Checked
 from dpml.counts import FACTOR
 from dpml.mechanisms import door
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
 from dpml.publishing.dependence import SCORES, dependence, dependence_range, mutual_information
@@ -32,6 +34,8 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+# an attribute and its parents
+Pair = tuple[int, tuple[int, ...]]
 LABELS = ("PrivBayes, number of records", "PrivBayes, network", "PrivBayes, counts")
 # shares of ε for the number of records, the network and the counts: the paper's 0.3 for the network
 SHARES = (0.03, 0.30, 0.67)
@@ -57,7 +61,7 @@ class Network:
         Noisy number of records.
     """
 
-    pairs: list[tuple[int, tuple[int, ...]]]
+    pairs: list[Pair]
     tables: list[FloatArray]
     n: float
 
@@ -135,8 +139,7 @@ def release_network(
     """
     source = Source(rng, secure, exact_choice)
     for_size, for_network, for_counts = divided(epsilon, shares)
-    values = [*records.places, records.codes]
-    sizes = [*(taxonomy.sizes[-1] for taxonomy in records.taxonomies), records.n_classes]
+    sizes = records.sizes
     d, factor = len(sizes), FACTOR[check_relation(relation)]
     n = noisy_size(records, for_size, source)
     most = float(MOST_CELLS)
@@ -145,14 +148,9 @@ def release_network(
     wanted = MOST_PARENTS if degree is None else check_integer(degree, "degree", 0)
     step_epsilon = equal_share(for_network, max(d - 1, 1))
     width = dependence_range(score, relation, n_lower)
-
-    def measured(pair: tuple[int, tuple[int, ...]]) -> float:
-        table = _counted(values, sizes, pair).reshape(-1, sizes[pair[0]]).T
-        return dependence(table) if score == "dependence" else mutual_information(table, n_lower)
-
     first = int(door.public_randomness(rng if rng is not None else np.random.default_rng(), "integers", d))
-    pairs: list[tuple[int, tuple[int, ...]]] = [(first, ())]
-    known: dict[tuple[int, tuple[int, ...]], float] = {}
+    pairs: list[Pair] = [(first, ())]
+    known: dict[Pair, Any] = {}
     while len(pairs) < d:
         before = sorted(x for x, _ in pairs)
         left = [x for x in range(d) if x not in before]
@@ -160,37 +158,29 @@ def release_network(
         while parents > 1 and len(left) * math.comb(len(before), min(parents, len(before))) > MOST_CANDIDATES:
             parents -= 1
         found = [(x, chosen) for x in left for chosen in parent_sets(before, sizes, most / sizes[x], parents)]
-        known |= {pair: measured(pair) for pair in found if pair not in known}
-        pairs.append(found[source.choice(np.array([known[pair] for pair in found]), step_epsilon, width)])
-    return Network(pairs, _noisy_tables(values, sizes, pairs, for_counts, factor, source), n)
+        known |= {pair: _measured(records.exact, pair, score, n_lower) for pair in found if pair not in known}
+        pairs.append(found[source.choice([known[pair] for pair in found], step_epsilon, width)])
+    return Network(pairs, _noisy_tables(records, pairs, for_counts, factor, source), n)
 
 
-def _counted(values: list[NDArray], sizes: list[int], pair: tuple[int, tuple[int, ...]]) -> NDArray[np.int64]:
-    """Return the counts of an attribute and its parents, with an axis for each, the attribute's last."""
-    x, parents = pair
-    code: Any = np.zeros(len(values[0]), dtype=np.int64)
-    for j in (*parents, x):
-        code = code * sizes[j] + values[j]
-    shape = [sizes[j] for j in (*parents, x)]
-    return np.bincount(code, minlength=math.prod(shape)).reshape(shape)
+@statistic
+def _measured(records: Records, pair: Pair, score: str, n_lower: int) -> float:
+    """Return the score of an attribute with its parents."""
+    counts = marginal_counts(records, (*pair[1], pair[0]))
+    table = counts.reshape(-1, counts.shape[-1]).T
+    return dependence(table) if score == "dependence" else mutual_information(table, n_lower)
 
 
-def _noisy_tables(
-    values: list[NDArray],
-    sizes: list[int],
-    pairs: list[tuple[int, tuple[int, ...]]],
-    epsilon: float,
-    factor: int,
-    source: Source,
-) -> list[FloatArray]:
+def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: int, source: Source) -> list[FloatArray]:
     """Release the marginals that are in no other, and return the noisy counts of each pair."""
     held = [frozenset((x, *parents)) for x, parents in pairs]
     released = [i for i, one in enumerate(held) if not any(one < other for other in held)]
-    exact = [_counted(values, sizes, pairs[i]) for i in released]
-    noisy = source.counts(np.concatenate([table.ravel() for table in exact]), epsilon, factor * len(released))
-    ends = np.cumsum([table.size for table in exact])
+    exact = [marginal_counts(records, (*pairs[i][1], pairs[i][0])) for i in released]
+    noisy = source.counts(side_by_side(exact), epsilon, factor * len(released))
+    shapes = [[records.sizes[j] for j in (*pairs[i][1], pairs[i][0])] for i in released]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
     by_pair = {
-        i: part.reshape(table.shape) for i, table, part in zip(released, exact, np.split(noisy, ends[:-1]), strict=True)
+        i: part.reshape(shape) for i, shape, part in zip(released, shapes, np.split(noisy, ends[:-1]), strict=True)
     }
     tables = []
     for i, (x, parents) in enumerate(pairs):

@@ -38,6 +38,7 @@ from dpml.classifiers.linear._perturbation import SOLVER_SHARE, reachable
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import Laplace, door
 from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.private import public_number, repeated, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale
 from dpml.publishing.ratio_features import GRID, RatioFeatures
 
@@ -96,6 +97,7 @@ class _Balanced(Logistic):
         return self.weight[:, None] * pull * (1 - pull)
 
 
+@statistic
 def balanced_minimiser(
     X_private: Any, X_public: Any, reg_lambda: float, *, linear: Any = None, tolerance: float = TOLERANCE
 ) -> FloatArray:
@@ -169,7 +171,7 @@ def release_balanced_output(
     ndarray of shape (d,) or (draws, d)
     """
     mechanism = output_noise(epsilon, reg_lambda, features, n_private, calibration, tolerance)
-    return mechanism.release(np.asarray(beta, dtype=float), draws=draws, rng=rng)
+    return mechanism.release(beta, draws=draws, rng=rng)
 
 
 def output_noise(
@@ -230,8 +232,8 @@ def release_balanced_objective(
     -------
     ndarray of shape (draws, d)
     """
-    rng, X = check_rng(rng), np.asarray(X_private, dtype=float)
-    n = len(X)
+    rng, X = check_rng(rng), repeated(X_private)
+    n = public_number(X, "replace-one")
     noise, cover, reg_lambda, tolerance = objective_noises(epsilon, reg_lambda, features, n, calibration, tolerance)
     perturbed = BalancedMinimum(noise, n * reg_lambda, tolerance, draws, np.asarray(X_public, dtype=float))
     beta = door.release(perturbed, (X,), rng)
@@ -328,15 +330,26 @@ def release_sums(
     -------
     ndarray of shape (d,) or (draws, d)
     """
-    sums = np.asarray(sums, dtype=float)
-    if sums.shape != (features.dimension,):
-        raise InvalidData(f"sums has shape {sums.shape}: it must be ({features.dimension},), as RatioFeatures.sums is")
+    sums = _checked_sums(sums, features.dimension)
     if not secure:
         return Laplace(epsilon, float(features.change)).release(sums, draws=draws, rng=check_rng(rng))
-    noisy = np.empty(sums.shape if draws is None else (draws, *sums.shape))
+    noisy = np.empty(features.dimension if draws is None else (draws, features.dimension))
     for chosen, grid in ((features.whole, 1), (~features.whole, GRID)):
         if chosen.any():
-            counts = np.rint(sums[chosen] * grid).astype(np.int64)
+            counts = to_integers(_some(sums, chosen), grid)
             scale = integer_scale(epsilon, features.change * grid)
             noisy[..., chosen] = integer_laplace(counts, scale, draws=draws) / grid
     return noisy
+
+
+@statistic
+def _checked_sums(sums: Any, dimension: int) -> FloatArray:
+    sums = np.asarray(sums, dtype=float)
+    if sums.shape != (dimension,):
+        raise InvalidData(f"sums has shape {sums.shape}: it must be ({dimension},), as RatioFeatures.sums is")
+    return sums
+
+
+@statistic
+def _some(sums: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
+    return sums[chosen]

@@ -21,6 +21,7 @@ from scipy import sparse
 
 from dpml._validate import check_integer
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
 __all__ = ["Parts", "RatioFeatures", "public_pairs"]
@@ -37,14 +38,14 @@ class Parts:
 
     Attributes
     ----------
-    codes : ndarray of int, shape (n, A)
+    codes : ndarray of int, shape (n, A), or Private
         The column within the attribute.
-    values : ndarray of float, shape (n, A)
+    values : ndarray of float, shape (n, A), or Private
         In [0, 1]; 0 where the attribute has no column for the record.
     """
 
-    codes: IntArray
-    values: NDArray[np.floating]
+    codes: Any
+    values: Any
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -168,10 +169,36 @@ class RatioFeatures:
         A record with two ones in a block, or more ones than the schema's row bound, raises `InvalidData`, or keeps its
         first ones (``on_invalid="clip"``). Each record is treated by itself.
         """
+        if on_invalid == "raise":
+            self.check_ones(X)
+        return Parts(*self._read(X, on_invalid))
+
+    def check_ones(self, X: Any) -> None:
+        """Raise `InvalidData` if a record has two ones in a block, or more ones than the schema's row bound."""
+        binary = {name: js for name, js in self._attributes().items() if self.schema.features[js[0]].kind == "binary"}
+        if len(binary) <= self.schema.row_bound and all(len(js) == 1 for js in binary.values()):
+            return
+        X = X.toarray() if sparse.issparse(X) else X
+        kept = np.zeros(len(X), dtype=np.intp)
+        for block, js in binary.items():
+            ones = self._ones(X, js)
+            if (ones.sum(axis=1) > 1).any():
+                raise InvalidData(f"a record has two ones in the block {block!r}: it must have at most one")
+            kept += ones.any(axis=1)
+        if (kept > self.schema.row_bound).any():
+            raise InvalidData(f"a record has more ones than the schema's row_bound = {self.schema.row_bound}")
+
+    def _ones(self, X: Any, js: list[int]) -> FloatArray:
+        """Return the columns of one attribute."""
+        if isinstance(X, pd.DataFrame):
+            return X[[self.schema.features[j].name for j in js]].to_numpy(dtype=float)
+        return np.asarray(X)[:, js]
+
+    @statistic
+    def _read(self, X: Any, on_invalid: str) -> tuple[IntArray, NDArray[np.floating]]:
         features = self.schema.features
         if sparse.issparse(X):
             X = X.toarray()
-        frame = isinstance(X, pd.DataFrame)
         n, groups = len(X), list(self._attributes().values())
         # a column at a time is read and written; multiples of 1/1024 are exact in single precision
         codes = np.zeros((n, len(groups)), dtype=np.int32, order="F")
@@ -190,36 +217,36 @@ class RatioFeatures:
                 share = (X[f.name].to_numpy(dtype=float) - f.lower) / (f.upper - f.lower)  # type: ignore[operator]
                 values[:, a] = np.rint(np.clip(share, 0, 1) * GRID) / GRID
                 continue
-            ones = X[[features[j].name for j in js]].to_numpy(dtype=float) if frame else np.asarray(X)[:, js]
-            if on_invalid == "raise" and len(js) > 1 and (ones.sum(axis=1) > 1).any():
-                raise InvalidData(f"a record has two ones in the block {f.block!r}: it must have at most one")
+            ones = self._ones(X, js)
             codes[:, a] = ones.argmax(axis=1) if len(js) > 1 else 0
             values[:, a] = ones.any(axis=1) & (kept < self.schema.row_bound)
             kept += ones.any(axis=1)
-        if on_invalid == "raise" and (kept > self.schema.row_bound).any():
-            raise InvalidData(f"a record has more ones than the schema's row_bound = {self.schema.row_bound}")
         return self._with_pairs(codes, values)
 
-    def _with_pairs(self, codes: IntArray, values: NDArray[np.floating]) -> Parts:
+    def _with_pairs(self, codes: IntArray, values: NDArray[np.floating]) -> tuple[IntArray, NDArray[np.floating]]:
         if self.intercept:
-            whole = replace(self, intercept=False)._with_pairs(codes, values)
+            codes, values = replace(self, intercept=False)._with_pairs(codes, values)
             one = np.ones((len(codes), 1), dtype=values.dtype)
-            return Parts(np.hstack([whole.codes, np.zeros_like(one, np.int32)]), np.hstack([whole.values, one]))
+            return np.hstack([codes, np.zeros_like(one, np.int32)]), np.hstack([values, one])
         if not self.pairs:
-            return Parts(codes, values)
+            return codes, values
         at = {name: a for a, name in enumerate(self.names)}
         sizes = self.single_sizes
         first, second = (np.array([at[pair[i]] for pair in self.pairs]) for i in (0, 1))
         products = codes[:, first] * np.array([sizes[b] for b in second], dtype=np.int32) + codes[:, second]
         joint = np.rint(values[:, first] * values[:, second] * GRID) / GRID
-        return Parts(np.hstack([codes, products]), np.hstack([values, joint]))
+        return np.hstack([codes, products]), np.hstack([values, joint])
 
-    def matrix(self, parts: Parts) -> FloatArray:
+    def matrix(self, parts: Parts) -> Any:
         """Return records as a table of d columns in [0, 1]."""
-        X = np.zeros((len(parts), self.dimension))
-        rows = np.arange(len(parts))
+        return self._matrix(parts.codes, parts.values)
+
+    @statistic
+    def _matrix(self, codes: IntArray, values: NDArray[np.floating]) -> FloatArray:
+        X = np.zeros((len(codes), self.dimension))
+        rows = np.arange(len(codes))
         for a, start in enumerate(self._starts()):
-            X[rows, start + parts.codes[:, a]] = parts.values[:, a]
+            X[rows, start + codes[:, a]] = values[:, a]
         return X
 
     def scores(self, parts: Parts, beta: Any) -> FloatArray:
@@ -230,12 +257,13 @@ class RatioFeatures:
             total += beta[start : start + size][parts.codes[:, a]] * parts.values[:, a]
         return total
 
-    def sums(self, parts: Parts) -> FloatArray:
+    def sums(self, parts: Parts) -> Any:
         """Return Σx over the records: exact, because values are multiples of 1/`GRID`."""
-        found = [
-            np.bincount(parts.codes[:, a], weights=parts.values[:, a], minlength=size)
-            for a, size in enumerate(self.sizes)
-        ]
+        return self._sums(parts.codes, parts.values)
+
+    @statistic
+    def _sums(self, codes: IntArray, values: NDArray[np.floating]) -> FloatArray:
+        found = [np.bincount(codes[:, a], weights=values[:, a], minlength=size) for a, size in enumerate(self.sizes)]
         return np.concatenate(found)
 
     @property

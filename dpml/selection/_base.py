@@ -26,6 +26,7 @@ from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
 from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.mechanisms.private import for_study, is_private, number_of
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 from dpml.selection.scores import (
@@ -77,7 +78,7 @@ class PublicFacts:
         r = most if row_bound is None else min(check_integer(row_bound, "row_bound", 1), most)
         return cls(schema.n_features, schema.n_classes, r, check_relation(relation), public_n_rows(schema, relation))
 
-    def scores(self, counts: Contingency, kind: str) -> FloatArray:
+    def scores(self, counts: Contingency, kind: str) -> Any:
         """Return the exact scores of a table, computed as if it had at least `n_rows` records."""
         return scores_from_counts(counts, kind, self.n_rows)
 
@@ -187,7 +188,7 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
         ----------
         counts : Contingency
             Exact counts of records that are already cut to `row_bound` ones. If `on` has the shape (S, C, D), the draws
-            use the S subsamples in turn.
+            use the S subsamples in turn. Private counts have the shape (C, D).
         schema : Schema
             The schema of the counted columns.
         draws : int
@@ -202,7 +203,7 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
         draws = check_integer(draws, "draws", 1)
         if rng is not None or not self.release:
             check_rng(rng)
-        if counts.on.ndim == 2:
+        if is_private(counts.on) or counts.on.ndim == 2:
             return self._masks(counts, facts, draws, rng)
         masks = np.zeros((draws, facts.n_features), dtype=bool)
         for s, on in enumerate(counts.on[:draws]):
@@ -233,13 +234,14 @@ class PrivateSelector(SelectsColumns, PrivateEstimator):
         schema = resolve_schema(self.schema, X)
         rng = as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._check_records(schema, X, y)
+        X, codes, schema = self._private_records(schema, X, y)
         facts = self._checked(schema)
         # a table that contradicts its schema is an error in study only; `facts.scores` is safe without this check
         stated = facts.n_rows if self.score == "mutual_information" else None
-        short = stated is not None and stated > 1 and len(codes) < stated
-        if short and self.on_invalid == "raise" and not self.release:
-            raise InvalidData(f"the schema states at least {stated} records, the table has {len(codes)}")
+        if stated is not None and stated > 1 and self.on_invalid == "raise" and not self.release:
+            n = for_study(number_of(codes), self.release, "the number of records")
+            if n < stated:
+                raise InvalidData(f"the schema states at least {stated} records, the table has {n}")
         # a release cuts with this generator too, because the privacy does not depend on the random numbers of cutting
         counts = contingency(cut_rows(X, facts.row_bound, rng=rng), codes, schema.n_classes)
         charge(self.budget, facts.relation, self.cost(schema), label=f"{type(self).__name__}, {self.score}")

@@ -16,8 +16,10 @@ from scipy.special import expit
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import Laplace, door
+from dpml.mechanisms.private import for_study, repeated
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector
+from dpml.selection.scores import n_scored
 
 __all__ = [
     "PublishedSelector",
@@ -135,10 +137,9 @@ def iterative_sampling(
     ndarray of bool, shape (draws, D)
         A mask has fewer than T ones if the features run out.
     """
-    scores = np.asarray(scores, float)
-    T = check_integer(n_features, "n_features", 1, len(scores) - 1)
+    T = check_integer(n_features, "n_features", 1, n_scored(scores) - 1)
     step = check_epsilon(epsilon) / T / (2 * check_number(sensitivity, "sensitivity", 0.0, open_lower=True))
-    return door.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), scores, check_rng(rng))
+    return door.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), repeated(scores), check_rng(rng))
 
 
 @dataclass(frozen=True)
@@ -323,6 +324,10 @@ class PublishedSelector(PrivateSelector):
             assert self.n_features is not None
             return iterative_sampling(values, self.epsilon, self.n_features, sensitivity=step, **options)
         assert self.threshold is not None
+        if self.method == "noisy-cut":
+            return noisy_cut(values, self.epsilon, self.threshold, sensitivity=step, **options)
+        # the other two use exact scores, as published: that is their fault, so they have no release
+        values = for_study(values, self.release, "a choice by exact scores")
         if self.method == "clusters":
             # public starting centres around the threshold, each twice the one before
             centres = max(self.threshold, 1.0) * 2.0 ** np.arange(-3, 5)
@@ -335,5 +340,4 @@ class PublishedSelector(PrivateSelector):
                 row_bound=facts.row_bound,
                 **options,
             )
-        rule = private_threshold_testing if self.method == "threshold-testing" else noisy_cut
-        return rule(values, self.epsilon, self.threshold, sensitivity=step, **options)
+        return private_threshold_testing(values, self.epsilon, self.threshold, sensitivity=step, **options)

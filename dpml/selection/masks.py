@@ -20,10 +20,13 @@ from scipy.special import expit, log_expit
 from dpml._validate import check_integer, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
+from dpml.mechanisms.private import is_private, statistic
+from dpml.selection.scores import n_scored
 
 __all__ = ["inclusion_probabilities", "log_normaliser", "mask_log_probability", "sample_masks"]
 
 FloatArray = NDArray[np.float64]
+LARGEST = 1e300
 
 
 def _check_weights(log_weights: Any, n_features: Any) -> tuple[FloatArray, int]:
@@ -33,6 +36,12 @@ def _check_weights(log_weights: Any, n_features: Any) -> tuple[FloatArray, int]:
     if not np.isfinite(w).all():
         raise InvalidParameter("log_weights", w[~np.isfinite(w)][0].item(), "finite numbers")
     return w, check_integer(n_features, "n_features", 0, w.size)
+
+
+@statistic
+def _finite(weights: Any) -> FloatArray:
+    """Return weights that can be added up: what is not finite is as large as can be, so that no score raises."""
+    return np.nan_to_num(weights, nan=0.0, posinf=LARGEST, neginf=-LARGEST)
 
 
 def _tilt(w: FloatArray, T: int) -> float:
@@ -109,7 +118,7 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
 
     Parameters
     ----------
-    log_weights : array of shape (D,)
+    log_weights : array of shape (D,), or Private
     n_features : int
         T, 0 to D.
     draws : int
@@ -130,11 +139,13 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     >>> sample_masks([0.0, 5.0, 0.0], 1, 4, rng=np.random.default_rng(0)).sum(axis=1).tolist()
     [1, 1, 1, 1]
     """
-    w, T = _check_weights(log_weights, n_features)
+    w = _finite(log_weights) if is_private(log_weights) else _check_weights(log_weights, n_features)[0]
+    D = n_scored(w)
+    T = check_integer(n_features, "n_features", 0, D)
     draws = check_integer(draws, "draws", 1)
     check_rng(rng)
-    if T in (0, w.size):
-        return np.full((draws, w.size), T > 0)
+    if T in (0, D):
+        return np.full((draws, D), T > 0)
     return door.release(_MaskDraw(T, draws), w, rng)
 
 

@@ -13,6 +13,7 @@ from dpml._validate import check_epsilon, check_relation
 from dpml.budget.shares import rest_of, split_epsilon
 from dpml.counts import FACTOR, Contingency, contingency
 from dpml.mechanisms import PermuteAndFlip
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection.top import TopSelector
@@ -105,18 +106,23 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
     return Plan(look, few, int(np.clip(T, 1, D)), "joint" if strength >= JOINT else "one-shot")
 
 
-def best_single_feature(counts: Contingency) -> int:
+def best_single_feature(counts: Contingency) -> Any:
     """Return how many more records the best single feature predicts than the largest class. A private statistic.
 
     Predicting the largest class for each value of feature j is right for the sum over values v of max over c of n_cv
     records. Adding a record raises one of these maxima by 0 or 1, and the size of the largest class by 0 or 1. So the
     statistic changes by -1, 0 or 1, and by at most 2 when a record is replaced.
     """
-    right = counts.on.max(axis=-2) + counts.off.max(axis=-2)
-    return int(right.max(initial=0) - counts.n.max())
+    return _lift(counts.on, counts.off, counts.n)
 
 
-def few_statistic(counts: Contingency, n_lower: int) -> int:
+@statistic
+def _lift(on: Any, off: Any, n: Any) -> int:
+    right = on.max(axis=-2) + off.max(axis=-2)
+    return int(right.max(initial=0) - n.max())
+
+
+def few_statistic(counts: Contingency, n_lower: int) -> Any:
     """Return how clearly one attribute is enough, for one-hot attributes; few are kept above 0. A private statistic.
 
     With the lift l of `best_single_feature` and the errors e of the largest class it is the smaller one of
@@ -124,8 +130,12 @@ def few_statistic(counts: Contingency, n_lower: int) -> int:
     leaves e; adding another changes l by 0 or 1 and raises e by 1. So each of the two changes by at most `OF`, and so
     does the smaller one; by at most twice that when a record is replaced.
     """
-    lift = best_single_feature(counts)
-    errors = int(counts.n.sum() - counts.n.max())
+    return _one_is_enough(best_single_feature(counts), counts.n, n_lower)
+
+
+@statistic
+def _one_is_enough(lift: int, n: Any, n_lower: int) -> int:
+    errors = int(n.sum() - n.max())
     return min(OF * (lift - round(LIFT * n_lower)), OF * lift - REMOVED * errors)
 
 
@@ -151,7 +161,7 @@ class Choice:
 
 def choose_features(
     X: Any,
-    codes: NDArray[np.intp],
+    codes: Any,
     schema: Schema,
     epsilon: float,
     *,
@@ -170,9 +180,9 @@ def choose_features(
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, D)
+    X : array or sparse matrix of shape (n, D), or Private
         Checked binary records, not cut.
-    codes : ndarray of int, shape (n,)
+    codes : ndarray of int, shape (n,), or Private
         Their classes.
     schema : Schema
     epsilon : float
@@ -181,7 +191,8 @@ def choose_features(
     rng : numpy.random.Generator, optional
         None: secure noise.
     counted : callable, optional
-        Returns the exact counts of the records, called where they are needed; X and codes are then not used.
+        Returns the exact counts of the records, plain or private, called where they are needed; X and codes are then
+        not used.
 
     Returns
     -------

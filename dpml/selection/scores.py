@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.counts import Contingency, contingency
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.private import is_private, n_columns, statistic
 from dpml.schema import Schema, resolve_schema
 
 __all__ = [
@@ -55,6 +56,7 @@ def _entropy_terms(counts: FloatArray) -> FloatArray:
     return counts * np.log2(np.where(counts > 0, counts, 1.0))
 
 
+@statistic
 def _mutual_information(on: FloatArray, off: FloatArray, least: int = 1) -> FloatArray:
     """Return I of tables with C rows (classes) and two columns (on, off), whose totals may differ.
 
@@ -79,12 +81,13 @@ _SCORES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 }
 
 
-def scores_from_tables(on: FloatArray, off: FloatArray, kind: str) -> FloatArray:
+@statistic
+def scores_from_tables(on: Any, off: Any, kind: str) -> FloatArray:
     """Return scores (..., D) of on- and off-counts (..., C, D), exact or noisy; noisy counts must not be negative."""
     return _SCORES[check_choice(kind, "kind", KINDS)](on, off)
 
 
-def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None) -> FloatArray:
+def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None) -> Any:
     """Return the score of each feature from exact counts, shape (D,) (or (S, D) for S subsamples).
 
     `n_rows` must be the value given to `sensitivity`. If fewer records are counted, because others were dropped or the
@@ -95,28 +98,52 @@ def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None
     return scores_from_tables(counts.on, counts.off, kind)
 
 
-def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> FloatArray:
+@statistic
+def weighted(scores: Any, weight: float) -> FloatArray:
+    """Return the scores times a weight."""
+    return weight * np.asarray(scores, dtype=float)
+
+
+@statistic
+def scores_of(scores: Any, features: NDArray[np.intp]) -> Any:
+    """Return the scores of some features, in their order."""
+    return np.asarray(scores)[features]
+
+
+@statistic
+def _row_of(scores: Any) -> FloatArray:
+    return np.reshape(scores, (1, -1))
+
+
+def n_scored(scores: Any) -> int:
+    """Return how many features have a score in an array of shape (D,), which is public."""
+    return n_columns(_row_of(scores))
+
+
+def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
     """Return the exact score of each feature. It is a statistic of private data: do not release it.
 
     Parameters
     ----------
-    X : array, sparse matrix or DataFrame of shape (n, D)
-        Binary features.
-    y : array of shape (n,)
-        Labels.
+    X : array, sparse matrix or DataFrame of shape (n, D), or Private
+        Binary features. Private records are those of a fit: checked, with a schema.
+    y : array of shape (n,), or Private
+        Labels; of private records the classes 0..C-1.
     kind : {"total_count", "difference_count", "count", "mutual_information"}
     schema : Schema, optional
         Classes and domains. Default: the canonical binary schema, also with more than two integer labels 0..C-1.
 
     Returns
     -------
-    ndarray of shape (D,)
+    ndarray of shape (D,), or Private
         In records, or in bits for mutual information.
 
     Raises
     ------
     InvalidData
         For a value or a label outside its domain.
+    InvalidParameter
+        If the records are private and there is no schema.
 
     Examples
     --------
@@ -125,6 +152,10 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> FloatA
     [1.0, 0.0]
     """
     check_choice(kind, "kind", KINDS)
+    if is_private((X, y)):
+        if schema is None:
+            raise InvalidParameter("schema", None, "given for private records: it states the classes")
+        return scores_from_counts(contingency(X, y, schema.n_classes), kind)
     if schema is None:
         labels = np.asarray(y)
         C = int(labels.max()) + 1 if labels.dtype.kind in "iu" and labels.size and labels.max() > 1 else 2

@@ -10,7 +10,7 @@ from dpml.budget import Budget
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.masks import sample_masks
-from dpml.selection.scores import sensitivity
+from dpml.selection.scores import sensitivity, weighted
 
 __all__ = ["CALIBRATIONS", "MaskSelector", "published_mask_weight"]
 
@@ -120,5 +120,5 @@ class MaskSelector(PrivateSelector):
         return published_mask_weight(self.score, facts.relation, self.epsilon, features, n_rows=facts.n_rows)
 
     def _masks(self, counts, facts, draws, rng):
-        weights = self._weight(facts) * facts.scores(counts, self.score)
+        weights = weighted(facts.scores(counts, self.score), self._weight(facts))
         return sample_masks(weights, self.n_features, draws, rng=rng)

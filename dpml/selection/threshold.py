@@ -16,6 +16,7 @@ from dpml.mechanisms import door
 from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
+from dpml.selection.scores import scores_of
 
 __all__ = ["SparseVectorSelector"]
 
@@ -94,5 +95,5 @@ class SparseVectorSelector(PrivateSelector):
         masks = np.zeros((draws, facts.n_features), dtype=bool)
         for mask in masks:
             order = door.public_randomness(rng, "permutation", facts.n_features)
-            mask[order] = technique.release(values[order], self.threshold, rng=rng) == ABOVE
+            mask[order] = technique.release(scores_of(values, order), self.threshold, rng=rng) == ABOVE
         return masks

@@ -17,9 +17,11 @@ from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
 from dpml.mechanisms.choice import range_of_change
+from dpml.mechanisms.private import is_private, to_integers
 from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, top_masks
+from dpml.selection.scores import n_scored, scores_of, weighted
 
 __all__ = ["TopSelector", "joint_gaps", "one_shot", "peel", "sample_joint"]
 
@@ -28,11 +30,13 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
-def _check(scores: Any, epsilon: Any, n_features: Any, change_range: Any, draws: Any) -> tuple[FloatArray, float, int]:
-    values = np.asarray(scores, dtype=float)
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise InvalidParameter("scores", f"array of shape {values.shape}", "one-dimensional, not empty and finite")
-    T = check_integer(n_features, "n_features", 1, values.size)
+def _check(scores: Any, epsilon: Any, n_features: Any, change_range: Any, draws: Any) -> tuple[Any, float, int]:
+    values = scores
+    if not is_private(scores):  # private ones are those of a table of counts
+        values = np.asarray(scores, dtype=float)
+        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+            raise InvalidParameter("scores", f"array of shape {values.shape}", "one-dimensional, not empty and finite")
+    T = check_integer(n_features, "n_features", 1, n_scored(values))
     check_integer(draws, "draws", 1)
     return values, check_epsilon(epsilon) / check_number(change_range, "change_range", 0.0, open_lower=True), T
 
@@ -73,7 +77,7 @@ def one_shot(
     [[False, True, False, True]]
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    return door.release(OneShot(T, draws), weight / T * values, check_rng(rng))
+    return door.release(OneShot(T, draws), weighted(values, weight / T), check_rng(rng))
 
 
 def peel(
@@ -106,7 +110,7 @@ def peel(
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
     gumbel = check_choice(noise, "noise", ("gumbel", "exponential")) == "gumbel"
-    return door.release((PeelByGumbel if gumbel else Peel)(T, draws), weight / T * values, check_rng(rng))
+    return door.release((PeelByGumbel if gumbel else Peel)(T, draws), weighted(values, weight / T), check_rng(rng))
 
 
 @dataclass(frozen=True)
@@ -355,7 +359,7 @@ class TopSelector(PrivateSelector):
             return sample_joint(values, self.epsilon, T, span, draws=draws, rng=rng)
         # keeping the T best means dropping the D - T worst; fewer choices need less noise
         drop = T > D - T
-        few, signed = (D - T, -values) if drop else (T, values)
+        few, signed = (D - T, weighted(values, -1.0)) if drop else (T, values)
         if rng is None:
             chosen = np.stack([_secure_peel(signed, self.epsilon, few, span) for _ in range(draws)])
         elif self.method == "one-shot":
@@ -366,11 +370,12 @@ class TopSelector(PrivateSelector):
         return ~chosen if drop else chosen
 
 
-def _secure_peel(scores: FloatArray, epsilon: float, n_features: int, change_range: float) -> BoolArray:
-    whole, left = np.rint(scores).astype(np.int64), np.arange(scores.size)
+def _secure_peel(scores: Any, epsilon: float, n_features: int, change_range: float) -> BoolArray:
+    whole, D = to_integers(scores), n_scored(scores)
+    left = np.arange(D)
     share = equal_share(epsilon, n_features)
     for _ in range(n_features):
-        left = np.delete(left, noisy_max(whole[left], share, change_range))
-    mask = np.ones(scores.size, dtype=bool)
+        left = np.delete(left, noisy_max(scores_of(whole, left), share, change_range))
+    mask = np.ones(D, dtype=bool)
     mask[left] = False
     return mask

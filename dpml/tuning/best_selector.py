@@ -17,10 +17,12 @@ from dpml.encoding import columns_of
 from dpml.estimators.base import PrivateEstimator, study_only
 from dpml.estimators.purse import fit_held, rehearse, spending_steps
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.private import Private
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 from dpml.selection._base import SelectsColumns
 from dpml.selection.plan import choose_features
+from dpml.tuning._candidates import rows_of
 
 __all__ = ["BestSelector", "keep_columns"]
 
@@ -114,12 +116,14 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         rng = None if self.release else as_generator(self.random_state)
         named = isinstance(X, pd.DataFrame)
         count = schema.public_count(X, relation)
-        X, codes, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        X, positions, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
+        nothing = X[:0], np.asarray(schema.classes)[:0]
+        X, codes = Private(X), Private(positions)
         held = keep_columns(BernoulliNB(1.0) if self.classifier is None else self.classifier)
         spending_steps(held, ("epsilon", "budget", "schema", "relation", "on_invalid", "release", "random_state"))
         facts = {"schema": schema, "relation": relation, "on_invalid": self.on_invalid, "release": self.release}
         held.set_params(epsilon=epsilon, **facts)
-        [delta] = rehearse(held, [epsilon], relation, (X[:0], np.asarray(schema.classes)[:0]), "BestSelector")
+        [delta] = rehearse(held, [epsilon], relation, nothing, "BestSelector")
         charge(self.budget, relation, epsilon, delta, label="BestSelector")
         choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=rng)
         self.plan_, self.few_, self._mask, self._schema = choice.plan, choice.few, choice.mask, schema
@@ -131,7 +135,8 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
         purse = Budget(choice.epsilon_left, delta, relation)
         held.set_params(epsilon=choice.epsilon_left, schema=schema.subset(choice.mask), random_state=rng, budget=purse)
-        self.classifier_ = fit_held(held, [held], columns_of(X, choice.mask), self.classes_[codes], "BestSelector")
+        labels = rows_of(self.classes_, codes)
+        self.classifier_ = fit_held(held, [held], columns_of(X, choice.mask), labels, "BestSelector")
         # the caller did not set this generator as a parameter
         self.classifier_.set_params(random_state=None)
         return self

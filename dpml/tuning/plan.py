@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.budget.shares import equal_share, split_epsilon
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
+from dpml.mechanisms.private import statistic
 from dpml.tuning.stopping import stopping_epsilon
 
 __all__ = ["choice_range", "search_costs", "split_records"]
@@ -28,8 +31,10 @@ def choice_range(relation: str) -> int:
     return 1 if check_relation(relation) == "add-remove" else 2
 
 
-def split_records(n: int, n_parts: int, validation_share: float, *, rng: np.random.Generator) -> NDArray[np.intp]:
+def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.random.Generator) -> Any:
     """Assign n records to parts by independent coins: -1 for validation, else 0 to `n_parts` - 1.
+
+    For a private number of records the parts are private too.
 
     Privacy: given the coins, the parts are disjoint data sets, so releases from different parts cost the largest of
     their ε (parallel composition). Add/remove: an added record has its own coin and moves no other record. Replace-one:
@@ -43,8 +48,25 @@ def split_records(n: int, n_parts: int, validation_share: float, *, rng: np.rand
     [277, 348, 375]
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
-    coins = (door.public_randomness(rng, "random", size=n) - share) / (1 - share)
+    return _parts(door.public_randomness(rng, "random", size=n), n_parts, share)
+
+
+@statistic
+def _parts(coins: NDArray[np.float64], n_parts: int, share: float) -> NDArray[np.intp]:
+    coins = (coins - share) / (1 - share)
     return np.where(coins < 0, VALIDATION, np.minimum(np.floor(coins * n_parts), n_parts - 1)).astype(np.intp)
+
+
+@statistic
+def is_part(parts: Any, part: int) -> NDArray[np.bool_]:
+    """Return for each record whether it is in a part."""
+    return parts == part
+
+
+@statistic
+def is_other(parts: Any, part: int) -> NDArray[np.bool_]:
+    """Return for each record whether it is in another part."""
+    return parts != part
 
 
 def search_costs(

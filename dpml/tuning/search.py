@@ -31,6 +31,7 @@ from dpml.encoding import cut_rows
 from dpml.estimators.purse import fit_held, rehearse, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
+from dpml.mechanisms.private import Private
 from dpml.mechanisms.secure import check_release, noisy_max
 from dpml.schema import Schema, resolve_schema
 from dpml.tuning._candidates import (
@@ -38,10 +39,20 @@ from dpml.tuning._candidates import (
     candidate_list,
     check_private,
     correct_predictions,
+    rows_of,
     with_names,
 )
-from dpml.tuning.plan import METHODS, RUNS, VALIDATION, choice_range, search_costs, split_records
-from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
+from dpml.tuning.plan import (
+    METHODS,
+    RUNS,
+    VALIDATION,
+    choice_range,
+    is_other,
+    is_part,
+    search_costs,
+    split_records,
+)
+from dpml.tuning.stability import default_reach, mean_of, solver_tolerance, stability_range, stable_score_of
 from dpml.tuning.stopping import expected_runs, random_stopping, stopping_gamma
 
 __all__ = ["PrivateSearch", "choice_range", "search_costs", "split_records"]
@@ -177,10 +188,11 @@ class PrivateSearch(PrivateClassifier):
         count = schema.public_count(X, self.relation)
         X, schema = schema.check_features(X, on_invalid)
         labels = schema.check_labels(y, on_invalid)
-        X, codes = schema.without_unknown(X, labels, on_invalid)
-        kept = labels >= 0 if self.relation == "replace-one" else None
+        X, positions = schema.without_unknown(X, labels, on_invalid)
+        kept = Private(labels >= 0) if self.relation == "replace-one" else None
         pipeline = isinstance(self.estimator, Pipeline) and not isinstance(X, pd.DataFrame)
         nothing = with_names(X[:0], schema) if pipeline else X[:0], np.asarray(schema.classes)[:0]
+        X, codes = Private(X), Private(positions)
         for candidate in candidates:
             model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
             rehearse(model, shares, self.relation, nothing, "PrivateSearch")
@@ -195,21 +207,21 @@ class PrivateSearch(PrivateClassifier):
         self._learned_facts(schema, named)
         if count:  # the public number of records counts those that were dropped
             schema = replace(schema, n_rows=count, n_lower=min(schema.n_lower, count))
-        records = Records(X, codes, self.classes_[codes], schema, kept)
+        records = Records(X, codes, rows_of(self.classes_, codes), schema, kept)
         disjoint = self.training == "disjoint" and self.method in ("permute-and-flip", "exponential")
-        parts = split_records(len(records), len(candidates) if disjoint else 1, self.validation_share, rng=rng)
-        validation = records.where(parts == VALIDATION)
+        parts = split_records(records.number, len(candidates) if disjoint else 1, self.validation_share, rng=rng)
+        validation = records.where(is_part(parts, VALIDATION))
         if hasattr(self, "best_score_"):
             del self.best_score_
         if self.method == "random-stopping":
-            training = records.where(parts != VALIDATION)
+            training = records.where(is_other(parts, VALIDATION))
             best, model = self._stopped(candidates, costs, gamma, training, validation, rng)
         elif self.method == "stability":
-            training = records.where(parts != VALIDATION)
+            training = records.where(is_other(parts, VALIDATION))
             best, model = self._most_stable(candidates, costs, training, validation, rng), None
         else:
             models = [
-                self._trained(candidate, costs["train"], records.where(parts == (k if disjoint else 0)), rng)
+                self._trained(candidate, costs["train"], records.where(is_part(parts, k if disjoint else 0)), rng)
                 for k, candidate in enumerate(candidates)
             ]
             best = self._chosen(models, costs["select"], validation, rng)
@@ -293,7 +305,7 @@ class PrivateSearch(PrivateClassifier):
     # ---- the choice ---------------------------------------------------------------------------------------------
 
     def _chosen(self, models: list, epsilon: float, validation: Records, rng: np.random.Generator) -> int:
-        correct = np.array([correct_predictions(model, validation) for model in models])
+        correct = [correct_predictions(model, validation) for model in models]
         most = choice_range(self.relation)
         if self.release:
             return int(noisy_max(correct, epsilon, most))
@@ -312,13 +324,14 @@ class PrivateSearch(PrivateClassifier):
             reg_lambda = float(candidate["reg_lambda"])
             # the same noise for all candidates, independent of the records
             fixed = np.random.default_rng(seed)
-            total = 0.0
+            simulated = []
             for _ in range(self.simulations):
                 with door.unreleased():
-                    model = self._trained(candidate, costs["retrain"], training, fixed)
-                margins = margins_of(model.decision_function(validation.X), validation.codes, C)
-                total += float(stable_score(margins, reach / reg_lambda, least))
-            scores.append(total / self.simulations)
+                    # its noise is not that of a release, so the model is a private statistic
+                    model = Private(self._trained(candidate, costs["retrain"], training, fixed))
+                facts_of_score: Any = {"n_classes": C, "width": reach / reg_lambda, "validation_lower": least}
+                simulated.append(stable_score_of(model, validation.X, validation.codes, **facts_of_score))
+            scores.append(mean_of(simulated))
             solver: Any = {"n_classes": C, "n_ones": n_ones, "tolerance": self.estimator.tolerance}
             curvature = self.estimator._loss().curvature
             tolerances.append(solver_tolerance(costs["retrain"], reg_lambda, D + 1, curvature=curvature, **solver))

@@ -1,7 +1,7 @@
 """A validation score that is stable under a change of one training record (after Chaudhuri and Vinterbo 2013).
 
-Statistics only: `stable_score`, and the range of its change, `stability_range`. `dpml.mechanisms.PermuteAndFlip` makes
-the choice.
+Statistics only: `stable_score_of`, and the range of its change, `stability_range`. The choice is made by
+`dpml.mechanisms.PermuteAndFlip`.
 
 The setting: candidates i are regularisers λ_i of a linear model on records in the unit ball. The models are trained
 with fixed noise, which does not depend on the data. For fixed noise one record changes the weights by at most
@@ -22,8 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
+from dpml.mechanisms.private import statistic
 
-__all__ = ["default_reach", "margins_of", "solver_tolerance", "stability_range", "stable_score"]
+__all__ = [
+    "default_reach",
+    "margins_of",
+    "mean_of",
+    "solver_tolerance",
+    "stability_range",
+    "stable_score",
+    "stable_score_of",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -100,6 +109,22 @@ def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArra
     margins = np.asarray(margins, dtype=float)
     ramp = np.clip(0.5 + margins / (2 * width), 0.0, 1.0)
     return ramp.sum(axis=-1) / max(margins.shape[-1], validation_lower)
+
+
+@statistic
+def stable_score_of(model: Any, X: Any, codes: Any, *, n_classes: int, width: float, validation_lower: int) -> float:
+    """Return the stable score of a trained linear model on validation records."""
+    margins = margins_of(model.decision_function(X), codes, n_classes)
+    return float(stable_score(margins, width, validation_lower))
+
+
+@statistic
+def mean_of(scores: list[float]) -> float:
+    """Return the mean of the scores of several simulations, added up in their order."""
+    total = 0.0
+    for score in scores:
+        total += score
+    return total / len(scores)
 
 
 def stability_range(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
+from scipy.special import log_expit
 
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
 from dpml.budget import Budget, charge
@@ -20,6 +20,7 @@ from dpml.classifiers.automatic.plan import COUNT_SHARE, DENSE, LOOK_SHARE, asks
 from dpml.classifiers.automatic.tables import release_table
 from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
+from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import check_release
@@ -182,7 +183,7 @@ class AutoClassifier(PrivateClassifier):
             scores = self._linear.decision(X)[0]
             if scores.shape[1] == 1:
                 return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
-            return log_softmax(scores, axis=1)
+            return row_log_softmax(scores)
         return self.estimator_.predict_log_proba(X)
 
     def predict_proba(self, X: Any) -> FloatArray:

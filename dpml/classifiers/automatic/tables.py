@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
+from scipy.special import log_expit
 
 from dpml._validate import check_integer
 from dpml.budget.shares import divide_epsilon, rest_of
@@ -31,6 +31,7 @@ from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.automatic.plan import Plan
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
 from dpml.classifiers.grid.cells import consistent
+from dpml.classifiers.row_scores import row_log_softmax
 
 __all__ = ["TableModel", "release_bins", "release_table"]
 
@@ -66,11 +67,11 @@ class TableModel:
         """Return log probabilities of the classes for located records; models of one grid have these in common."""
         scores = self.additive.scores(cell, groups)
         if not self.additive.margins:
-            return log_softmax(scores, axis=1)
+            return row_log_softmax(scores)
         scores = self.additive.slope * LOSS.log_odds(scores)
         if scores.shape[1] == 1:
             return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
-        return log_softmax(log_expit(scores), axis=1)
+        return row_log_softmax(log_expit(scores))
 
 
 def cells_of(grid: NoisyGrid, places: list[NDArray]) -> NDArray[np.intp]:

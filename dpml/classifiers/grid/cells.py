@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget.shares import divide_epsilon
-from dpml.classifiers.grid.candidates import candidate_grids
+from dpml.classifiers.grid.candidates import Pool, candidate_grids
 from dpml.classifiers.grid.counts import Records, children_counts, grid_counts
 from dpml.classifiers.grid.fitting import Checked, charge, check_table
 from dpml.classifiers.grid.quality import CALIBRATIONS, GridQuality, quality_range
 from dpml.counts import FACTOR
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import STEP, Source
 from dpml.schema import Schema, Taxonomy
 
@@ -92,8 +93,13 @@ class NoisyGrid:
         return max((own * self.n + from_cells * float(self.counts.sum())) / (own + from_cells), 0.0)
 
 
-def grid_qualities(pool: Any, records: Records, epsilon: float) -> FloatArray:
+def grid_qualities(pool: Pool, records: Records, epsilon: float) -> Any:
     """Return the quality of every candidate grid; private. ε is that of the noisy counts."""
+    return _qualities(pool, records.exact, epsilon)
+
+
+@statistic
+def _qualities(pool: Pool, records: Records, epsilon: float) -> FloatArray:
     quality = GridQuality(epsilon, len(records.codes))
     found = np.empty(len(pool))
     found[0] = quality.of_grid(grid_counts(records, [0] * len(pool.taxonomies)))
@@ -166,7 +172,7 @@ def noisy_size(records: Records | Checked, epsilon: float, source: Source) -> fl
 
     It changes by at most 1 under both relations, for a replaced record may have a label that is no class.
     """
-    return float(source.counts(np.array([float(len(records.codes))]), epsilon, 1)[0])
+    return float(source.counts(repeated(number_of(records.codes), 1), epsilon, 1)[0])
 
 
 def noisy_grid(
@@ -177,7 +183,7 @@ def noisy_grid(
     A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
     """
     sensitivity = FACTOR[relation]
-    counts = source.counts(grid_counts(records, levels).astype(float), epsilon, sensitivity)
+    counts = source.counts(grid_counts(records, levels), epsilon, sensitivity)
     return NoisyGrid(records.taxonomies, tuple(levels), counts, sensitivity / epsilon, **numbers)
 
 

@@ -8,8 +8,10 @@ These counts are private statistics.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers.grid.candidates import Blocks, Pool
+from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema, Taxonomy
 
-__all__ = ["MOST_ENTRIES", "Children", "Records", "children_counts", "grid_counts", "places_of"]
+__all__ = [
+    "MOST_ENTRIES",
+    "Children",
+    "Records",
+    "children_counts",
+    "grid_counts",
+    "marginal_counts",
+    "places_of",
+    "side_by_side",
+]
 
 IntArray = NDArray[np.intp]
 # entries of one table of counts: 1 MB, which fits a processor's cache
@@ -34,20 +46,31 @@ class Records:
 
     Attributes
     ----------
-    places : list of ndarray of int, each of shape (n,)
+    places : list of ndarray of int, each of shape (n,), or Private
         For each attribute the finest group of each record.
-    codes : ndarray of int, shape (n,)
+    codes : ndarray of int, shape (n,), or Private
         The class of each record.
     n_classes : int
     taxonomies : tuple of Taxonomy
     """
 
-    places: list[NDArray]
-    codes: NDArray[np.intp]
+    places: Any
+    codes: Any
     n_classes: int
     taxonomies: tuple[Taxonomy, ...]
     _at: dict[tuple[int, int], NDArray] = field(default_factory=dict, repr=False)
     _runs: dict[tuple[int, int, int], IntArray] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of finest groups of each attribute, and of classes as the last one."""
+        return (*(taxonomy.sizes[-1] for taxonomy in self.taxonomies), self.n_classes)
+
+    @cached_property
+    def exact(self) -> Any:
+        """The records as one value, private where they are: what a statistic of records takes."""
+        held = self.places, self.codes
+        return _records(*held, self.n_classes, self.taxonomies) if is_private(held) else self
 
     def at(self, attribute: int, level: int) -> NDArray:
         """Return the group of each record at one level of one attribute."""
@@ -69,6 +92,17 @@ class Records:
     def rolled(self, table: NDArray, axis: int, attribute: int, fine: int, coarse: int) -> NDArray:
         """Return counts with the groups of one attribute, which lie along an axis, added up to a coarser level."""
         return added_runs(table, self.runs(attribute, fine, coarse), axis)
+
+
+@statistic
+def _records(places: Any, codes: Any, n_classes: int, taxonomies: tuple[Taxonomy, ...]) -> Records:
+    return Records(places, codes, n_classes, taxonomies)
+
+
+@statistic
+def side_by_side(tables: Sequence[NDArray]) -> NDArray:
+    """Return the counts of tables one after another, for one release."""
+    return np.concatenate([table.ravel() for table in tables])
 
 
 def added_runs(table: NDArray, runs: IntArray, axis: int) -> NDArray:
@@ -101,6 +135,7 @@ def _small(values: NDArray, size: int) -> NDArray:
     return values.astype(np.min_scalar_type(max(size - 1, 0)))
 
 
+@statistic
 def places_of(X: Any, schema: Schema, taxonomies: Sequence[Taxonomy]) -> list[NDArray]:
     """Return the finest group of each record for each attribute of a table that `Schema.check_features` returned."""
     columns = X.tocsc() if hasattr(X, "tocsc") else X
@@ -118,8 +153,13 @@ def places_of(X: Any, schema: Schema, taxonomies: Sequence[Taxonomy]) -> list[ND
     return places
 
 
-def grid_counts(records: Records, levels: Sequence[int]) -> NDArray[np.int64]:
+def grid_counts(records: Records, levels: Sequence[int]) -> Any:
     """Return the class counts of the cells of one grid, shape (C, cells), by one pass over the records."""
+    return _grid_counts(records.exact, levels)
+
+
+@statistic
+def _grid_counts(records: Records, levels: Sequence[int]) -> NDArray[np.int64]:
     code, cells = records.codes.astype(np.int64), 1
     for j, level in enumerate(levels):
         if level:
@@ -127,6 +167,21 @@ def grid_counts(records: Records, levels: Sequence[int]) -> NDArray[np.int64]:
             code = code * size + records.at(j, level)
             cells *= size
     return np.bincount(code, minlength=records.n_classes * cells).reshape(records.n_classes, cells)
+
+
+def marginal_counts(records: Records, attributes: Sequence[int]) -> Any:
+    """Return the counts of some attributes at their finest levels, an axis for each; the class follows the last."""
+    return _marginal_counts(records.exact, attributes)
+
+
+@statistic
+def _marginal_counts(records: Records, attributes: Sequence[int]) -> NDArray[np.int64]:
+    values = [*records.places, records.codes]
+    code: Any = np.zeros(len(records.codes), dtype=np.int64)
+    for j in attributes:
+        code = code * records.sizes[j] + values[j]
+    shape = [records.sizes[j] for j in attributes]
+    return np.bincount(code, minlength=math.prod(shape)).reshape(shape)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_relation
 from dpml.budget import Budget
@@ -26,10 +24,10 @@ class Checked:
 
     Attributes
     ----------
-    X : table
-        What `Schema.check_features` returns; private.
-    codes : ndarray of int
-        The class of each record; private.
+    X : Private
+        The table that `Schema.check_features` returns.
+    codes : Private
+        The class of each record.
     schema : Schema
         Of the table's columns.
     named : bool
@@ -40,7 +38,7 @@ class Checked:
     """
 
     X: Any
-    codes: NDArray[np.intp]
+    codes: Any
     schema: Schema
     named: bool
     relation: str
@@ -66,7 +64,7 @@ def check_table(model: Any, X: Any, y: Any) -> Checked:
     schema = with_taxonomies(resolve_schema(model.schema, X), model.taxonomies)
     noise: dict[str, Any] = {"secure": True} if model.release else {"rng": as_generator(model.random_state)}
     named = isinstance(X, pd.DataFrame)
-    X, codes, schema = model._check_records(schema, X, y)
+    X, codes, schema = model._private_records(schema, X, y)
     return Checked(X, codes, schema, named, relation, noise if private else {**noise, "exact_choice": True})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, log_expit, softmax
+from scipy.special import expit, log_expit
 
 from dpml._validate import (
     ON_INVALID,
@@ -28,9 +28,10 @@ from dpml.classifiers.linear._weights import WITH_DELTA, default_reg_lambda, rel
 from dpml.classifiers.linear.descent import check_delta, default_iterations, descent_noise
 from dpml.classifiers.linear.functional import SENSITIVITIES, polynomial_minimisers, release_integer_coefficients
 from dpml.classifiers.linear_models import LinearModels
+from dpml.classifiers.row_scores import row_scores, row_softmax
 from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
-from dpml.mechanisms.private import statistic
+from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 
@@ -108,7 +109,7 @@ class LinearDecisions(PrivateClassifier):
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""
         X = self._checked(X)
-        scores = np.asarray((X if sparse.issparse(X) else np.asarray(X, dtype=float)) @ self.coef_.T) + self.intercept_
+        scores = row_scores(X, self.coef_) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray:
@@ -121,7 +122,7 @@ def probabilities(scores: FloatArray) -> FloatArray:
     """Return probabilities from logistic scores, shape (n, C), scaled to add up to 1 where C > 2."""
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), expit(scores)])
-    return softmax(log_expit(scores), axis=1)
+    return row_softmax(log_expit(scores))
 
 
 class LinearEstimator(LinearDecisions):
@@ -150,10 +151,10 @@ class LinearEstimator(LinearDecisions):
             self._descent_noise(schema, options)  # an error must come before anything is charged
         named = isinstance(X, pd.DataFrame)
         count = schema.public_count(X, options["relation"])
-        X, codes, schema = self._check_records(schema, X, y)
+        X, codes, schema = self._private_records(schema, X, y)
         bound = squared_norm_bound(schema, self.row_bound)
         if not self.release and self.on_invalid == "raise":
-            check_ones(X, schema)
+            check_ones(X, schema, self.release)
         spent = options["delta"] if options["method"] in WITH_DELTA else 0.0
         label = f"{type(self).__name__}, {options['method']}"
         charge(self.budget, options["relation"], options["epsilon"], spent, label=label)
@@ -167,8 +168,8 @@ class LinearEstimator(LinearDecisions):
         else:
             facts: dict[str, Any] = {"n_nonzero": bound + intercept, "n_records": count, "loss": self._loss()}
             records = unit_scale(table, bound, intercept=intercept)
-            if options["norm"] == "l1":
-                records = records / math.sqrt(bound + intercept)
+            if share:
+                records = _divided(records, math.sqrt(bound + intercept))
             theta = release_weights(records, codes, schema.n_classes, rng=rng, **facts, **options)
         model = linear_models(theta, bound, intercept, options["norm"])
         self._learned_facts(schema, named)
@@ -230,12 +231,22 @@ def public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
     return slope, shift
 
 
-def check_ones(X: Any, schema: Schema) -> None:
-    """Raise `InvalidData` for a record with more ones than the schema's row bound."""
-    ones = X if schema.is_binary else X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
-    most = int(np.asarray(ones.sum(axis=1)).max(initial=0))
+def check_ones(X: Any, schema: Schema, release: bool = False) -> None:
+    """Raise `InvalidData`, for study, for a record with more ones than the schema's row bound."""
+    most = for_study(_most_ones(X, schema), release, "the number of ones of a record")
     if schema.row_bound is not None and most > schema.row_bound:
         raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
+
+
+@statistic
+def _most_ones(X: Any, schema: Schema) -> int:
+    ones = X if schema.is_binary else X.to_numpy(dtype=float)[:, [f.kind == "binary" for f in schema.features]]
+    return int(np.asarray(ones.sum(axis=1)).max(initial=0))
+
+
+@statistic
+def _divided(records: Any, length: float) -> Any:
+    return records / length
 
 
 def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | None) -> Any:
@@ -275,16 +286,19 @@ def _scaled(X: pd.DataFrame, ones: Any, binary: NDArray[np.bool_], slope: FloatA
     return np.clip(table * slope + shift, -1, 1)
 
 
+@statistic
+def _whole_numbers(table: Any, factor: float) -> Any:
+    if sparse.issparse(table):
+        return type(table)((np.rint(table.data * factor), table.indices, table.indptr), shape=table.shape)
+    return np.rint(table * factor)
+
+
 def _release_securely(table, codes, schema: Schema, bound: int, intercept: bool, options: dict) -> FloatArray:
     """Release the weights of the functional mechanism with integer noise, from records on a grid."""
     R = bound + intercept
     grid = 1 if schema.is_binary else NUMBER_GRID
     # the factor undoes the scaling of `unit_scale`, which also adds the constant column
-    table = unit_scale(table, bound, intercept=intercept) * (math.sqrt(R) * grid)
-    if sparse.issparse(table):
-        table.data = np.rint(table.data)
-    else:
-        table = np.rint(table)
+    table = _whole_numbers(unit_scale(table, bound, intercept=intercept), math.sqrt(R) * grid)
     facts = {"relation": options["relation"], "sensitivity": options["sensitivity"]}
     unit = 1 / math.sqrt(R)
     noisy = release_integer_coefficients(
@@ -293,5 +307,5 @@ def _release_securely(table, codes, schema: Schema, bound: int, intercept: bool,
     reg_lambda = options["reg_lambda"]
     if reg_lambda is None:
         facts |= {"n_classes": schema.n_classes, "n_nonzero": R}
-        reg_lambda = default_reg_lambda(options["epsilon"], table.shape[1], method="functional", **facts)
+        reg_lambda = default_reg_lambda(options["epsilon"], n_columns(table), method="functional", **facts)
     return polynomial_minimisers(noisy, reg_lambda)

@@ -27,6 +27,7 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.private import is_private, n_columns, statistic
 
 CALIBRATIONS = ("tight", "published")
 NORMS = ("l2", "l1")
@@ -54,9 +55,9 @@ def minimiser(
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n, D)
+    X : ndarray or sparse matrix of shape (n, D), or Private
         Records in the unit ball (`dpml.encoding.unit_scale`).
-    signs : array of shape (n,)
+    signs : array of shape (n,), or Private
         -1 or +1.
     reg_lambda : float
         λ in [1e-9, 1e12].
@@ -69,36 +70,77 @@ def minimiser(
 
     Returns
     -------
-    ndarray of shape (D,) or (draws, D)
+    ndarray of shape (D,) or (draws, D), or Private
     """
     X, signs = check_records(X, signs)
-    reg_lambda = check_lambda(reg_lambda)
+    reg_lambda, D = check_lambda(reg_lambda), n_columns(X)
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)
-    b = np.zeros(X.shape[1]) if linear is None else np.asarray(linear, dtype=float)
-    if b.ndim not in (1, 2) or b.shape[-1] != X.shape[1] or not np.isfinite(b).all():
-        raise InvalidParameter("linear", b.shape, f"finite, of shape ({X.shape[1]},) or (draws, {X.shape[1]})")
-    return minimise(X, signs, reg_lambda, tolerance, np.atleast_2d(b), check_loss(loss)).reshape(b.shape)
+    b = np.zeros(D) if linear is None else np.asarray(linear, dtype=float)
+    if b.ndim not in (1, 2) or b.shape[-1] != D or not np.isfinite(b).all():
+        raise InvalidParameter("linear", b.shape, f"finite, of shape ({D},) or (draws, {D})")
+    return _minimisers(X, signs, reg_lambda, tolerance, b, check_loss(loss))
 
 
-def check_records(
-    X: Any, signs: Any, norm: str | OneHotNorm = "l2", squared_norm: float = 1.0
-) -> tuple[Any, FloatArray]:
-    """Check that records are in the unit ball of a norm with ‖x‖₂² <= `squared_norm`; return them and their signs."""
-    X = sparse.csr_array(X, dtype=float) if sparse.issparse(X) else np.asarray(X, dtype=float)
-    signs = np.asarray(signs, dtype=float)
+@statistic
+def _minimisers(X: Any, signs: Any, reg_lambda: float, tolerance: float, b: FloatArray, loss: Loss) -> FloatArray:
+    return minimise(X, signs, reg_lambda, tolerance, np.atleast_2d(b), loss).reshape(b.shape)
+
+
+@statistic
+def class_signs(codes: Any, positive: int) -> FloatArray:
+    """Return +1 for records of one class and -1 for the others."""
+    return np.where(np.asarray(codes) == positive, 1.0, -1.0)
+
+
+@statistic
+def class_targets(codes: Any, positive: int) -> FloatArray:
+    """Return 1 for records of one class and 0 for the others."""
+    return (np.asarray(codes) == positive).astype(float)
+
+
+def check_records(X: Any, signs: Any, norm: str | OneHotNorm = "l2", squared_norm: float = 1.0) -> tuple[Any, Any]:
+    """Check that records are in the unit ball of a norm with ‖x‖₂² <= `squared_norm`; return them and their signs.
+
+    An error would tell of private records. There a fit has bounded each one, and one that were longer counts as 0.
+    """
+    X, signs = _as_floats(X), _as_floats(signs)
+    inside = _inside(X, norm, squared_norm)
+    if is_private((X, signs)):
+        return only_rows(X, inside), signs
     if X.ndim != 2 or signs.shape != X.shape[:1] or not (np.abs(signs) == 1).all():
         raise InvalidData(f"X has shape {X.shape} and signs {signs.shape}: they must be (n, D) and n times -1 or +1")
-    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-    too_long = not (np.asarray(squares) <= squared_norm * (1 + 1e-9)).all()
-    if isinstance(norm, OneHotNorm):
-        dense = X.toarray() if sparse.issparse(X) else X
-        lengths, name = norm.norm(dense) / norm.sensitivity, "one-hot"
-    else:
-        lengths, name = np.asarray(abs(X).sum(axis=1)) if norm == "l1" else np.zeros(1), norm
-    if too_long or not (lengths <= 1 + 1e-9).all():
+    if not inside.all():
+        name = "one-hot" if isinstance(norm, OneHotNorm) else norm
         bound = f"{name} norm 1" if squared_norm == 1 else f"{name} norm 1 or squared length {squared_norm:g}"
         raise InvalidData(f"a record is longer than its bound ({bound}): scale by a public bound, as unit_scale does")
     return X, signs
+
+
+@statistic
+def _as_floats(values: Any) -> Any:
+    return sparse.csr_array(values, dtype=float) if sparse.issparse(values) else np.asarray(values, dtype=float)
+
+
+@statistic
+def _inside(X: Any, norm: str | OneHotNorm, squared_norm: float) -> NDArray[np.bool_]:
+    """Return which records are at most as long as stated."""
+    if X.ndim != 2:
+        return np.zeros(0, dtype=bool)
+    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+    inside = np.asarray(squares) <= squared_norm * (1 + 1e-9)
+    if isinstance(norm, OneHotNorm):
+        inside &= norm.norm(X.toarray() if sparse.issparse(X) else X) / norm.sensitivity <= 1 + 1e-9
+    elif norm == "l1":
+        inside &= np.asarray(abs(X).sum(axis=1)) <= 1 + 1e-9
+    return inside
+
+
+@statistic
+def only_rows(X: Any, keep: NDArray[np.bool_]) -> Any:
+    """Return a table in which all records but some are 0."""
+    if keep.all():
+        return X
+    return sparse.diags_array(keep.astype(float)) @ X if sparse.issparse(X) else np.where(keep[:, None], X, 0.0)
 
 
 def reachable(tolerance: float, noise_norm: float, reg_lambda: float, loss: Loss) -> float:
@@ -136,7 +178,7 @@ def release_output(
 
     Parameters
     ----------
-    theta : array of shape (D,)
+    theta : array of shape (D,), or Private
         From `minimiser` with this `tolerance`.
     epsilon, reg_lambda : float
     relation : {"add-remove", "replace-one"}
@@ -155,8 +197,12 @@ def release_output(
     replaced = check_relation(relation) == "replace-one"
     published = check_choice(calibration, "calibration", CALIBRATIONS) == "published"
     sensitivity = ((2 if replaced or published else 1) + 2 * tolerance) / reg_lambda
-    theta = np.asarray(theta, dtype=float)
-    return NormGamma(epsilon, sensitivity, theta.size).release(theta, rng=rng, draws=draws)
+    return NormGamma(epsilon, sensitivity, n_columns(_as_row(theta))).release(theta, rng=rng, draws=draws)
+
+
+@statistic
+def _as_row(theta: Any) -> FloatArray:
+    return np.reshape(theta, (1, -1))
 
 
 def _cost(loss: Loss, rate: float, reg_lambda: float, relation: str) -> float:
@@ -322,7 +368,7 @@ def release_objective(
     if not isinstance(norm, OneHotNorm):
         check_choice(norm, "norm", NORMS)
     X, signs = check_records(X, signs, norm, squared_norm)
-    D = X.shape[1]
+    D = n_columns(X)
     spare, main = split_epsilon(epsilon, SOLVER_SHARE)
     options: dict[str, Any] = {"relation": relation, "calibration": calibration, "loss": loss}
     rate, reg_lambda = objective_noise(main, check_lambda(reg_lambda) / squared_norm, **options)

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
 from dpml.classifiers.linear._losses import LOGISTIC, Logistic, Loss
-from dpml.classifiers.linear._perturbation import NORMS, TOLERANCE, minimiser, release_objective, release_output
+from dpml.classifiers.linear._perturbation import (
+    NORMS,
+    TOLERANCE,
+    class_signs,
+    minimiser,
+    release_objective,
+    release_output,
+)
 from dpml.classifiers.linear.descent import check_delta, release_approximate_minima, release_descent
 from dpml.classifiers.linear.functional import (
     functional_lambda,
@@ -22,6 +29,7 @@ from dpml.classifiers.linear.functional import (
 )
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.private import n_columns
 
 __all__ = ["ALL_METHODS", "WITH_DELTA", "default_reg_lambda", "release_weights"]
 
@@ -100,7 +108,7 @@ def default_reg_lambda(
 
 def release_weights(
     X: Any,
-    codes: NDArray[np.intp],
+    codes: Any,
     n_classes: int,
     epsilon: float,
     reg_lambda: float | None = None,
@@ -128,9 +136,9 @@ def release_weights(
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n, D)
+    X : ndarray or sparse matrix of shape (n, D), or Private
         Records in the unit ball.
-    codes : array of shape (n,)
+    codes : array of shape (n,), or Private
         Classes as 0..C-1.
     n_classes : int
         C >= 2, public.
@@ -164,7 +172,7 @@ def release_weights(
     if reg_lambda is None:
         facts: dict[str, Any] = {"relation": relation, "n_classes": n_classes, "delta": delta}
         facts |= {"sensitivity": sensitivity, "n_nonzero": n_nonzero, "norm": norm}
-        reg_lambda = default_reg_lambda(epsilon, X.shape[1], method=method, **facts)
+        reg_lambda = default_reg_lambda(epsilon, n_columns(X), method=method, **facts)
     common: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
     if method == "functional":
         if not isinstance(loss, Logistic):
@@ -180,7 +188,7 @@ def release_weights(
     solver: dict[str, Any] = {"tolerance": tolerance, **common}
     weights = []
     for c in positives:
-        signs = np.where(np.asarray(codes) == c, 1.0, -1.0)
+        signs = class_signs(codes, c)
         if method == "output":
             theta = minimiser(X, signs, reg_lambda, tolerance=tolerance, loss=loss)
             weights.append(release_output(theta, epsilon, reg_lambda, calibration=calibration, **solver))

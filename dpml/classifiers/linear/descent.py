@@ -29,12 +29,15 @@ from dpml.classifiers.linear._perturbation import (
     TOLERANCE,
     check_lambda,
     check_records,
+    class_signs,
+    class_targets,
     objective_noise,
     reachable,
 )
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import door
 from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta, gaussian_sigma
+from dpml.mechanisms.private import n_columns, number_of, public_number, repeated, statistic
 
 __all__ = [
     "default_iterations",
@@ -165,7 +168,7 @@ def release_approximate_minima(
     draws = check_integer(draws, "draws", 1)
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)
     X, signs = check_records(X, signs)
-    D = X.shape[1]
+    D = n_columns(X)
     (spare, main), (spare_delta, main_delta) = (split_epsilon(whole, SOLVER_SHARE) for whole in (epsilon, delta))
     sigma, reg_lambda = gaussian_objective_noise(main, main_delta, reg_lambda, relation=relation, loss=loss)
     tolerance = reachable(tolerance, sigma * (math.sqrt(D) + 10), reg_lambda, loss)
@@ -298,9 +301,9 @@ def release_descent(
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n, D)
+    X : ndarray or sparse matrix of shape (n, D), or Private
         Records in the unit ball.
-    codes : array of shape (n,)
+    codes : array of shape (n,), or Private
         Classes as 0..C-1.
     n_classes : int
     epsilon, delta, reg_lambda : float
@@ -325,29 +328,20 @@ def release_descent(
     reg_lambda, n_classes = check_lambda(reg_lambda), check_integer(n_classes, "n_classes", 2)
     steps = default_iterations(epsilon) if n_iterations is None else check_integer(n_iterations, "n_iterations", 1)
     n_public = None if n_records is None else check_integer(n_records, "n_records")
-    codes = np.asarray(codes)
-    X, _ = check_records(X, np.ones(len(codes)))
-    n, D = X.shape
+    X, _ = check_records(X, class_signs(codes, 1))
     positives = [1] if n_classes == 2 else list(range(n_classes))
     if n_public is None and relation == "replace-one":
-        n_public = n
-    sigma, count_sigma = descent_noise(
-        epsilon,
-        delta,
-        steps,
-        relation=relation,
-        n_outputs=len(positives),
-        sampling_rate=sampling_rate,
-        count=n_public is None,
-    )
+        n_public = public_number(X, relation)
+    facts: Any = {"n_outputs": len(positives), "sampling_rate": sampling_rate, "count": n_public is None}
+    sigma, count_sigma = descent_noise(epsilon, delta, steps, relation=relation, **facts)
     if n_public is None:
-        noisy = door.release(NormalNoise(count_sigma), np.full((draws, 1, 1), float(n)), rng)
-        size = np.maximum(noisy + 2 * count_sigma, 1.0)
+        noisy = door.release(NormalNoise(count_sigma), repeated(number_of(X), draws), rng)
+        size = np.maximum(noisy + 2 * count_sigma, 1.0)[:, None, None]
     else:
         size = np.full((draws, 1, 1), float(max(n_public, 1)))
     rate = 1 / (check_loss(loss).curvature * size + reg_lambda)
-    targets = [(codes == c).astype(float) for c in positives]
-    theta = np.zeros((draws, len(positives), D))
+    targets = [class_targets(codes, c) for c in positives]
+    theta = np.zeros((draws, len(positives), n_columns(X)))
     before, total = theta, np.zeros(theta.shape)
     for t in range(steps):
         ahead = theta + MOMENTUM * (theta - before)
@@ -371,20 +365,24 @@ class SampledStep:
 
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         X, targets, theta = statistic
-        g = _gradient_sums(X, targets, theta, self.loss, self.sampling_rate, rng)
+        g = _sums(X, targets, theta, self.loss, self.sampling_rate, rng)
         g += rng.normal(scale=self.scale, size=g.shape)
         return g
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
         # the effect of the differing record if it is sampled, in standard deviations
-        first, second = (_gradient_sums(*side, self.loss) for side in (statistic, other_statistic))  # type: ignore[call-arg]
+        first, second = (_gradient_sums(*side, self.loss) for side in (statistic, other_statistic))
         sizes = np.sqrt(((first - second) ** 2).sum(axis=(1, 2))) / self.scale
         return door.Loss(sampled=tuple((self.sampling_rate, float(size)) for size in sizes if size))
 
 
-def _gradient_sums(
-    X: Any, targets: list, theta: FloatArray, loss: Loss, rate: float = 1.0, rng: Any = None
-) -> FloatArray:
+@statistic
+def _gradient_sums(X: Any, targets: list, theta: FloatArray, loss: Loss) -> FloatArray:
+    """Return each model's sum of the gradients of all records, shape (draws, K, D)."""
+    return _sums(X, targets, theta, loss)
+
+
+def _sums(X: Any, targets: list, theta: FloatArray, loss: Loss, rate: float = 1.0, rng: Any = None) -> FloatArray:
     """Return each model's sum of gradients, shape (draws, K, D), with a separate Poisson sample per draw."""
     draws, outputs, D = theta.shape
     sums = np.zeros((outputs, draws, D))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
+from scipy.special import log_expit
 
 from dpml.budget import Budget
 from dpml.classifiers.linear._base import (
@@ -33,6 +33,7 @@ from dpml.classifiers.linear._perturbation import (
     release_output,
 )
 from dpml.classifiers.linear._weights import ALL_METHODS, default_reg_lambda, release_weights
+from dpml.classifiers.row_scores import row_log_softmax
 from dpml.schema import Schema
 
 __all__ = [
@@ -191,7 +192,7 @@ class LogisticRegression(LinearEstimator):
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return log_softmax(log_expit(scores), axis=1)
+        return row_log_softmax(log_expit(scores))
 
 
 @dataclass(eq=False, repr=False)

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
-from dpml.classifiers.linear._perturbation import check_records
+from dpml.classifiers.linear._perturbation import check_records, class_signs, only_rows
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.private import is_private, n_columns, statistic
 from dpml.mechanisms.secure import integer_laplace, integer_scale, split_epsilon
 
 __all__ = [
@@ -49,15 +50,15 @@ class TaylorCoefficients:
 
     Attributes
     ----------
-    linear : ndarray of shape (..., K, D)
+    linear : ndarray of shape (..., K, D), or Private
         Two classes: K = 1, Σ(½ - y)x. C > 2 classes: K = C, the class sums Σ 1[y = c]x, from which `linear_terms`
         computes the C linear terms.
-    quadratic : ndarray of shape (..., D, D)
+    quadratic : ndarray of shape (..., D, D), or Private
         M = X'X/8, symmetric; the quadratic form is θ'Mθ.
     """
 
-    linear: FloatArray
-    quadratic: FloatArray
+    linear: Any
+    quadratic: Any
 
     @property
     def linear_terms(self) -> FloatArray:
@@ -66,16 +67,12 @@ class TaylorCoefficients:
             return self.linear
         return self.linear.sum(axis=-2, keepdims=True) / 2 - self.linear
 
-    def packed(self) -> FloatArray:
+    def packed(self) -> Any:
         """Return the coefficients of the monomials: θ_j, then θ_j², then θ_jθ_l for j < l, whose coefficient is 2M_jl.
 
         Each monomial occurs once, so that it gets noise once.
         """
-        D = self.quadratic.shape[-1]
-        j, k = np.triu_indices(D, 1)
-        squares = self.quadratic[..., range(D), range(D)]
-        linear = self.linear.reshape(*self.linear.shape[:-2], -1)
-        return np.concatenate([linear, squares, 2 * self.quadratic[..., j, k]], axis=-1)
+        return _packed(self.linear, self.quadratic)
 
     @classmethod
     def unpacked(cls, values: FloatArray, outputs: int, D: int) -> TaylorCoefficients:
@@ -91,19 +88,28 @@ class TaylorCoefficients:
 # ---- statistics -----------------------------------------------------------------------------------------------------
 
 
+@statistic
+def _packed(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
+    D = quadratic.shape[-1]
+    j, k = np.triu_indices(D, 1)
+    squares = quadratic[..., range(D), range(D)]
+    return np.concatenate([linear.reshape(*linear.shape[:-2], -1), squares, 2 * quadratic[..., j, k]], axis=-1)
+
+
 def taylor_coefficients(X: Any, codes: Any, n_classes: int = 2, *, n_nonzero: int | None = None) -> TaylorCoefficients:
     """Return the exact coefficients. Not private.
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n, D)
+    X : ndarray or sparse matrix of shape (n, D), or Private
         Records in the unit ball (`dpml.encoding.unit_scale`).
-    codes : array of shape (n,)
+    codes : array of shape (n,), or Private
         Classes as 0..C-1.
     n_classes : int
         C >= 2, public.
     n_nonzero : int, optional
-        The most nonzero coordinates of a record, a public fact. A record with more raises `InvalidData`.
+        The most nonzero coordinates of a record, a public fact. A record with more raises `InvalidData`; a private one
+        counts as 0.
 
     Examples
     --------
@@ -114,24 +120,32 @@ def taylor_coefficients(X: Any, codes: Any, n_classes: int = 2, *, n_nonzero: in
     array([[1.36, 0.48],
            [0.48, 0.64]])
     """
-    codes = np.asarray(codes)
     n_classes = check_integer(n_classes, "n_classes", 2)
-    X, _ = check_records(X, np.ones(len(codes)))
+    X, _ = check_records(X, class_signs(codes, 1))
     if n_nonzero is not None:
-        most = int(np.asarray((X != 0).sum(axis=1)).max(initial=0))
-        if most > n_nonzero:
-            raise InvalidData(f"a record has {most} coordinates that are not 0: n_nonzero is {n_nonzero}")
-    return _coefficients(X, codes, n_classes, 2.0, 8.0)
+        few = _few_coordinates(X, n_nonzero)
+        if is_private(few):
+            X = only_rows(X, few)
+        elif not few.all():
+            raise InvalidData(f"a record has more than n_nonzero = {n_nonzero} coordinates that are not 0")
+    return TaylorCoefficients(*_coefficients(X, codes, n_classes, 2.0, 8.0))
 
 
-def _coefficients(X: Any, codes: NDArray, n_classes: int, half: float, eighth: float) -> TaylorCoefficients:
+@statistic
+def _few_coordinates(X: Any, most: int) -> NDArray[np.bool_]:
+    return np.asarray((X != 0).sum(axis=1)) <= most
+
+
+@statistic
+def _coefficients(X: Any, codes: Any, n_classes: int, half: float, eighth: float) -> tuple[FloatArray, FloatArray]:
+    codes = np.asarray(codes)
     if n_classes == 2:
         weights = (1 - 2 * (codes == 1).astype(float))[:, None] / half
     else:
         weights = (codes[:, None] == np.arange(n_classes)).astype(float)
     gram = X.T @ X
     quadratic = gram.toarray() if sparse.issparse(gram) else gram
-    return TaylorCoefficients(np.asarray(X.T @ weights).T, quadratic / eighth)
+    return np.asarray(X.T @ weights).T, quadratic / eighth
 
 
 # ---- release --------------------------------------------------------------------------------------------------------
@@ -234,11 +248,16 @@ def release_coefficients(
     TaylorCoefficients
         With a leading axis of draws.
     """
-    outputs, D = exact.linear.shape
+    outputs, D = n_columns(_turned(exact.linear)), n_columns(exact.linear)
     options: dict[str, Any] = {"relation": relation, "sensitivity": sensitivity, "n_nonzero": n_nonzero}
     delta = functional_sensitivity(D, n_classes=max(outputs, 2), **options)
     noisy = Laplace(epsilon, delta).release(exact.packed(), draws=draws, rng=rng)
     return TaylorCoefficients.unpacked(noisy, outputs, D)
+
+
+@statistic
+def _turned(table: FloatArray) -> FloatArray:
+    return table.T
 
 
 def release_integer_coefficients(
@@ -263,9 +282,9 @@ def release_integer_coefficients(
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n, D)
+    X : ndarray or sparse matrix of shape (n, D), or Private
         Integers in [-G, G]; the records of the model are ``X * unit / grid``.
-    codes : array of shape (n,)
+    codes : array of shape (n,), or Private
     n_classes : int
     epsilon : float
     unit : float
@@ -285,30 +304,30 @@ def release_integer_coefficients(
     epsilon = check_epsilon(epsilon)
     R = check_integer(n_nonzero, "n_nonzero", 1)
     G = check_integer(grid, "grid", 1)
-    D = X.shape[1]
+    D = n_columns(X)
     most = R * G * (2 if check_relation(relation) == "replace-one" else 1)
     options: dict[str, Any] = {"relation": relation, "n_classes": n_classes, "n_nonzero": R}
     smallest = functional_sensitivity(D, **options)
     epsilon *= min(smallest / functional_sensitivity(D, sensitivity=sensitivity, **options), 1.0)
     linear_part = math.sqrt(R) * (0.5 if n_classes == 2 else 1.0)
     first, rest = split_epsilon(epsilon, linear_part / (linear_part + R / 8))
-    sums = _coefficients(X, np.asarray(codes), n_classes, 1.0, 1.0)
-    linear: Any = integer_laplace(_integers(sums.linear), integer_scale(first, most))
+    sums, products = _coefficients(X, codes, n_classes, 1.0, 1.0)
+    linear: Any = integer_laplace(_integers(sums), integer_scale(first, most))
     diagonal = integer_scale(rest, most * R * G)
     j, k = np.triu_indices(D, 1)
-    values = _integers(sums.quadratic)
     quadratic = np.zeros((D, D))
-    quadratic[range(D), range(D)] = integer_laplace(values[range(D), range(D)], diagonal)
+    quadratic[range(D), range(D)] = integer_laplace(_integers(products, range(D), range(D)), diagonal)
     if len(j):  # halving a float is exact
-        quadratic[j, k] = quadratic[k, j] = integer_laplace(values[j, k], diagonal / 2)
+        quadratic[j, k] = quadratic[k, j] = integer_laplace(_integers(products, j, k), diagonal / 2)
     step = check_number(unit, "unit", 0.0, 1.0, open_lower=True) / G
     linear = linear * (step / 2 if n_classes == 2 else step)
     return TaylorCoefficients(linear[None].astype(float), quadratic[None] * (step * step / 8))
 
 
-def _integers(sums: FloatArray) -> NDArray[np.int64]:
-    """Return sums of integers as integers, clipped to ±2^53, beyond which floats are not exact."""
-    return np.clip(np.rint(sums), -(2.0**53), 2.0**53).astype(np.int64)
+@statistic
+def _integers(sums: FloatArray, *at: Any) -> NDArray[np.int64]:
+    """Return sums of integers (at some places) as integers, clipped to ±2^53, beyond which floats are not exact."""
+    return np.clip(np.rint(sums[at] if at else sums), -(2.0**53), 2.0**53).astype(np.int64)
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------

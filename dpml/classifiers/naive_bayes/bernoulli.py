@@ -33,6 +33,7 @@ from dpml.classifiers.naive_bayes.bernoulli_models import (
     models_from_row_bounded,
 )
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.row_scores import row_scores
 from dpml.counts import (
     FACTOR,
     Contingency,
@@ -348,4 +349,4 @@ class BernoulliNB(NaiveBayes):
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         coef = self.feature_log_prob_ * self._weights - self._feature_log_off
-        return X @ coef.T + (self.class_log_prior_ + self._feature_log_off.sum(axis=1))
+        return row_scores(X, coef) + (self.class_log_prior_ + self._feature_log_off.sum(axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_rel
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid.counts import Records
 from dpml.counts import FACTOR
+from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
 
 __all__ = ["CRITERIA", "Node", "release_tree", "split_range", "split_score"]
@@ -138,11 +140,55 @@ def release_tree(
         Source(rng, secure),
         binary_cuts,
     )
-    return grower.grown(np.arange(len(records.codes)), grower.whole(), depth)
+    return grower.grown(_everyone(records.exact), grower.whole(), depth)
 
 
 # what a path has left of each attribute: the first finest group and the one after the last
 Left = dict[int, tuple[int, int]]
+# an attribute, and a cut of its finest groups, or None for all of them
+Split = tuple[int, int | None]
+
+
+# ---- statistics -----------------------------------------------------------------------------------------------------
+
+
+@statistic
+def _everyone(records: Records) -> IntArray:
+    return np.arange(len(records.codes))
+
+
+@statistic
+def _class_counts(records: Records, members: IntArray) -> IntArray:
+    return np.bincount(records.codes[members], minlength=records.n_classes)
+
+
+@statistic
+def _divided(records: Records, members: IntArray, attribute: int, child: IntArray) -> tuple[IntArray, ...]:
+    """Return the members in each child of a split."""
+    home = child[records.places[attribute][members]]
+    return tuple(members[home == k] for k in range(int(child[-1]) + 1))
+
+
+@statistic
+def _split_scores(records: Records, members: IntArray, splits: Sequence[Split], left: Left, criterion: str) -> Any:
+    """Return the score of each split of some records; the cuts of an attribute follow each other."""
+    scores: list[Any] = []
+    codes = records.codes[members].astype(np.int64)
+    for j, cut in dict(splits).items():
+        size = records.taxonomies[j].sizes[-1]
+        counts = np.bincount(codes * size + records.places[j][members], minlength=records.n_classes * size)
+        counts = counts.reshape(-1, size)
+        if cut is None:
+            scores.append(split_score(counts, criterion)[None])
+        else:
+            first, last = left[j]
+            below = np.cumsum(counts, axis=1)[:, first : last - 1]
+            halves = np.stack([below.T, (counts.sum(axis=1)[:, None] - below).T], axis=-1)
+            scores.append(split_score(halves, criterion))
+    return np.concatenate(scores)
+
+
+# ---- release --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -163,46 +209,33 @@ class _Grower:
     def _is_cut(self, attribute: int) -> bool:
         return self.binary_cuts and self.records.taxonomies[attribute].numeric
 
-    def grown(self, members: IntArray, left: Left, depth: int) -> Node:
-        """Return the tree of some records."""
-        C = self.records.n_classes
-        n = float(self.source.counts(np.array([float(len(members))]), self.epsilon, self.factor)[0])
+    def grown(self, members: Any, left: Left, depth: int) -> Node:
+        """Return the tree of some records, by their places, which are private."""
+        n = float(self.source.counts(repeated(number_of(members), 1), self.epsilon, self.factor)[0])
         widest = max((2 if self._is_cut(j) else last - first for j, (first, last) in left.items()), default=1)
-        if not left or not depth or n / (widest * C) < math.sqrt(2) / self.epsilon:
-            exact = np.bincount(self.records.codes[members], minlength=C)
+        if not left or not depth or n / (widest * self.records.n_classes) < math.sqrt(2) / self.epsilon:
+            exact = _class_counts(self.records.exact, members)
             return Node(self.source.counts(exact, self.epsilon, self.factor))
         attribute, cut = self._chosen(members, left)
         size = self.records.taxonomies[attribute].sizes[-1]
         child = np.arange(size) if cut is None else (np.arange(size) >= cut).astype(np.intp)
         rest = {j: run for j, run in left.items() if j != attribute}
         children = []
-        home = child[self.records.places[attribute][members]]
-        for k in range(int(child[-1]) + 1):
+        for k, inside in enumerate(_divided(self.records.exact, members, attribute, child)):
             mine = dict(rest)
             if cut is not None:
                 first, last = left[attribute]
                 run = (cut, last) if k else (first, cut)
                 if run[1] - run[0] > 1:
                     mine[attribute] = run
-            children.append(self.grown(members[home == k], dict(sorted(mine.items())), depth - 1))
+            children.append(self.grown(inside, dict(sorted(mine.items())), depth - 1))
         counts = np.sum([np.maximum(node.counts, 0.0) for node in children], axis=0)
         return Node(counts, attribute, child, tuple(children))
 
-    def _chosen(self, members: IntArray, left: Left) -> tuple[int, int | None]:
-        """Choose a split: an attribute, and a cut of its finest groups or None for all of them."""
-        splits: list[tuple[int, int | None]] = []
-        scores: list[Any] = []
-        codes = self.records.codes[members].astype(np.int64)
+    def _chosen(self, members: Any, left: Left) -> Split:
+        """Choose a split."""
+        splits: list[Split] = []
         for j, (first, last) in left.items():
-            size = self.records.taxonomies[j].sizes[-1]
-            found = np.bincount(codes * size + self.records.places[j][members], minlength=self.records.n_classes * size)
-            counts = found.reshape(-1, size)
-            if self._is_cut(j):
-                below = np.cumsum(counts, axis=1)[:, first : last - 1]
-                halves = np.stack([below.T, (counts.sum(axis=1)[:, None] - below).T], axis=-1)
-                splits += [(j, cut) for cut in range(first + 1, last)]
-                scores.append(split_score(halves, self.criterion))
-            else:
-                splits.append((j, None))
-                scores.append(split_score(counts, self.criterion)[None])
-        return splits[self.source.choice(np.concatenate(scores), self.epsilon, self.change_range)]
+            splits += [(j, cut) for cut in range(first + 1, last)] if self._is_cut(j) else [(j, None)]
+        scores = _split_scores(self.records.exact, members, splits, left, self.criterion)
+        return splits[self.source.choice(scores, self.epsilon, self.change_range)]

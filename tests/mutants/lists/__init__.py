@@ -14,6 +14,7 @@ from mutants.lists import (
     _release,
     _selection,
     _smooth,
+    _tuning,
 )
 
 ROOMS = (
@@ -28,6 +29,7 @@ ROOMS = (
     _importance,
     _automatic,
     _evaluation,
+    _tuning,
     _auditing,
     _release,
 )

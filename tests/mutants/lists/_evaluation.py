@@ -305,7 +305,7 @@ MUTANTS = [
         (fit("PrivateSearch[exponential]"),),
     ),
     Mutant(
-        "dpml.tuning.plan.split_records",
+        "dpml.tuning.plan._parts",
         "validated on training records",
         "np.where(coins < 0, VALIDATION,",
         "np.where(coins < 2, VALIDATION,",

@@ -5,6 +5,7 @@ from mutants.mutant import Mutant
 
 ROOM = "dpml.selection"
 SCORES = ("test_selection_scores.py",)
+SELECTORS, RANKING = "test_selection_selectors.py", "test_selection_ranking.py"
 NOISE = [
     ("top.OneShot._sample", "statistic + noise", "statistic + noise / 3", "OneShot"),
     ("top.PeelByGumbel._sample", "rng.gumbel(", "rng.gumbel(scale=1 / 3, ", "PeelByGumbel"),
@@ -138,15 +139,15 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.top.one_shot",
         "T choices for the price of one",
-        "weight / T * values",
-        "weight * values",
+        "weighted(values, weight / T)",
+        "weighted(values, weight)",
         (fit("TopSelector[one-shot]"),),
     ),
     Mutant(
         f"{ROOM}.top.peel",
         "T choices for the price of one",
-        "weight / T * values",
-        "weight * values",
+        "weighted(values, weight / T)",
+        "weighted(values, weight)",
         (fit("TopSelector[peeling]"),),
     ),
     Mutant(
@@ -200,7 +201,7 @@ MUTANTS = [
         ("test_tuning_best_selector.py::test_the_look_has_the_noise_of_its_statistic",),
     ),
     Mutant(
-        f"{ROOM}.plan.few_statistic",
+        f"{ROOM}.plan._one_is_enough",
         "what is left forgotten",
         "OF * lift - REMOVED * errors",
         "OF * lift",
@@ -214,10 +215,86 @@ MUTANTS = [
         ("test_tuning_best_selector.py::test_the_look_has_the_noise_of_its_statistic",),
     ),
     Mutant(
-        f"{ROOM}.plan.best_single_feature",
+        f"{ROOM}.plan._lift",
         "the count of one class only",
-        "counts.on.max(axis=-2) + counts.off.max",
-        "2 * counts.on.max(axis=-2) + counts.off.max",
+        "on.max(axis=-2) + off.max",
+        "2 * on.max(axis=-2) + off.max",
         ("test_tuning_best_selector.py::test_the_best_single_feature_changes_by_one_record",),
+    ),
+    # ---- an exact value where a noisy one was meant, or a public rule by the exact number of records
+    Mutant(
+        f"{ROOM}._base.PrivateSelector.fit",
+        "row bound by the exact number of records",
+        "facts.row_bound, rng=rng",
+        "facts.row_bound if number_of(codes) > 9 else 1, rng=rng",
+        (f"{SELECTORS}::test_in_a_pipeline_by_name_and_by_position",),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}._base.PrivateSelector.fit",
+        "the exact number of records as the public one",
+        "facts = self._checked(schema)",
+        "facts = PublicFacts(*[schema.n_features, schema.n_classes, 1, self.relation, number_of(codes)])",
+        (f"{SELECTORS}::test_a_large_epsilon_keeps_the_best_features",),
+    ),
+    Mutant(
+        f"{ROOM}.masks.sample_masks",
+        "the best mask without a draw",
+        "return door.release(_MaskDraw(T, draws), w, rng)",
+        "return np.tile(np.argsort(np.argsort(w)) >= D - T, (draws, 1))",
+        (f"{SELECTORS}::test_in_a_pipeline_by_name_and_by_position",),
+    ),
+    Mutant(
+        f"{ROOM}.plan.choose_features",
+        "the exact lift decides",
+        "PermuteAndFlip(steps.epsilon_look, change).release(statistics, rng=rng)",
+        "statistics[1] > statistics[0]",
+        (
+            "test_tuning_best_selector.py::test_few_features_are_kept_where_one_tells_and_all_where_the_signal_is_spread",
+        ),
+    ),
+    Mutant(
+        f"{ROOM}.plan.choose_features",
+        "a bound by the exact number of records",
+        "round(LIFT * schema.n_lower)",
+        "round(LIFT * counts.n.sum())",
+        (
+            "test_tuning_best_selector.py::test_few_features_are_kept_where_one_tells_and_all_where_the_signal_is_spread",
+        ),
+    ),
+    Mutant(
+        f"{ROOM}.ranking.NoisyScoreSelector._masks",
+        "exact scores compared with the threshold",
+        "return noisy >= self.threshold",
+        "return values >= self.threshold",
+        (f"{RANKING}::test_a_large_epsilon_keeps_what_reaches_the_threshold[scores]",),
+    ),
+    Mutant(
+        f"{ROOM}.ranking.NoisyCountSelector._masks",
+        "scores of the exact counts",
+        "scores_from_tables(on, off, self.score)",
+        "scores_from_tables(counts.on, counts.off, self.score)",
+        (f"{RANKING}::test_a_large_epsilon_keeps_the_best[counts]",),
+    ),
+    Mutant(
+        f"{ROOM}.threshold.SparseVectorSelector._masks",
+        "exact scores compared with the threshold",
+        "mask[order] = technique.release(scores_of(values, order), self.threshold, rng=rng) == ABOVE",
+        "mask[order] = scores_of(values, order) >= self.threshold",
+        (f"{RANKING}::test_a_large_epsilon_keeps_what_reaches_the_threshold[sparse vector]",),
+    ),
+    Mutant(
+        f"{ROOM}.top.TopSelector._masks",
+        "the method by the exact number of records",
+        'if self.method == "joint":',
+        'if self.method == "joint" and counts.n.sum() > 99:',
+        ("test_selection_top.py::test_a_large_epsilon_keeps_the_best",),
+    ),
+    Mutant(
+        f"{ROOM}.top._secure_peel",
+        "the best without a draw",
+        "noisy_max(scores_of(whole, left), share, change_range)",
+        "int(np.argmax(scores_of(whole, left)))",
+        ("test_selection_top.py::test_the_choices_of_a_release_add_up_to_epsilon",),
     ),
 ]

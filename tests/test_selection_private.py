@@ -1,0 +1,155 @@
+"""Selection computes on private values: its statistics stay private, and only a draw opens them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpml.counts import Contingency, contingency
+from dpml.exceptions import InvalidParameter, NoExactScore
+from dpml.mechanisms.private import Private, is_private, opened
+from dpml.schema import Schema
+from dpml.selection import (
+    KINDS,
+    MaskSelector,
+    NoisyClusterSelector,
+    NoisyCountSelector,
+    NoisyScoreSelector,
+    PublishedSelector,
+    SparseVectorSelector,
+    TopSelector,
+    best_single_feature,
+    choose_features,
+    one_shot,
+    peel,
+    sample_joint,
+    sample_masks,
+    scores,
+    scores_from_counts,
+)
+from dpml.selection.plan import few_statistic
+
+D = 6
+SCHEMA = Schema.binary(D, n_lower=50)
+SELECTORS = {
+    "masks": MaskSelector(1.0, 2, "mutual_information"),
+    "joint": TopSelector(1.0, 2),
+    "one-shot": TopSelector(1.0, 5, method="one-shot"),
+    "peeling": TopSelector(1.0, 2, method="peeling"),
+    "permute-and-flip": TopSelector(1.0, 2, method="permute-and-flip"),
+    "noisy scores": NoisyScoreSelector(1.0, 2),
+    "threshold of noisy scores": NoisyScoreSelector(1.0, threshold=20.0),
+    "noisy counts": NoisyCountSelector(1.0, 2),
+    "noisy counts as published": NoisyCountSelector(1.0, 2, method="published"),
+    "clusters": NoisyClusterSelector(1.0, 2, n_clusters=2),
+    "sparse vector": SparseVectorSelector(1.0, 20.0, 2),
+    "iterative": PublishedSelector(1.0, "iterative", n_features=2),
+    "clusters as published": PublishedSelector(1.0, "clusters", threshold=20.0),
+    "threshold testing": PublishedSelector(1.0, "threshold-testing", threshold=20.0),
+    "noisy cut": PublishedSelector(1.0, "noisy-cut", threshold=20.0),
+}
+
+
+def table(n=80):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=n)
+    X = (rng.random((n, D)) < 0.4).astype(float)
+    X[:, 1] = np.where(rng.random(n) < 0.9, y, 1 - y)
+    return X, y
+
+
+def both():
+    """Return the counts of a table, plain and private."""
+    X, y = table()
+    plain = contingency(X, y, 2)
+    return plain, Contingency(Private(plain.on), Private(plain.n))
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_fit_holds_counts_that_no_rule_can_read(name, kind, monkeypatch):
+    selector, held = SELECTORS[name].__sklearn_clone__().set_params(schema=SCHEMA, random_state=0), []
+    original = type(selector)._masks
+
+    def masks(self, counts, *rest):
+        held.extend([counts.on, counts.n])
+        return original(self, counts, *rest)
+
+    monkeypatch.setattr(type(selector), "_masks", masks)
+    X, y = table()
+    assert selector.fit(kind(X), y).get_support().shape == (D,)
+    assert len(held) == 2
+    assert all(type(part) is Private for part in held)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_private_counts_give_the_same_choice_as_plain_ones(name):
+    selector = SELECTORS[name].__sklearn_clone__()
+    plain, private = (selector.masks(c, SCHEMA, draws=20, rng=np.random.default_rng(3)) for c in both())
+    assert plain.tolist() == private.tolist()
+
+
+@pytest.mark.parametrize("n_features", [2, 4])
+def test_a_release_of_private_counts_is_drawn_from_them(n_features):
+    plain, private = both()
+    best = np.sort(np.argsort(scores_from_counts(plain, "count"))[-n_features:])
+    selector = TopSelector(1e5, n_features, method="permute-and-flip", release=True)
+    [mask] = selector.masks(private, SCHEMA)
+    assert np.flatnonzero(mask).tolist() == best.tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_of_private_records_are_private(kind):
+    X, y = table()
+    private = scores(Private(X), Private(y), kind, schema=SCHEMA)
+    assert type(private) is Private
+    assert opened(private).tolist() == scores(X, y, kind, schema=SCHEMA).tolist()
+    with pytest.raises(InvalidParameter, match="given for private records"):
+        scores(Private(X), Private(y), kind)
+
+
+def test_statistics_of_private_counts_are_private():
+    plain, private = both()
+    for statistic in (best_single_feature, lambda counts: few_statistic(counts, 50)):
+        assert type(statistic(private)) is Private
+        assert opened(statistic(private)) == statistic(plain)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 20.0])
+@pytest.mark.parametrize("row_bound", [2, D])
+def test_features_are_chosen_from_private_counts_as_from_plain_ones(epsilon, row_bound):
+    schema = Schema.binary(D, n_lower=50, row_bound=row_bound)
+    X, y = table()
+    records = [(X, y, None), (Private(X), Private(y), None), (None, None, lambda: both()[1])]
+    choices = [
+        choose_features(X, y, schema, epsilon, rng=np.random.default_rng(1), counted=counted)
+        for X, y, counted in records
+    ]
+    assert choices[0].plan.few is None or choices[0].plan.few  # counts are needed
+    assert len({(choice.few, choice.epsilon_left, tuple(choice.mask.tolist())) for choice in choices}) == 1
+
+
+def test_functions_of_scores_take_private_ones():
+    values, rng = [0.0, 900.0, 5.0, 800.0], np.random.default_rng
+    for choose in (one_shot, peel, sample_joint):
+        plain, private = (choose(s, 1.0, 2, 1.0, draws=9, rng=rng(0)) for s in (values, Private(np.array(values))))
+        assert plain.tolist() == private.tolist()
+        with pytest.raises(InvalidParameter, match="n_features"):
+            choose(Private(np.array(values)), 1.0, 5, 1.0, rng=rng(0))
+    plain, private = (sample_masks(s, 2, 9, rng=rng(0)) for s in (values, Private(np.array(values))))
+    assert plain.tolist() == private.tolist()
+    assert sample_masks(Private(np.zeros(3)), 3, 2, rng=rng(0)).all()
+
+
+@pytest.mark.parametrize("weights", [[np.inf, 0.0, 0.0], [-np.inf, 1.0, np.nan], [np.inf, np.inf, -np.inf]])
+def test_no_private_weight_makes_a_draw_raise_and_tell_it(weights):
+    assert sample_masks(Private(np.array(weights)), 1, 4, rng=np.random.default_rng(0)).sum(axis=1).tolist() == [1] * 4
+    with pytest.raises(InvalidParameter, match="finite"):
+        sample_masks(weights, 1, 4, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["clusters as published", "threshold testing"])
+def test_a_choice_by_exact_scores_is_for_study(name):
+    selector = SELECTORS[name].__sklearn_clone__().set_params(release=True)
+    with pytest.raises(NoExactScore, match="exact scores"):
+        selector.masks(both()[1], SCHEMA, rng=np.random.default_rng(0))
+    assert is_private(both()[1].on)
