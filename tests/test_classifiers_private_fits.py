@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from listening import assert_function_of_releases
 from scipy import sparse
+from sklearn.base import clone
 
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB, PrivGene, PrivLocal
 from dpml.classifiers.local_search import Records, release_genetic_search, release_local_search
@@ -19,53 +21,69 @@ from dpml.mechanisms.private import Private, is_private, opened
 from dpml.parquet import ParquetTable
 from dpml.schema import Feature, Schema
 
-rng = np.random.default_rng(0)
-Y = rng.integers(2, size=200)
-X = (rng.random((200, 6)) < np.where(Y, 0.7, 0.2)[:, None]).astype(float)
 BINARY = Schema.binary(6, n_lower=150)
 FEW = Schema.binary(6, n_lower=4000)  # by which the private look decides whether few features are enough
 MIXED = Schema([Feature("c", "categorical", (0, 1, 2)), Feature("b"), Feature("z", "numeric", lower=-1, upper=3)])
-FRAME = pd.DataFrame({"c": rng.integers(3, size=200), "b": X[:, 0], "z": np.clip(rng.normal(Y, 0.5), -1, 3)})
 SCALED = Schema([Feature("b"), Feature("z", "numeric", lower=-1, upper=3)], n_lower=150)
-SECURE = {"release": True}
-SEED = {"random_state": 0}
+SEED, SECURE = {"random_state": 0}, {"release": True}
 
 
-def from_parquet(folder, **options):
+def records(n=200, seed=0):
+    """Return binary records, records of every kind, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = (rng.random((n, 6)) < np.where(y, 0.7, 0.2)[:, None]).astype(float)
+    frame = {"c": rng.integers(3, size=n), "b": X[:, 0], "z": np.clip(rng.normal(y, 0.5), -1, 3)}
+    return X, pd.DataFrame(frame), y
+
+
+X, FRAME, Y = records()
+
+
+def from_parquet(X, y, folder, **options):
     names = [f"x{j}" for j in range(6)]
-    pd.DataFrame(X.astype(int), columns=names).assign(y=Y).to_parquet(folder / "records.parquet")
+    pd.DataFrame(X.astype(int), columns=names).assign(y=y).to_parquet(folder / "records.parquet")
     table = ParquetTable(folder, "y", Schema.binary(6, names, n_lower=150))
     return BernoulliNB(1.0, **options, **SEED).fit_parquet(table)
 
 
-def fit(model, records=X):
-    return lambda folder: model.fit(records, Y)
+def binary(model, kind=np.asarray):
+    return lambda X, frame, y, folder: clone(model).fit(kind(X), y)
+
+
+def mixed(model, columns=("c", "b", "z")):
+    return lambda X, frame, y, folder: clone(model).fit(frame[list(columns)], y)
 
 
 FITS = {
-    **{f"BernoulliNB[{m}]": fit(BernoulliNB(1.0, method=m, schema=BINARY, selection="none", **SEED))
+    **{f"BernoulliNB[{m}]": binary(BernoulliNB(1.0, method=m, schema=BINARY, selection="none", **SEED))
        for m in ("row-bounded", "published", "partitioned")},
-    **{f"BernoulliNB[{m}, secure]": fit(BernoulliNB(1.0, method=m, schema=BINARY, selection="none", **SECURE))
+    **{f"BernoulliNB[{m}, secure]": binary(BernoulliNB(1.0, method=m, schema=BINARY, selection="none", **SECURE))
        for m in ("row-bounded", "published", "partitioned")},
-    "BernoulliNB[sparse]": fit(BernoulliNB(1.0, schema=BINARY, selection="none", **SEED), sparse.csr_array(X)),
-    "BernoulliNB[auto]": fit(BernoulliNB(9.0, schema=FEW, on_invalid="clip", **SEED)),
-    "BernoulliNB[Parquet, row-bounded]": lambda folder: from_parquet(folder, selection="none"),
-    "BernoulliNB[Parquet, published]": lambda folder: from_parquet(folder, method="published"),
-    **{f"MixedNB[{m}]": fit(MixedNB(1.0, method=m, schema=MIXED, **SEED), FRAME) for m in METHODS},
-    "MixedNB[binned, secure]": fit(MixedNB(1.0, schema=MIXED, **SECURE), FRAME),
-    "PrivatePredictionNB": lambda folder: PrivatePredictionNB(1.0, schema=MIXED, **SEED).fit(FRAME, Y).predict(FRAME),
-    **{f"{k.__name__}[{c}]": fit(k(1.0, calibration=c, schema=BINARY, **SEED))
+    "BernoulliNB[sparse]": binary(BernoulliNB(1.0, schema=BINARY, selection="none", **SEED), sparse.csr_array),
+    "BernoulliNB[auto]": binary(BernoulliNB(9.0, schema=FEW, on_invalid="clip", **SEED)),
+    "BernoulliNB[Parquet]": lambda X, frame, y, folder: from_parquet(X, y, folder, selection="none"),
+    "BernoulliNB[Parquet, published]": lambda X, frame, y, folder: from_parquet(X, y, folder, method="published"),
+    **{f"MixedNB[{m}]": mixed(MixedNB(1.0, method=m, schema=MIXED, **SEED)) for m in METHODS},
+    "MixedNB[binned, secure]": mixed(MixedNB(1.0, schema=MIXED, **SECURE)),
+    "PrivatePredictionNB": lambda X, frame, y, folder:
+        PrivatePredictionNB(1.0, schema=MIXED, **SEED).fit(frame, y).predict(FRAME),
+    **{f"{k.__name__}[{c}]": binary(k(1.0, calibration=c, schema=BINARY, **SEED))
        for k in (PrivLocal, PrivGene) for c in ("range", "published")},
-    **{f"{k.__name__}[numbers]": fit(k(1.0, schema=SCALED, **SEED), FRAME[["b", "z"]]) for k in (PrivLocal, PrivGene)},
-    **{f"{k.__name__}[secure]": fit(k(1.0, schema=BINARY, **SECURE)) for k in (PrivLocal, PrivGene)},
+    **{f"{k.__name__}[numbers]": mixed(k(1.0, schema=SCALED, **SEED), ("b", "z")) for k in (PrivLocal, PrivGene)},
+    **{f"{k.__name__}[secure]": binary(k(1.0, schema=BINARY, **SECURE)) for k in (PrivLocal, PrivGene)},
 }  # fmt: skip
+pytestmark = pytest.mark.filterwarnings("ignore::dpml.exceptions.FactWarning")
 
 
-@pytest.mark.filterwarnings("ignore::dpml.exceptions.FactWarning")
-@pytest.mark.parametrize("name", FITS)
-def test_every_statistic_that_a_fit_releases_is_private(monkeypatch, tmp_path, name):
-    if "secure" in name:
+@pytest.fixture(params=FITS)
+def fit(request, tmp_path):
+    if "secure" in request.param:
         pytest.importorskip("opendp")
+    return lambda *data: FITS[request.param](*data, tmp_path)
+
+
+def test_every_statistic_that_a_fit_releases_is_private(monkeypatch, fit):
     release, private = door.release, []
 
     def noted(mechanism, statistic, rng):
@@ -73,9 +91,14 @@ def test_every_statistic_that_a_fit_releases_is_private(monkeypatch, tmp_path, n
         return release(mechanism, statistic, rng)
 
     monkeypatch.setattr(door, "release", noted)
-    FITS[name](tmp_path)
+    fit(X, FRAME, Y)
     assert private
     assert all(private)
+
+
+def test_a_fit_depends_on_the_records_through_releases_alone(fit):
+    # as many records, because in "partitioned" each is assigned a feature by public randomness
+    assert_function_of_releases(lambda data: fit(*data), (X, FRAME, Y), records(seed=1))
 
 
 def test_what_predicts_labels_holds_its_counts_as_private_values():

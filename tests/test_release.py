@@ -34,6 +34,7 @@ from dpml.counts import (
 )
 from dpml.encoding import SHARE_GRID
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
+from dpml.mechanisms.private import opened
 from dpml.mechanisms.secure import integer_laplace
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_features, plain_labels
@@ -50,7 +51,7 @@ def asked_of(monkeypatch):
 
     def recorded(values, scale, **options):
         answer = integer_laplace(values, scale, **options)
-        calls.append((np.array(values), scale, answer))
+        calls.append((np.array(opened(values)), scale, answer))
         return answer
 
     monkeypatch.setattr(dpml.counts, "integer_laplace", recorded)

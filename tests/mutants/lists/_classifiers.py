@@ -24,7 +24,7 @@ EXACT = [
      "noisy = perturbed(exact, Laplace(epsilon, factor), rng, secure)", "noisy = exact", "test_release.py"),
     (f"{NB}.mixed.MixedNB._fit_binned", "bins by the exact number of records",
      "default_n_bins(schema, self.epsilon, self.relation) if", "max(len(codes) // 9, 4) if",
-     f"{MIXED_TESTS}::test_without_noise_the_binned_model_is_scikit_learns_of_categories"),
+     f"{MIXED_TESTS}::test_predictions_from_every_kind_of_table"),
     (f"{NB}.mixed.MixedNB._fit_binned", "a model of the exact counts",
      "models_from_cells(noisy,", "models_from_cells(exact,",
      f"{MIXED_TESTS}::test_without_noise_the_binned_model_is_scikit_learns_of_categories"),
