@@ -132,7 +132,7 @@ def test_noise_of_histograms_and_counts_follows_the_sensitivity():
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
         options = {"relation": relation, "rng": np.random.default_rng(0)}
         with listening() as passed:
-            release_histograms(exact, 0.5, **options)
+            release_histograms(exact, 3, 0.5, **options)
             release_others(exact, (2, 6), np.zeros(3), 0.5, **options)
         expected = [Laplace(0.5, 3 * factor), OneHotNorm(0.5, (2, 6), sensitivity=factor)]
         assert [mechanism for mechanism, _ in passed] == expected

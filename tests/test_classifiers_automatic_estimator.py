@@ -142,6 +142,7 @@ def test_a_missing_number_of_records_is_counted_privately():
     mechanism, statistic = passed[0]
     assert mechanism == Laplace(0.04, 1)
     assert statistic.tolist() == [4000]
+    assert math.fsum(paid_for(m, 1) for m, _ in passed) == pytest.approx(2.0, rel=1e-9)
     with listening() as passed:  # under replace-one the number is public
         AutoClassifier(2.0, schema=unknown, relation="replace-one", random_state=0).fit(table, y)
     assert passed[0][0].sensitivity == 2

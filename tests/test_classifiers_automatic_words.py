@@ -10,9 +10,11 @@ from test_classifiers_automatic_dense import records
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LinearClassifier
-from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, constant_models
+from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, constant_models, numbers_right
+from dpml.classifiers.linear_models import LinearModels
 from dpml.counts import NoisyCounts
 from dpml.mechanisms import PermuteAndFlip
+from dpml.mechanisms.private import Private, is_private
 from dpml.schema import Schema
 
 D = 600
@@ -54,6 +56,22 @@ def test_few_words_that_tell_the_class_are_found():
     assert model.plan_.look
     assert model.score(test, y_test) > 0.97
     assert (model.decision_function(test) > 0).mean() == pytest.approx(0.5, abs=0.05)
+
+
+def test_who_is_right_is_counted_record_by_record():
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(8, 300)).astype(float)
+    y = rng.integers(2, size=8)
+    for _ in range(20):
+        coef = rng.normal(size=(1, 1, 300))
+        tied = LinearModels(coef, np.zeros((1, 1)))
+        for record in range(7):  # a model whose threshold is the score of one of the records
+            model = LinearModels(coef, -tied.decision(X[record : record + 1])[0])
+            both = [numbers_right([model], X[:n], y[:n], (5,)) for n in (7, 8)]
+            assert both[1] - both[0] == (model.predicted(X[7:])[0] == y[7:])
+    right = numbers_right([tied], Private(X), Private(y), (5,))
+    assert is_private(right)
+    assert numbers_right([tied], X[:0], y[:0], (5,)).tolist() == [5]
 
 
 @pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])

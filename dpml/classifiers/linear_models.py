@@ -49,8 +49,16 @@ class LinearModels:
         """Return decision values of shape (draws, n, K); each depends on its record and model alone (`row_scores`)."""
         return row_scores(X, self.coef) + self.intercept[:, None, :]
 
+    def predicted(self, X: Any) -> NDArray[np.intp]:
+        """Return the class of each record by each model, shape (draws, n), which no other record changes."""
+        decision = self.decision(X)
+        return (decision[:, :, 0] > 0).astype(np.intp) if decision.shape[2] == 1 else decision.argmax(axis=2)
+
     def accuracy(self, X: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return each model's share of records whose class it predicts, shape (draws,).
+        """Return each model's share of records whose class it predicts, shape (draws,), for study.
+
+        Matrix products make it fast for many models; at a tie their rounding depends on the other records. What is
+        released counts by `predicted`.
 
         Records are processed in blocks, so that the decision values of a thousand models fit in memory.
         """

@@ -27,9 +27,11 @@ from dpml.budget.shares import equal_share
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.linear import ClippedLogistic, release_objective
+from dpml.classifiers.linear._perturbation import class_signs
 from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
+from dpml.mechanisms.private import n_columns, statistic
 
 __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_started", "scores_of_counts"]
 
@@ -83,7 +85,8 @@ def others_of(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
     )
 
 
-def group_counts(groups: NDArray[np.intp], codes: NDArray[np.intp], layout: Layout, n_classes: int) -> FloatArray:
+@statistic
+def group_counts(groups: Any, codes: Any, layout: Layout, n_classes: int) -> FloatArray:
     """Count the records of each class in each group of each attribute, shape (C, columns). Exact: private."""
     width = int(sum(layout.sizes))
     flat = (codes[:, None] * width + groups).ravel()
@@ -99,8 +102,20 @@ def columns_of_attributes(layout: Layout, some: Sequence[int]) -> NDArray[np.int
     return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 
+@statistic
+def of_columns(counts: FloatArray, columns: NDArray[np.intp]) -> FloatArray:
+    """Return the counts of some columns of the additive part."""
+    return counts[..., columns]
+
+
+@statistic
+def _contrasted(counts: FloatArray, parts: list[slice]) -> FloatArray:
+    """Return the contrasts of the counts of each attribute, one after the other."""
+    return np.concatenate([counts[..., part] @ contrasts(part.stop - part.start) for part in parts], axis=-1)
+
+
 def release_others(
-    counts: FloatArray,
+    counts: Any,
     sizes: Sequence[int],
     class_sizes: FloatArray,
     epsilon: float,
@@ -118,7 +133,7 @@ def release_others(
 
     Parameters
     ----------
-    counts : ndarray of float, shape (..., C, columns)
+    counts : ndarray of float, shape (..., C, columns), or Private
         Of the groups of the attributes, one after the other.
     sizes : sequence of int
         Number of groups of each attribute.
@@ -132,9 +147,8 @@ def release_others(
     noise = OneHotNorm(epsilon, tuple(sizes), sensitivity=factor)
     starts = np.cumsum([0, *sizes])
     parts = [slice(first, first + d) for first, d in zip(starts, sizes, strict=False)]
-    exact = [counts[..., part] @ contrasts(d) for part, d in zip(parts, sizes, strict=True)]
-    released = noise.release(np.concatenate(exact, axis=-1), rng=check_rng(rng))
-    noisy = np.empty(counts.shape)
+    released = noise.release(_contrasted(counts, parts), rng=check_rng(rng))
+    noisy = np.empty((*released.shape[:-1], sum(sizes)))
     row = 0
     for part, d in zip(parts, sizes, strict=True):
         noisy[..., part] = released[..., row : row + d - 1] @ contrasts(d).T + class_sizes[:, None] / d
@@ -182,9 +196,27 @@ def scores_of_counts(
 # ---- weights --------------------------------------------------------------------------------------------------------
 
 
-def started_table(
-    groups: NDArray[np.intp], offset: FloatArray, layout: Layout
-) -> tuple[FloatArray, OneHotNorm, FloatArray]:
+@statistic
+def _started_rows(groups: NDArray[np.intp], offset: FloatArray, layout: Layout, length: float) -> FloatArray:
+    told = [a for a, size in enumerate(layout.sizes) if size > 1]
+    table = np.empty((len(groups), sum(layout.sizes[a] - 1 for a in told) + 2))
+    row = 0
+    for a in told:
+        d = layout.sizes[a]
+        table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
+        row += d - 1
+    table[:, row], table[:, row + 1] = offset, 1.0
+    table /= length
+    return table
+
+
+@statistic
+def _at_cells(values: FloatArray, cell: NDArray[np.intp]) -> FloatArray:
+    """Return the value of each record's cell."""
+    return values[cell]
+
+
+def started_table(groups: Any, offset: Any, layout: Layout) -> tuple[Any, OneHotNorm, FloatArray]:
     """Return records in the unit ball, the norm that they are bounded in, and what turns weights into scores.
 
     A record has the `contrasts` of its group in each attribute, the offset in [-1, 1] and the constant 1. Its squared
@@ -192,7 +224,7 @@ def started_table(
 
     Returns
     -------
-    table : ndarray of shape (n, D)
+    table : ndarray of shape (n, D), or Private where `groups` and `offset` are
     norm : OneHotNorm
         ε is not used.
     groups_of : ndarray of shape (D - 2, columns)
@@ -207,20 +239,14 @@ def started_table(
         d, first = layout.sizes[a], layout.starts[a]
         groups_of[row : row + d - 1, first : first + d] = contrasts(d).T
         row += d - 1
-    table = np.empty((len(groups), row + 2))
-    row = 0
-    for a, d in zip(told, sizes, strict=True):
-        table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
-        row += d - 1
-    table[:, row], table[:, row + 1] = offset, 1.0
-    table /= math.sqrt(q)
+    table = _started_rows(groups, offset, layout, math.sqrt(q))
     return table, OneHotNorm(1.0, sizes, n_scalars=2, sensitivity=1 / math.sqrt(q)), groups_of
 
 
 def release_started(
     records: Records,
-    groups: NDArray[np.intp],
-    cell: NDArray[np.intp],
+    groups: Any,
+    cell: Any,
     probabilities: FloatArray,
     layout: Layout,
     epsilon: float,
@@ -241,7 +267,7 @@ def release_started(
     records : Records
         Their classes are used.
     groups, cell
-        The columns of each record's ones (n, A), and its cell in the grid.
+        The columns of each record's ones (n, A), and its cell in the grid; private where the records are.
     probabilities : ndarray of float, shape (C, cells)
         Of the released grid.
     layout : Layout
@@ -257,14 +283,14 @@ def release_started(
     weights = np.empty((draws, len(classes), int(sum(layout.sizes))))
     for k, c in enumerate(classes):
         offset = grid_margin(probabilities[c])
-        table, norm, groups_of = started_table(groups, offset[cell], layout)
+        table, norm, groups_of = started_table(groups, _at_cells(offset, cell), layout)
         length = norm.sensitivity
-        centre = np.zeros(table.shape[1])
+        centre = np.zeros(n_columns(table))
         centre[-2] = trust * MOST_MARGIN / length
         reg_lambda = started_lambda(own, norm, relation)
         slopes.append(slope_of(reg_lambda, layout))
         options: dict[str, Any] = {"relation": relation, "norm": norm, "centre": centre, "loss": LOSS}
-        signs = np.where(records.codes == c, 1.0, -1.0)
+        signs = class_signs(records.codes, c)
         theta = release_objective(table, signs, own, reg_lambda, **options, draws=draws, rng=rng) * length
         cells[:, k] = theta[:, [-2]] * offset + theta[:, [-1]]
         weights[:, k] = theta[:, :-2] @ groups_of

@@ -17,6 +17,7 @@ from dpml._validate import check_relation
 from dpml.classifiers.automatic.layout import Layout
 from dpml.counts import FACTOR, perturbed
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.private import statistic
 
 __all__ = ["default_n_cells", "histograms", "pruned", "quantile_levels", "release_histograms"]
 
@@ -50,6 +51,7 @@ def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: 
     return CELLS if n_records >= WORTH * b else 0
 
 
+@statistic
 def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
     """Count the records in cells of equal width of each number's domain, shape (numbers, cells). Exact: private."""
     found = np.zeros((len(layout.numbers), n_cells))
@@ -64,7 +66,8 @@ def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
 
 
 def release_histograms(
-    exact: FloatArray,
+    exact: Any,
+    n_numbers: int,
     epsilon: float,
     *,
     relation: str = "add-remove",
@@ -75,8 +78,16 @@ def release_histograms(
 
     Privacy: ε for `relation`. A record lies in one cell of each of K histograms: L1 sensitivity K, or 2K under
     replace-one.
+
+    Parameters
+    ----------
+    exact : ndarray of float, shape (K, cells), or Private
+    n_numbers : int
+        K, which the schema states.
+    epsilon : float
+    relation : {"add-remove", "replace-one"}
     """
-    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * len(exact))
+    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * n_numbers)
     return perturbed(exact, noise, rng, secure), noise.scale
 
 

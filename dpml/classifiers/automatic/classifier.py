@@ -22,7 +22,9 @@ from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR, perturbed
+from dpml.estimators.purse import fit_held
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 
@@ -139,10 +141,10 @@ class AutoClassifier(PrivateClassifier):
         schema = resolve_schema(self.schema, X)
         named = isinstance(X, pd.DataFrame)
         count = schema.public_count(X, relation)
-        X, codes, schema = self._check_records(schema, X, y, few=self.on_invalid)
+        X, codes, schema = self._private_records(schema, X, y, few=self.on_invalid)
         charge(self.budget, relation, epsilon, label="AutoClassifier")
         noise: dict[str, Any] = {"rng": rng, "secure": self.release}
-        n, left = _number(schema, count, len(codes), epsilon, relation, noise)
+        n, left = _number(schema, count, codes, epsilon, relation, noise)
         dense = asks_density(schema, left, n)
         if dense:
             dense, left = _is_dense(X, left, relation, noise)
@@ -163,14 +165,15 @@ class AutoClassifier(PrivateClassifier):
         self._learned_facts(schema, named)
         return self
 
-    def _fit_held(self, X: Any, codes: NDArray[np.intp], schema: Schema, epsilon: float, rng: Any) -> None:
+    def _fit_held(self, X: Any, codes: Any, schema: Schema, epsilon: float, rng: Any) -> None:
         """Fit another classifier of the library; the charge of this fit pays for it."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         purse = Budget(epsilon, relation=self.relation)
         held = MixedNB(epsilon, **facts, budget=purse)
         held._as_release = self._as_release
-        self.estimator_ = held.fit(X, np.asarray(schema.classes)[codes]).set_params(random_state=None)
+        fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
+        self.estimator_ = fitted.set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 
@@ -205,7 +208,7 @@ class AutoClassifier(PrivateClassifier):
 
 
 def _number(
-    schema: Schema, count: int | None, n: int, epsilon: float, relation: str, noise: dict[str, Any]
+    schema: Schema, count: int | None, codes: Any, epsilon: float, relation: str, noise: dict[str, Any]
 ) -> tuple[float, float]:
     """Return a number of records that is public or released, and the ε that is left.
 
@@ -217,9 +220,21 @@ def _number(
     if schema.n_lower > 1:
         return float(schema.n_lower), epsilon
     mechanism = Laplace(epsilon * COUNT_SHARE, 1)
-    noisy = float(perturbed(np.array([float(n)]), mechanism, noise["rng"], noise["secure"])[0])
+    noisy = float(perturbed(repeated(number_of(codes), 1), mechanism, noise["rng"], noise["secure"])[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
     return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)
+
+
+@statistic
+def _labels(codes: Any, schema: Schema) -> NDArray:
+    return np.asarray(schema.classes)[codes]
+
+
+@statistic
+def _lead_of_dense(X: Any) -> FloatArray:
+    """Return the number of records with many ones, less that of the others."""
+    many = np.asarray(X.sum(axis=1)).ravel() >= DENSE * X.shape[1]
+    return np.array([float(2 * many.sum() - len(many))])
 
 
 def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> tuple[bool, float]:
@@ -228,7 +243,6 @@ def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> t
     Privacy: `LOOK_SHARE` of ε. What gets noise is the number of records with many ones less that of the others. A
     record adds 1 or -1 to it.
     """
-    many = np.asarray(X.sum(axis=1)).ravel() >= DENSE * X.shape[1]
     mechanism = Laplace(epsilon * LOOK_SHARE, FACTOR[relation])
-    noisy = perturbed(np.array([float(2 * many.sum() - len(many))]), mechanism, noise["rng"], noise["secure"])
+    noisy = perturbed(_lead_of_dense(X), mechanism, noise["rng"], noise["secure"])
     return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LOOK_SHARE)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml.classifiers.grid import Records
+from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema, Taxonomy
 
 __all__ = ["Attribute", "Layout"]
@@ -120,7 +121,7 @@ class Layout:
         few = len(changed) + len(twins) <= MOST_TWINNED
         return replace(self, attributes=tuple(changed), twins=twins if few else ())
 
-    # ---- parts of a table that `Schema.check_features` returned ------------------------------------------------------
+    # ---- parts of a table that `Schema.check_features` returned, private where it is ---------------------------------
 
     def column(self, X: Any, a: int) -> Any:
         """Return the values of an attribute of one column."""
@@ -129,6 +130,7 @@ class Layout:
             return X.iloc[:, i]
         return X[:, [i]].toarray().ravel() if sparse.issparse(X) else X[:, i]
 
+    @statistic
     def places(self, X: Any) -> list[NDArray]:
         """Return the finest group of each record for each attribute and twin."""
         X = X.tocsc() if sparse.issparse(X) else X
@@ -148,11 +150,12 @@ class Layout:
             group = attribute.taxonomy.places(self.column(X, a))
         return group.astype(np.min_scalar_type(attribute.taxonomy.sizes[-1]))
 
-    def records(self, X: Any, codes: NDArray[np.intp]) -> Records:
+    def records(self, X: Any, codes: Any) -> Records:
         """Return the records for the counts of a grid; private."""
         return Records(self.places(X), codes, self.schema.n_classes, self.taxonomies)
 
-    def groups(self, places: Sequence[NDArray]) -> NDArray[np.intp]:
+    @statistic
+    def groups(self, places: Any) -> NDArray[np.intp]:
         """Return the column of the additive part in which each record has its one, shape (n, A); twins have none."""
         found = [
             start + attribute.taxonomy.above(attribute.level(self.most_groups))[place]

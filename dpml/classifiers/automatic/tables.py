@@ -21,6 +21,7 @@ from dpml.classifiers.automatic.additive import (
     Additive,
     columns_of_attributes,
     group_counts,
+    of_columns,
     others_of,
     release_others,
     release_started,
@@ -32,6 +33,7 @@ from dpml.classifiers.automatic.plan import Plan
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
 from dpml.classifiers.grid.cells import consistent
 from dpml.classifiers.row_scores import row_log_softmax
+from dpml.mechanisms.private import repeated, statistic
 
 __all__ = ["TableModel", "release_bins", "release_table"]
 
@@ -74,7 +76,8 @@ class TableModel:
         return row_log_softmax(log_expit(scores))
 
 
-def cells_of(grid: NoisyGrid, places: list[NDArray]) -> NDArray[np.intp]:
+@statistic
+def cells_of(grid: NoisyGrid, places: Any) -> NDArray[np.intp]:
     """Return the cell of each record."""
     cell = np.zeros(len(places[0]), dtype=np.intp)
     for a in grid.attributes:
@@ -85,7 +88,7 @@ def cells_of(grid: NoisyGrid, places: list[NDArray]) -> NDArray[np.intp]:
 
 def release_bins(layout: Layout, X: Any, plan: Plan, epsilon: float, **noise: Any) -> Layout:
     """Return the layout with private bins of numbers. Privacy: ε, by `release_histograms`."""
-    noisy, scale = release_histograms(histograms(layout, X, plan.n_cells), epsilon, **noise)
+    noisy, scale = release_histograms(histograms(layout, X, plan.n_cells), len(layout.numbers), epsilon, **noise)
     levels = {}
     for row, a in zip(noisy, layout.numbers, strict=True):
         feature = layout.attributes[a].feature
@@ -98,7 +101,7 @@ def release_bins(layout: Layout, X: Any, plan: Plan, epsilon: float, **noise: An
 def release_table(
     layout: Layout,
     X: Any,
-    codes: NDArray[np.intp],
+    codes: Any,
     plan: Plan,
     epsilon: float,
     *,
@@ -119,7 +122,7 @@ def release_table(
     ----------
     layout : Layout
     X, codes
-        A checked table and its classes 0..C-1.
+        A checked table and its classes 0..C-1, plain or private.
     plan : Plan
         The kind "table".
     epsilon : float
@@ -164,9 +167,9 @@ def _added(
     others = others_of(layout, grid)
     if not others:
         return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
-    exact = group_counts(groups, records.codes, layout, records.n_classes)[:, columns_of_attributes(layout, others)]
+    exact = group_counts(groups, records.codes, layout, records.n_classes)
+    exact = repeated(of_columns(exact, columns_of_attributes(layout, others)), draws)
     class_sizes = consistent(grid.counts, grid.total).sum(axis=1)
-    many, sizes = np.broadcast_to(exact, (draws, *exact.shape)), [layout.sizes[a] for a in others]
-    noisy, scale = release_others(many, sizes, class_sizes, epsilon, **noise)
+    noisy, scale = release_others(exact, [layout.sizes[a] for a in others], class_sizes, epsilon, **noise)
     shares, log_cells = (class_sizes + 1) / (class_sizes + 1).sum(), np.log(probabilities)
     return [scores_of_counts(counts, scale, layout, others, shares, log_cells, plan.weight) for counts in noisy]

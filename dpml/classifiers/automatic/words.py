@@ -11,6 +11,7 @@ counts is right most often: this one, the one of `BernoulliNB`, or the larger cl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from dpml.counts import FACTOR, NoisyCounts, contingency, release_row_bounded, r
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import PermuteAndFlip
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection.plan import choose_features
@@ -47,7 +49,7 @@ LEAST_POOLED, MOST_RATE, LEAST_RATIO = 0.25, 0.97, 0.05
 
 def release_words(
     X: Any,
-    codes: NDArray[np.intp],
+    codes: Any,
     schema: Schema,
     epsilon: float,
     *,
@@ -69,7 +71,7 @@ def release_words(
     Parameters
     ----------
     X, codes
-        Checked binary records and their classes 0..C-1.
+        Checked binary records and their classes 0..C-1, plain or private.
     schema : Schema
     epsilon : float
     look : bool
@@ -101,12 +103,18 @@ def release_words(
     if not mask.all():
         return plain.spread(np.flatnonzero(mask)[None, :], schema.n_features)
     candidates = [shrunken, plain, constant_models(noisy, schema.n_features)]
-    right = [round(float(model.accuracy(X, codes)[0]) * len(codes)) if len(codes) else 0 for model in candidates]
-    right[1] += round(min(BONUS * factor / for_check, MOST_BONUS))
+    right = numbers_right(candidates, X, codes, (0, round(min(BONUS * factor / for_check, MOST_BONUS)), 0))
     if secure:
         return candidates[int(noisy_max(right, for_check, factor))]
     assert rng is not None
     return candidates[int(PermuteAndFlip(for_check, factor).release(right, rng=rng))]
+
+
+@statistic
+def numbers_right(models: Sequence[LinearModels], X: Any, codes: Any, more: Sequence[int]) -> NDArray[np.int64]:
+    """Return for how many records each model is right, and a public number more."""
+    right = [np.count_nonzero(model.predicted(X)[0] == codes) for model in models]
+    return np.array(right, dtype=np.int64) + np.array(more, dtype=np.int64)
 
 
 def constant_models(noisy: NoisyCounts, n_features: int) -> LinearModels:

@@ -1,5 +1,6 @@
 """Mutants of the classifier to begin with, of its words and bins, and of a proposed schema."""
 
+from mutants.lists._linear import OPENED, RELEASED
 from mutants.lists._tests import audit
 from mutants.mutant import Mutant
 
@@ -19,6 +20,12 @@ LOOK = f"{DENSE}::test_the_look_has_its_share_and_its_sensitivity"
 LOOKS = f"{FEW}::test_the_looks_and_the_counts_add_up"
 ADDED = f"{WHOLE}::test_the_parts_add_up_to_epsilon"
 COUNTED = f"{WHOLE}::test_a_missing_number_of_records_is_counted_privately"
+
+
+def of_releases(entry: str) -> str:
+    """AutoClassifier is a function of its releases."""
+    return f"{RELEASED}::test_the_automatic_classifier_is_a_function_of_its_releases[{entry}]"
+
 
 MUTANTS = [
     Mutant(
@@ -102,8 +109,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.additive.started_table",
         "records not in the unit ball",
-        "table /= math.sqrt(q)",
-        "table /= math.sqrt(q - 2)",
+        "offset, layout, math.sqrt(q))",
+        "offset, layout, math.sqrt(q - 2))",
         (f"{TESTS}::test_records_of_the_started_regression_are_in_the_unit_ball",),
     ),
     Mutant(
@@ -187,7 +194,7 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.bins.release_histograms",
         "sensitivity of one number",
-        "FACTOR[check_relation(relation)] * len(exact)",
+        "FACTOR[check_relation(relation)] * n_numbers",
         "FACTOR[check_relation(relation)]",
         (NOISE,),
         quick=True,
@@ -260,9 +267,88 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.classifier._number",
         "the exact number of records",
-        'float(perturbed(np.array([float(n)]), mechanism, noise["rng"], noise["secure"])[0])',
-        "float(n)",
+        'float(perturbed(repeated(number_of(codes), 1), mechanism, noise["rng"], noise["secure"])[0])',
+        "float(number_of(codes))",
         (COUNTED,),
+    ),
+    Mutant(
+        f"{ROOM}.classifier._number",
+        "the exact number of records beside the noisy one",
+        "math.floor(noisy - LOWERED * mechanism.scale)",
+        f"len({OPENED}(codes))",
+        (of_releases("counts, n unknown"),),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}.classifier._number",
+        "the count not deducted",
+        "rest_of(epsilon, epsilon * COUNT_SHARE)",
+        "epsilon",
+        (COUNTED,),
+    ),
+    Mutant(
+        f"{ROOM}.classifier._is_dense",
+        "the exact lead of records with many ones",
+        "bool(noisy[0] >= 0)",
+        "bool(_lead_of_dense(X)[0] >= 0)",
+        (of_releases("many ones"),),
+    ),
+    Mutant(
+        f"{ROOM}.classifier.AutoClassifier.fit",
+        "the plan by the exact number of records",
+        "default_plan(schema, left, n,",
+        f"default_plan(schema, left, len({OPENED}(codes)),",
+        (of_releases("counts, n unknown"),),
+    ),
+    Mutant(
+        f"{ROOM}.classifier.AutoClassifier.fit",
+        "the exact number of records kept",
+        "n_lower=min(int(n), count or int(n))",
+        f"n_lower=len({OPENED}(codes))",
+        (of_releases("words, looked at"),),
+    ),
+    Mutant(
+        f"{ROOM}.tables.release_bins",
+        "cut points of exact histograms",
+        "noisy, scale = release_histograms(histograms(layout, X, plan.n_cells), len(layout.numbers), epsilon, **noise)",
+        "noisy, scale = histograms(layout, X, plan.n_cells), 1.0",
+        (of_releases("counts, replace-one"),),
+    ),
+    Mutant(
+        f"{ROOM}.tables.release_bins",
+        "cut points of exact histograms beside the noisy ones",
+        "zip(noisy, layout.numbers, strict=True)",
+        f"zip({OPENED}(histograms(layout, X, plan.n_cells)), layout.numbers, strict=True)",
+        (of_releases("counts, replace-one"),),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}.tables._added",
+        "exact shares of the classes",
+        "class_sizes = consistent(grid.counts, grid.total).sum(axis=1)",
+        f"class_sizes = np.bincount({OPENED}(records.codes), minlength=records.n_classes).astype(float)",
+        (of_releases("counts, released"),),
+    ),
+    Mutant(
+        f"{ROOM}.additive.release_started",
+        "trust by the exact share of a class",
+        "centre[-2] = trust * MOST_MARGIN",
+        f"centre[-2] = {OPENED}(records.codes).mean() * MOST_MARGIN",
+        (of_releases("grid and weights"),),
+    ),
+    Mutant(
+        f"{ROOM}.words.release_words",
+        "the model that is right most often, without noise",
+        "int(noisy_max(right, for_check, factor))",
+        "int(np.argmax(right))",
+        (of_releases("words, looked at, released"),),
+    ),
+    Mutant(
+        f"{ROOM}.words.numbers_right",
+        "records counted by a product that others change",
+        "np.count_nonzero(model.predicted(X)[0] == codes)",
+        "round(float(model.accuracy(X, codes)[0] * len(codes)))",
+        (f"{FEW}::test_who_is_right_is_counted_record_by_record",),
     ),
     Mutant(
         "dpml.classifiers.linear._minimum.PerturbedMinimum._sample",

@@ -5,6 +5,18 @@ from mutants.mutant import Mutant
 
 ROOM = "dpml.classifiers"
 PERTURBED = "test_classifiers_linear_perturbation.py"
+RELEASED, SCORES = "test_classifiers_linear_released.py", "test_classifiers_row_scores.py"
+ALONE = f"{SCORES}::test_scores_do_not_depend_on_the_other_records"
+THRESHOLD = f"{SCORES}::test_a_score_at_a_threshold_costs_no_more_than_the_charge_whatever_record_is_added"
+# around the type, as nobody writes by mistake: the tests notice without it
+OPENED = '__import__("dpml.mechanisms.private", fromlist=["opened"]).opened'
+
+
+def of_releases(model: str) -> str:
+    """This linear model is a function of its releases."""
+    return f"{RELEASED}::test_a_linear_model_is_a_function_of_its_releases[{model}]"
+
+
 MUTANTS = [
     Mutant(
         f"{ROOM}.linear._perturbation.release_output",
@@ -75,8 +87,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.linear._perturbation.check_records",
         "records of any length",
-        "too_long or",
-        "False and too_long or",
+        "if not inside.all():",
+        "if False:",
         ("test_classifiers_linear_solver.py::test_records_outside_the_unit_ball_or_without_signs_are_refused",),
     ),
     Mutant(
@@ -145,8 +157,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.linear.descent.release_descent",
         "n released without noise",
-        "door.release(NormalNoise(count_sigma), np.full((draws, 1, 1), float(n)), rng)",
-        "np.full((draws, 1, 1), float(n))",
+        "door.release(NormalNoise(count_sigma), repeated(number_of(X), draws), rng)",
+        "np.full(draws, float(X.shape[0]))",
         (fit("LogisticRegression[noisy-descent]"),),
     ),
     Mutant(
@@ -200,10 +212,10 @@ MUTANTS = [
         ("test_wholes_wrappers.py::test_noisy_descent_counts_on_the_number_that_was_given",),
     ),
     Mutant(
-        f"{ROOM}.linear._base.public_table",
+        f"{ROOM}.linear._base._scaled",
         "clip skipped",
-        "np.clip(X * slope + shift, -1, 1)",
-        "X * slope + shift + 1e-3",
+        "np.clip(table * slope + shift, -1, 1)",
+        "table * slope + shift + 1e-3",
         (fit("LinearSVC(numeric)"),),
     ),
     Mutant(
@@ -235,10 +247,10 @@ MUTANTS = [
         (fit("LogisticRegression[functional]"),),
     ),
     Mutant(
-        f"{ROOM}.linear.functional.TaylorCoefficients.packed",
+        f"{ROOM}.linear.functional._packed",
         "products of columns counted once",
-        "2 * self.quadratic",
-        "4 * self.quadratic",
+        "2 * quadratic",
+        "4 * quadratic",
         ("test_classifiers_functional.py::test_packing_keeps_every_monomial_once",),
     ),
     Mutant(
@@ -254,5 +266,101 @@ MUTANTS = [
         "integer_scale(first, most)",
         "integer_scale(3 * first, most)",
         ("test_classifiers_functional.py::test_the_scales_of_the_integer_noise_add_up_to_no_more_than_epsilon",),
+    ),
+    Mutant(
+        f"{ROOM}.linear._base.LinearEstimator.fit",
+        "descent by the exact number of records",
+        '"n_records": count',
+        f'"n_records": len({OPENED}(codes))',
+        (of_releases("binary-LogisticRegression-{'method': 'noisy-descent'}"),),
+    ),
+    Mutant(
+        f"{ROOM}.linear._weights.release_weights",
+        "the regulariser by the exact number of records",
+        "default_reg_lambda(epsilon, n_columns(X)",
+        f"default_reg_lambda(epsilon, {OPENED}(X).shape[0]",
+        (of_releases("binary-LogisticRegression-{'method': 'functional'}"),),
+    ),
+    Mutant(
+        f"{ROOM}.linear._perturbation.release_output",
+        "the exact minimiser beside the noisy one",
+        "n_columns(_as_row(theta))).release(theta, rng=rng, draws=draws)",
+        f"n_columns(_as_row(theta))).release(theta, rng=rng, draws=draws) * 0 + {OPENED}(theta)",
+        (of_releases("mixed-LogisticRegression-{'method': 'output'}"),),
+    ),
+    Mutant(
+        f"{ROOM}.linear.descent.release_descent",
+        "gradients without noise",
+        "door.release(NormalNoise(sigma), _gradient_sums(X, targets, ahead, loss), rng)",
+        "_gradient_sums(X, targets, ahead, loss)",
+        (of_releases("binary-LogisticRegression-{'method': 'noisy-descent'}"),),
+    ),
+    Mutant(
+        f"{ROOM}.linear.functional.release_integer_coefficients",
+        "the exact sums of a class beside the noisy ones",
+        "integer_laplace(_integers(sums), integer_scale(first, most))",
+        f"integer_laplace(_integers(sums), integer_scale(first, most)) * 0 + {OPENED}(sums)",
+        (of_releases("binary-LogisticRegression-{'method': 'functional', 'release': True}"),),
+    ),
+    Mutant(
+        f"{ROOM}.linear._perturbation.check_records",
+        "a private record that is too long tells of itself",
+        "if is_private((X, signs)):",
+        "if False:",
+        (f"{RELEASED}::test_a_private_record_beyond_its_bound_raises_nothing_and_counts_as_zero",),
+    ),
+    Mutant(
+        f"{ROOM}.linear._perturbation.only_rows",
+        "a private record of any length",
+        "if keep.all():",
+        "if True:",
+        (f"{RELEASED}::test_a_private_record_beyond_its_bound_raises_nothing_and_counts_as_zero",),
+    ),
+    Mutant(
+        f"{ROOM}.linear_classifier.LinearClassifier.fit",
+        "the public rule by the exact number of records",
+        "default_linear_method(schema, self.epsilon)",
+        'default_linear_method(__import__("dataclasses").replace(schema, n_lower=len(y)), self.epsilon)',
+        (f"{RELEASED}::test_the_method_is_chosen_without_the_number_of_records_in_the_table",),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}.row_scores.row_scores",
+        "a matrix product",
+        "_dense(np.asarray(X), rows)",
+        "(np.asarray(X, dtype=float) @ rows.T).T",
+        (
+            f"{ALONE}[LogisticRegression]",
+            THRESHOLD,
+        ),
+        quick=True,
+    ),
+    Mutant(
+        f"{ROOM}.row_scores.row_scores",
+        "sparse records in the order in which they are stored",
+        "canonical_rows(X) @",
+        "X @",
+        (f"{SCORES}::test_records_of_the_same_numbers_stored_in_another_order_have_the_same_score",),
+    ),
+    Mutant(
+        f"{ROOM}.row_scores._row_sums",
+        "classes added in the order of the layout",
+        "return total[:, None]",
+        "return values.sum(axis=1, keepdims=True)",
+        (f"{SCORES}::test_probabilities_of_a_row_are_those_of_the_row_alone_in_any_layout",),
+    ),
+    Mutant(
+        f"{ROOM}.linear._base.LinearDecisions.decision_function",
+        "scores by a matrix product",
+        "row_scores(X, self.coef_)",
+        "np.asarray(X @ self.coef_.T)",
+        (f"{ALONE}[LinearSVC]",),
+    ),
+    Mutant(
+        f"{ROOM}.linear_models.LinearModels.decision",
+        "scores by a matrix product",
+        "row_scores(X, self.coef)",
+        "np.swapaxes(np.asarray(X @ self.coef[0].T)[None], 0, 0)",
+        (f"{ALONE}[AutoClassifier]",),
     ),
 ]
