@@ -23,7 +23,7 @@ MUTANTS = [
         "parts by the exact number of records",
         "if disjoint else 1, self.validation_share",
         "if disjoint and records.number > 99 else 1, self.validation_share",
-        ("test_tuning_search.py::test_parts_pay_the_largest_and_not_the_sum",),
+        ("test_tuning_search.py::test_what_each_step_is_given",),
     ),
     Mutant(
         "dpml.tuning.search.PrivateSearch._most_stable",
