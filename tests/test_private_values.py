@@ -46,10 +46,6 @@ NOT_MIGRATED = {
     "dpml.classifiers.automatic.classifier.AutoClassifier.fit",
     "dpml.classifiers.grid.fitting.check_table",
     "dpml.classifiers.linear._base.LinearEstimator.fit",
-    "dpml.classifiers.local_search.estimators._PrivateSearch.fit",
-    "dpml.classifiers.naive_bayes.bernoulli.BernoulliNB.fit",
-    "dpml.classifiers.naive_bayes.mixed.MixedNB.fit",
-    "dpml.classifiers.naive_bayes.private_prediction.PrivatePredictionNB.fit",
 }
 
 

@@ -34,6 +34,7 @@ from dpml.counts import (
 )
 from dpml.encoding import SHARE_GRID
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
+from dpml.mechanisms.private import opened
 from dpml.mechanisms.secure import integer_laplace
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
@@ -52,7 +53,7 @@ def asked_of(monkeypatch):
 
     def recorded(values, scale, **options):
         answer = integer_laplace(values, scale, **options)
-        calls.append((np.array(values), scale, answer))
+        calls.append((np.array(opened(values)), scale, answer))
         return answer
 
     monkeypatch.setattr(dpml.counts, "integer_laplace", recorded)

@@ -23,6 +23,7 @@ from dpml.exceptions import (
     NoSecureSampler,
     NotPrivate,
 )
+from dpml.mechanisms.private import opened
 from dpml.mechanisms.secure import integer_laplace
 
 # ---- release mode ---------------------------------------------------------------------------------------------------
@@ -42,7 +43,7 @@ def test_a_released_model_is_a_function_of_noisy_counts_on_a_grid(relation, monk
     calls = []
 
     def recorded(values, scale, **options):
-        calls.append((values, scale, integer_laplace(values, scale, **options)))
+        calls.append((opened(values), scale, integer_laplace(values, scale, **options)))
         return calls[-1][2]
 
     monkeypatch.setattr(dpml.counts, "integer_laplace", recorded)

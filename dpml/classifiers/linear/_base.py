@@ -288,7 +288,7 @@ def _float_columns(X: pd.DataFrame, columns: NDArray[np.bool_]) -> FloatArray:
 
 @statistic
 def _scaled(X: pd.DataFrame, ones: Any, binary: NDArray[np.bool_], slope: FloatArray, shift: FloatArray) -> FloatArray:
-    table = X.to_numpy(dtype=float, copy=True)
+    table = np.array(X.to_numpy(dtype=float))
     if ones is not None:
         table[:, binary] = ones
     return within(table * slope + shift, -1, 1)

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_number, check_relation
-from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import private
 from dpml.mechanisms.smooth._order import Ordered, ordered
 from dpml.mechanisms.smooth.location import Mean, Median
@@ -274,11 +273,9 @@ def statistic(kind: str, values: Any, lower: float, upper: float, trim: int = 0,
 def _function(kind: str, sample: Ordered, relation: str, trim: int) -> Mean | Median | Variance:
     check_choice(kind, "kind", KINDS)
     check_relation(relation)
-    m = check_integer(trim, "trim")
-    if not kind.startswith("trimmed"):
-        m = 0
-    elif m > 2**53:
-        raise InvalidParameter("trim", trim, "an integer up to 2**53")
+    trimmed = kind.startswith("trimmed")
+    # floats count up to 2**53
+    m = check_integer(trim, "trim", 0, 2**53 if trimmed else None) * trimmed
     if kind == "median":
         return Median(sample, relation)
     return Mean(sample, relation, m) if kind.endswith("mean") else Variance(sample, relation, m)

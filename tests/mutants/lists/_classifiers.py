@@ -4,6 +4,56 @@ from mutants.lists._tests import fit
 from mutants.mutant import Mutant
 
 ROOM = "dpml.classifiers"
+NB, SEARCH = f"{ROOM}.naive_bayes", f"{ROOM}.local_search"
+NB_TESTS, MIXED_TESTS = "test_classifiers_naive_bayes.py", "test_classifiers_mixed.py"
+EVERY_TABLE = f"{NB_TESTS}::test_predictions_from_every_kind_of_table"
+LABELS = "test_classifiers_private_prediction.py::test_labels_are_right_at_a_large_epsilon_and_random_at_a_small_one"
+SEARCHED = "test_classifiers_local_search_estimators.py::test_it_learns_and_predicts_consistently"
+# an exact value where a noisy one was meant, or a public rule by the exact number of records
+EXACT = [
+    (f"{NB}.bernoulli.BernoulliNB._fit", "row bound by the exact number of records",
+     "default_row_bound(kept, epsilon) if", "(1 if len(records.codes) < 99 else kept.row_bound) if", EVERY_TABLE),
+    (f"{NB}.bernoulli.BernoulliNB._fit", "a model of the exact counts",
+     "log_probabilities_row_bounded(noisy,", "log_probabilities_row_bounded(exact,", EVERY_TABLE),
+    (f"{NB}.bernoulli.BernoulliNB._fit", "exact counts as published",
+     "noisy = release_published(exact, epsilon, relation=relation, **noise)", "noisy = exact",
+     f"{NB_TESTS}::test_without_noise_the_published_model_is_scikit_learns"),
+    (f"{NB}.bernoulli.BernoulliNB._fit", "shrinkage by the exact size of the classes",
+     "shrinkage = default_shrinkage(kept) if", "shrinkage = 100 / exact.n if", EVERY_TABLE),
+    (f"{NB}.partition.release_partitioned", "no noise",
+     "noisy = perturbed(exact, Laplace(epsilon, factor), rng, secure)", "noisy = exact",
+     "test_classifiers_private_fits.py::test_every_statistic_that_a_fit_releases_is_private"),
+    (f"{NB}.mixed.MixedNB._fit_binned", "bins by the exact number of records",
+     "default_n_bins(schema, self.epsilon, self.relation) if", "max(len(codes) // 9, 4) if",
+     f"{MIXED_TESTS}::test_predictions_from_every_kind_of_table"),
+    (f"{NB}.mixed.MixedNB._fit_binned", "a model of the exact counts",
+     "models_from_cells(noisy,", "models_from_cells(exact,",
+     f"{MIXED_TESTS}::test_without_noise_the_binned_model_is_scikit_learns_of_categories"),
+    (f"{NB}.mixed.MixedNB._fit_moments", "values trimmed by the exact number of records",
+     "default_trim(schema.n_lower,", "default_trim(len(codes),", f"{MIXED_TESTS}::test_odd_data_can_be_fitted"),
+    (f"{NB}.moments.release_moments", "sums divided by the exact size of the class",
+     "_from_sums(statistics, n,", "_from_sums(statistics, statistics.n,",
+     f"{MIXED_TESTS}::test_without_noise_the_moments_are_scikit_learns_gaussian"),
+    (f"{NB}.moments._from_sums", "exact sums",
+     "Laplace(epsilon, 1.0).release(sums, rng=rng, draws=draws)", "sums",
+     f"{MIXED_TESTS}::test_without_noise_the_moments_are_scikit_learns_gaussian"),
+    (f"{NB}.as_published.vaidya_moments", "exact sizes of the classes",
+     "_moments(n, cells,", "_moments(statistics.n, cells,", f"{MIXED_TESTS}::test_odd_data_can_be_fitted"),
+    (f"{NB}.private_prediction.PrivatePredictionNB.fit", "pseudo-count by the exact number of records",
+     "alpha = default_pseudocount(schema, self.epsilon, self.relation)", "alpha = max(len(codes) / 9, 1.0)", LABELS),
+    (f"{NB}.private_prediction.PrivatePredictionNB.predict", "the exact label",
+     "self.classes_[labels[0]]", "self.classes_[scores.argmax(axis=1)]", LABELS),
+    (f"{SEARCH}.estimators._PrivateSearch.fit", "iterations by the exact number of records",
+     "schema.n_lower, noise)", "records.n, noise)", SEARCHED),
+    (f"{SEARCH}._search.release_local_search", "the exact best step",
+     "chosen = _choose(gains, share, span, published, rng)", "chosen = gains.argmax(axis=1)", SEARCHED),
+    (f"{SEARCH}._search.release_genetic_search", "the exact best candidate",
+     "chosen = _choose(_scores_of(objective, left), share, span, published, noise)",
+     "chosen = objective.argmin(axis=1)", SEARCHED),
+    ("dpml.parquet.ParquetTable._added_up", "the batches not private",
+     "map(Private, batch) if self.private else batch", "batch",
+     "test_classifiers_private_fits.py::test_every_statistic_that_a_fit_releases_is_private"),
+]  # fmt: skip
 MUTANTS = [
     Mutant(
         f"{ROOM}.naive_bayes.bernoulli.BernoulliNB._fit",
@@ -297,4 +347,5 @@ MUTANTS = [
         '"schema", "on',
         (fit("LinearClassifier[naive-bayes]"),),
     ),
+    *[Mutant(*change, (test,)) for *change, test in EXACT],
 ]

@@ -221,7 +221,7 @@ MUTANTS = [
     Mutant(
         "dpml.counts.release_published",
         "one of D features paid for",
-        "* on.shape[-1])",
+        "* width)",
         "* 1)",
         (fit("BernoulliNB[published]"),),
     ),
