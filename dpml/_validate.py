@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from dpml.exceptions import InvalidParameter
 
 RELATIONS = ("add-remove", "replace-one")
 ON_INVALID = ("raise", "clip")
+# 1024 divided by a width must be a float, for numbers are counted in 1/1024 of it
+LEAST_WIDTH = 1024 / sys.float_info.max
 
 
 def check_number(

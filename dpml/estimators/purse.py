@@ -19,6 +19,7 @@ from sklearn.utils import get_tags
 from dpml._validate import check_epsilon
 from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, DpmlError, FactWarning, InvalidParameter, NotPrivate
+from dpml.mechanisms.private import opened
 
 __all__ = ["fit_held", "rehearse", "spending_steps"]
 
@@ -58,6 +59,7 @@ def _spends(step: Any, needed: Sequence[str]) -> bool:
 
 def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
     """Fit a model whose spending steps hold purses, and require a charge to each; messages name the `holder`."""
+    X, y = opened(X), opened(y)
     try:
         model.fit(X, y)
     except BudgetExceeded as error:

@@ -57,21 +57,21 @@ MUTANTS = [
         ("test_evaluation_release.py::test_release_takes_anything_and_no_seed",),
     ),
     Mutant(
-        f"{ROOM}._records.read_records",
+        f"{ROOM}._records._read",
         "weights not clipped",
         "on_invalid), 0.0, bound)",
         "on_invalid), 0.0, np.inf)",
         ("test_evaluation_release.py::test_sensitivity_with_weights_by_enumeration",),
     ),
     Mutant(
-        f"{ROOM}._records.read_records",
+        f"{ROOM}._records._read",
         "a dropped record counted",
         "drop = codes < 0",
         "drop = (codes < 0) & False; codes = np.maximum(codes, 0)",
         ("test_evaluation_release.py::test_release_takes_anything_and_no_seed",),
     ),
     Mutant(
-        f"{ROOM}.histogram.roc_histogram",
+        f"{ROOM}._records._cell_counts",
         "a record in two cells",
         ".reshape(2, n_bins)[:, ::-1]",
         ".reshape(2, n_bins)[:, ::-1].cumsum(axis=1)",
@@ -115,8 +115,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.roc.as_published.published_roc_curve",
         "a dropped record not counted",
-        "_plan(method, len(y_true),",
-        "_plan(method, len(scores),",
+        "_plan(method, y_true,",
+        "_plan(method, scores,",
         ("test_wholes_wrappers.py::test_fixed_space_thresholds_count_on_the_number_that_was_given",),
         quick=True,
     ),
@@ -135,7 +135,7 @@ MUTANTS = [
         (scored("recursive_medians"),),
     ),
     Mutant(
-        f"{ROOM}.roc.thresholds.recursive_medians",
+        f"{ROOM}.roc.thresholds._medians",
         "noise to a third",
         "noise * smooth",
         "noise / 3 * smooth",
@@ -170,7 +170,7 @@ MUTANTS = [
         ("test_evaluation_roc_thresholds.py::test_the_budget_is_charged_before_anything_is_drawn",),
     ),
     Mutant(
-        f"{ROOM}.roc._cuts._cut_nodes",
+        f"{ROOM}.roc._cuts._cut_some",
         "noise to a third",
         "rng.gumbel(size=len(mass))",
         "rng.gumbel(size=len(mass)) / 3",
@@ -258,15 +258,15 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.cross_validation.private_cross_val_score",
         "the records after the drop counted",
-        'size = int((~test).sum()) if relation == "replace-one" else None',
-        "size = int((~test).sum())",
+        'public_number(train_labels, relation) if relation == "replace-one" else None',
+        'public_number(train_labels, "replace-one")',
         ("test_evaluation_cross_validation.py::test_public_facts_of_the_training_sets_are_smaller_than_the_tables",),
     ),
     Mutant(
         f"{ROOM}.cross_validation.private_cross_val_score",
         "trained on the test fold",
-        "_rows(X, ~test), labels[~test]",
-        "X, labels",
+        "held, train_X, train_labels, HOLDER",
+        "held, X, labels, HOLDER",
         ("test_evaluation_cross_validation.py::test_each_record_is_tested_once_by_the_model_that_has_not_seen_it",),
     ),
     Mutant(
