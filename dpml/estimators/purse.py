@@ -58,10 +58,12 @@ def _spends(step: Any, needed: Sequence[str]) -> bool:
 
 
 def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
-    """Fit a model whose spending steps hold purses, and require a charge to each; messages name the `holder`."""
-    X, y = opened(X), opened(y)
+    """Fit a model whose spending steps hold purses, and require a charge to each; messages name the `holder`.
+
+    A fit takes the records themselves, so private ones are opened here, and nowhere else in a wrapper.
+    """
     try:
-        model.fit(X, y)
+        model.fit(opened(X), opened(y))
     except BudgetExceeded as error:
         names = ", ".join(type(step).__name__ for step in steps)
         raise BudgetExceeded(f"{holder} holds {names}, which charges more than its share: {error}") from error

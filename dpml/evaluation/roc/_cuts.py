@@ -40,7 +40,8 @@ def cut_levels(x: Any, cuts: Floats, cut: Cut) -> None:
         split = b - a > 1
         a, at, b = a[split], at[split], b[split]
         share = np.broadcast_to((at - a) / (b - a), (len(cuts), len(at)))
-        new = cut(cuts[:, a], cuts[:, b], *_inside(below, upto, a, b), share)
+        first, end = _inside(below, upto, a, b)
+        new = cut(cuts[:, a], cuts[:, b], first, end, share)
         # rounding must not move a cut beyond the ends
         cuts[:, at] = new = np.clip(new, cuts[:, a], cuts[:, b])
         below, upto = _with_ranks(below, upto, x, at, new)
