@@ -13,6 +13,7 @@ from dpml.evaluation import (
 )
 from dpml.evaluation.comparison import paired_counts
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms.private import opened
 
 # ---- several classes -----------------------------------------------------------------------------------------------
 
@@ -94,9 +95,9 @@ def test_paired_counts_by_hand():
     a = [0.9, 0.5, 0.7, 0.2, 0.1]
     b = [0.1, 0.6, 0.4, 0.2, 0.3]
     # A alone: record 0; B alone: record 2; both right: 1 and 3; both wrong: 4
-    np.testing.assert_array_equal(paired_counts(y, a, b, 0.5), [1, 1, 3])
-    np.testing.assert_array_equal(paired_counts(y, a, b, 0.5, pos_label=0), [1, 1, 3])
-    np.testing.assert_array_equal(paired_counts(y, a, b, 0.65), [1, 1, 3])
+    np.testing.assert_array_equal(opened(paired_counts(y, a, b, 0.5)), [1, 1, 3])
+    np.testing.assert_array_equal(opened(paired_counts(y, a, b, 0.5, pos_label=0)), [1, 1, 3])
+    np.testing.assert_array_equal(opened(paired_counts(y, a, b, 0.65)), [1, 1, 3])
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])

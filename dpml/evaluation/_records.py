@@ -1,4 +1,7 @@
-"""Reading labels, scores and weights of a test set. Each record is read by itself, and errors name invalid values."""
+"""Labels, scores and weights of a private test set: each record is read by itself, and what is read is private.
+
+Errors name invalid values. They are for study: a release drops or clips such values.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import LEAST_WIDTH, check_number
+from dpml._validate import LEAST_WIDTH, check_integer, check_number
+from dpml.encoding import SHARE_GRID
 from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms.private import Private, for_study, statistic, to_integers
 from dpml.schema import Schema
 from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_cells, plain_numbers
 
-__all__ = ["check_two_classes", "check_weight_bound", "read_numbers", "read_records", "read_scores"]
+__all__ = [
+    "aligned",
+    "check_two_classes",
+    "check_weight_bound",
+    "private_histogram",
+    "read_numbers",
+    "read_records",
+    "read_scores",
+    "to_read",
+]
 
 
 def check_two_classes(classes: Sequence, pos_label: Any) -> tuple:
@@ -35,8 +49,25 @@ def read_records(
     on_invalid: str,
     sample_weight: Any = None,
     bound: float = 1.0,
-) -> tuple[NDArray[np.intp], list[NDArray[np.float64]], NDArray[np.float64] | None]:
-    """Return class positions, named columns of scores, and weights, for the records that are valid in all of them."""
+) -> tuple[Any, list[Any], Any]:
+    """Return class positions, named columns of scores, and weights, for the records that are valid in all of them.
+
+    All are private; without weights the last holds None.
+    """
+    given = to_read((y_true, dict(columns), sample_weight), on_invalid)
+    codes, weights, *scores = map(Private, _read(given, score_scale, classes, on_invalid, bound))
+    return codes, scores, weights
+
+
+def to_read(given: Any, on_invalid: str) -> Any:
+    """Return what a caller gave as it is read: private, but open where an invalid value is an error, for study."""
+    # `check_start` of a release turns "raise" into "clip"
+    return for_study(given, False, "an invalid value") if on_invalid == "raise" else Private(given)
+
+
+@statistic
+def _read(given: tuple, score_scale: str, classes: Sequence, on_invalid: str, bound: float) -> tuple:
+    y_true, columns, sample_weight = given
     scores = [read_scores(values, name, score_scale, on_invalid) for name, values in columns.items()]
     codes = Schema.binary(1, classes=classes).check_labels(y_true, on_invalid)
     names = ["y_true", *columns]
@@ -46,17 +77,24 @@ def read_records(
         weights = np.clip(read_numbers(sample_weight, "sample_weight", 0.0, bound, allowed, on_invalid), 0.0, bound)
         names.append("sample_weight")
     read = scores if weights is None else [*scores, weights]
-    if any(len(codes) != len(column) for column in read):
-        # the number of records is private, so the message does not contain it
-        every = ", ".join(names[:-1]) + " and " + names[-1]
-        raise InvalidData(f"{every} have different lengths: they must have one entry for each record")
+    aligned(names, codes, *read)
     drop = codes < 0
     for column in read:
         drop |= np.isnan(column)
     if drop.any():
         codes, scores = codes[~drop], [column[~drop] for column in scores]
         weights = None if weights is None else weights[~drop]
-    return codes, scores, weights
+    return codes, weights, *scores
+
+
+@statistic
+def aligned(names: Sequence[str], *columns: Any) -> tuple:
+    """Return columns that have one entry for each record, or raise `InvalidData`."""
+    if any(len(column) != len(columns[0]) for column in columns):
+        # the number of records is private, so the message does not contain it
+        every = ", ".join(names[:-1]) + " and " + names[-1]
+        raise InvalidData(f"{every} have different lengths: they must have one entry for each record")
+    return columns
 
 
 def check_weight_bound(sample_weight: Any, weight_bound: float | None) -> float:
@@ -96,3 +134,53 @@ def read_numbers(values: Any, name: str, low: float, high: float, domain: str, o
         if not allowed.all():
             raise InvalidData(f"{name} has the value {numbers[~allowed][0].item()!r}: it must be {domain}")
     return numbers
+
+
+# ---- statistics ----------------------------------------------------------------------------------------------------
+
+
+def private_histogram(
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any,
+    thresholds: NDArray[np.float64],
+    score_scale: str,
+    pos_label: Any,
+    classes: Sequence,
+    on_invalid: str,
+    weight_bound: float | None,
+    grid: int | None,
+) -> Any:
+    """Return `roc_histogram` as a private value. Labels, scores and weights may be private."""
+    classes = check_two_classes(classes, pos_label)
+    bound = check_weight_bound(sample_weight, weight_bound)
+    if grid is not None:
+        check_integer(grid, "grid", 1, SHARE_GRID)
+    codes, [scores], weights = read_records(
+        y_true, {"y_score": y_score}, score_scale, classes, on_invalid, sample_weight, bound
+    )
+    return _cell_counts(codes, scores, weights, thresholds, classes[1] == pos_label, bound, grid)
+
+
+@statistic
+def _cell_counts(
+    codes: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    thresholds: NDArray[np.float64],
+    positive_last: bool,
+    bound: float,
+    grid: int | None,
+) -> NDArray[Any]:
+    n_bins = len(thresholds) - 1
+    ascending = thresholds[-2:0:-1]
+    cells = np.searchsorted(ascending, scores, side="right")
+    cells += n_bins * codes
+    units = weights
+    if weights is not None and grid is not None:
+        # whole numbers below 2^53 add up without rounding
+        units = to_integers(weights, grid / bound)
+    counts = np.bincount(cells, units, minlength=2 * n_bins).reshape(2, n_bins)[:, ::-1]
+    if grid is not None:
+        counts = to_integers(counts, grid if weights is None else 1)
+    return counts if positive_last else counts[::-1]

@@ -16,6 +16,7 @@ from dpml.evaluation.histogram import N_BINS, SCORE_SCALES, check_start, noise_s
 from dpml.evaluation.intervals import auc_sums, ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import split_epsilon
 
 __all__ = ["Comparison", "compare_classifiers"]
@@ -268,11 +269,16 @@ def paired_counts(
     pos_label: Any = 1,
     classes: Sequence = (0, 1),
     on_invalid: str = "raise",
-) -> NDArray[np.int64]:
-    """Count the records that only A classifies correctly, that only B does, and the others. Exact, so not private."""
+) -> Any:
+    """Count the records that only A classifies correctly, that only B does, and the others: a private value."""
     classes = check_two_classes(classes, pos_label)
     codes, [a, b], _ = read_records(y_true, {"score_a": score_a, "score_b": score_b}, score_scale, classes, on_invalid)
-    positive = codes == classes.index(pos_label)
+    return _pair_counts(codes, classes.index(pos_label), a, b, threshold)
+
+
+@statistic
+def _pair_counts(codes: NDArray[np.intp], pos_code: int, a: FloatArray, b: FloatArray, threshold: float) -> NDArray:
+    positive = codes == pos_code
     right_a, right_b = ((scores >= threshold) == positive for scores in (a, b))
     first, second = np.sum(right_a & ~right_b), np.sum(right_b & ~right_a)
     return np.array([first, second, len(positive) - first - second], dtype=np.int64)

@@ -21,9 +21,10 @@ from dpml.estimators.purse import fit_held, rehearse, spending_steps
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.histogram import N_BINS, check_start
 from dpml.evaluation.private_evaluation import PrivateEvaluation
-from dpml.evaluation.release import ScoreCounts, count_scores, release_counts
+from dpml.evaluation.release import count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms import door
+from dpml.mechanisms.private import Private, number_of, public_number, statistic
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
 
@@ -180,33 +181,32 @@ def private_cross_val_score(
     steps, shares = _spenders(estimator, epsilon_training, relation, release, budget)
     one = math.fsum(shares) if steps else math.inf
 
-    labels = plain_cells(y)
-    X = _table(X, estimator)
-    if X.shape[0] != len(labels):
-        raise InvalidData("X and y have different lengths: they must have one entry for each record")
-    where = _check_folds(folds, n_folds, len(labels), rng)
+    X, labels, where = _read(X, y, folds, n_folds, relation, estimator)
+    if where is None:
+        # under replace-one the number of records is public, and so is the fold of each position
+        size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
+        where = door.public_randomness(rng, "integers", n_folds, size=size)
     deltas: list[float] = []
     if steps:
         trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
-        deltas = rehearse(trial, shares, relation, (_rows(X, where < 0), labels[:0]), HOLDER)
+        deltas = rehearse(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
     total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * math.fsum(deltas)
     if steps:
         charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
 
     models, tables = [], []
     for fold in range(n_folds):
-        test = where == fold
-        size = int((~test).sum()) if relation == "replace-one" else None
+        train_X, train_labels = _of_others(X, where, fold), _of_others(labels, where, fold)
+        size = public_number(train_labels, relation) if relation == "replace-one" else None
         model = _prepared(estimator, n_folds, n_lower, size, release, on_invalid, rng)
         held = spending_steps(model) if steps else []
         for step, share, delta in zip(held, shares, deltas, strict=True):
             step.set_params(budget=Budget(share, delta, relation))
-        fit_held(model, held, _rows(X, ~test), labels[~test], HOLDER)
-        scores = _scores(model, _rows(X, test), pos_label, score_scale) if test.any() else np.empty(0)
+        fit_held(model, held, train_X, train_labels, HOLDER)
         tables.append(
             count_scores(
-                labels[test],
-                scores,
+                _of_fold(labels, where, fold),
+                _scores(model, _of_fold(X, where, fold), _position(model, pos_label), score_scale),
                 rng=noise,
                 n_bins=n_bins,
                 thresholds=thresholds,
@@ -218,8 +218,7 @@ def private_cross_val_score(
             )
         )
         models.append(model)
-    counts = np.stack([table.counts for table in tables])
-    exact: ScoreCounts = replace(tables[0], counts=counts if per_fold else counts.sum(axis=0))
+    exact = replace(tables[0], counts=_together([table.counts for table in tables], per_fold))
     evaluation = release_counts(exact, epsilon_evaluation, rng=noise, relation=relation, draws=None)
     score = getattr(evaluation, metric)()
     shown = where if relation == "replace-one" else None
@@ -250,9 +249,18 @@ def _spenders(
     return steps, [whole * (step.epsilon / stated) * (1 - 2.0**-50) for step in steps]
 
 
-def _check_folds(folds: Any, n_folds: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    if folds is None:
-        return door.public_randomness(rng, "integers", n_folds, size=n)
+def _read(X: Any, y: Any, folds: Any, n_folds: int, relation: str, estimator: Any) -> tuple[Any, Any, Any]:
+    """Return the records and their labels, private, and given folds; under replace-one these are public."""
+    table, labels = _table(X, estimator), plain_cells(y)
+    if table.shape[0] != len(labels):
+        raise InvalidData("X and y have different lengths: they must have one entry for each record")
+    where: Any = None if folds is None else _check_folds(folds, n_folds, len(labels))
+    if where is not None and relation != "replace-one":
+        where = Private(where)
+    return Private(table), Private(labels), where
+
+
+def _check_folds(folds: Any, n_folds: int, n: int) -> NDArray[np.intp]:
     where = np.asarray(folds)
     if where.shape != (n,) or where.dtype.kind not in "iu" or (n and not ((where >= 0) & (where < n_folds)).all()):
         raise InvalidParameter(
@@ -307,16 +315,41 @@ def _table(X: Any, estimator: Any) -> Any:
     return plain_rows(X, schemas[0].n_features if schemas else None)
 
 
-def _rows(X: Any, keep: NDArray[np.bool_]) -> Any:
-    return X.iloc[np.flatnonzero(keep)] if hasattr(X, "iloc") else X[np.flatnonzero(keep)]
+@statistic
+def _of_fold(records: Any, where: NDArray[np.intp], fold: int) -> Any:
+    """Return the records of a fold."""
+    return _rows(records, where == fold)
 
 
-def _scores(model: Any, X: Any, pos_label: Any, score_scale: str) -> NDArray[np.float64]:
-    """Return the scores of one fold's records by the model that was not trained on them."""
+@statistic
+def _of_others(records: Any, where: NDArray[np.intp], fold: int) -> Any:
+    """Return the records of all other folds."""
+    return _rows(records, where != fold)
+
+
+def _rows(records: Any, keep: NDArray[np.bool_]) -> Any:
+    return records.iloc[np.flatnonzero(keep)] if hasattr(records, "iloc") else records[np.flatnonzero(keep)]
+
+
+@statistic
+def _together(tables: list[NDArray], per_fold: bool) -> NDArray:
+    counts = np.stack(tables)
+    return counts if per_fold else counts.sum(axis=0)
+
+
+def _position(model: Any, pos_label: Any) -> int:
     column = {label: i for i, label in enumerate(np.asarray(model.classes_).tolist())}
     at = column.get(pos_label)
     if at is None or len(column) != 2:
         raise InvalidParameter("pos_label", pos_label, f"one of the estimator's two classes {tuple(column)}")
+    return at
+
+
+@statistic
+def _scores(model: Any, X: Any, at: int, score_scale: str) -> NDArray[np.float64]:
+    """Return the scores of one fold's records by the model that was not trained on them."""
+    if not X.shape[0]:
+        return np.empty(0)
     if score_scale == "probability":
         # rounding may exceed 1 slightly
         return np.clip(model.predict_proba(X)[:, at], 0.0, 1.0)

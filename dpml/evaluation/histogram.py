@@ -29,11 +29,10 @@ from dpml._validate import (
     check_rng,
 )
 from dpml.budget import Budget, charge
-from dpml.encoding import SHARE_GRID
-from dpml.evaluation._records import check_two_classes, check_weight_bound, read_records
+from dpml.evaluation._records import private_histogram
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.laplace import Laplace
-from dpml.mechanisms.private import to_integers
+from dpml.mechanisms.private import for_study
 from dpml.mechanisms.secure import check_release, integer_laplace, integer_scale
 
 __all__ = [
@@ -196,24 +195,10 @@ def roc_histogram(
     if thresholds is None:
         thresholds = roc_thresholds(score_scale=score_scale)
     thresholds = check_thresholds(thresholds, score_scale)
-    classes = check_two_classes(classes, pos_label)
-
-    bound = check_weight_bound(sample_weight, weight_bound)
-    codes, [scores], weights = read_records(
-        y_true, {"y_score": y_score}, score_scale, classes, on_invalid, sample_weight, bound
+    counts = private_histogram(
+        y_true, y_score, sample_weight, thresholds, score_scale, pos_label, classes, on_invalid, weight_bound, grid
     )
-
-    n_bins = len(thresholds) - 1
-    ascending = thresholds[-2:0:-1]
-    cells = np.searchsorted(ascending, scores, side="right")
-    cells += n_bins * codes
-    if weights is not None and grid is not None:
-        # whole numbers below 2^53 add up without rounding
-        weights = np.rint(weights * (check_integer(grid, "grid", 1, SHARE_GRID) / bound))
-    counts = np.bincount(cells, weights, minlength=2 * n_bins).reshape(2, n_bins)[:, ::-1]
-    if grid is not None:
-        counts = to_integers(counts) if weights is not None else counts * grid
-    return counts if classes[1] == pos_label else counts[::-1]
+    return for_study(counts, False, "an exact histogram")
 
 
 def release_histogram(
@@ -242,7 +227,7 @@ def release_histogram(
 
     Parameters
     ----------
-    counts : array-like of shape (2, n_bins)
+    counts : array-like of shape (2, n_bins), or Private
         Exact counts, from `roc_histogram`, or another table in which a record is in one cell.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.

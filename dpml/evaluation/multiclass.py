@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
+from dpml.evaluation._records import aligned, to_read
 from dpml.evaluation.histogram import N_BINS, check_start, lowered_shares, noise_scale, release_histogram
 from dpml.evaluation.intervals import ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
 from dpml.exceptions import InvalidData
+from dpml.mechanisms.private import Private, n_columns, statistic
 from dpml.schema import Schema
 from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_features
@@ -118,18 +120,13 @@ def release_multiclass_evaluation(
     on_invalid = check_start(on_invalid, rng, release, relation)
     names, codes = _codes(y_true, classes, "y_true", on_invalid)
     C = len(names)
-    table = plain_features(scores, C)
-    if not isinstance(table, np.ndarray):
-        table = table.to_numpy(float) if hasattr(table, "to_numpy") else table.toarray()
-    if table.shape[1] != C:
-        raise InvalidData(f"scores has {table.shape[1]} columns: it must have one for each of {C} classes")
-    if len(table) != len(codes):
-        raise InvalidData("y_true and scores have different lengths: they must have one entry for each record")
-    keep = codes >= 0
+    table = _scores_of_classes(Private(scores), C)
+    if n_columns(table) != C:
+        raise InvalidData(f"scores has {n_columns(table)} columns: it must have one for each of {C} classes")
+    codes, table = aligned(("y_true", "scores"), codes, table)
     exact = [
         count_scores(
-            (codes[keep] == c).astype(int),
-            table[keep, c],
+            *_against_rest(codes, table, c),
             rng=rng,
             n_bins=n_bins,
             thresholds=thresholds,
@@ -145,6 +142,21 @@ def release_multiclass_evaluation(
     charge(budget, relation, n_draws * epsilon, label="evaluation of several classes")
     evaluations = tuple(release_counts(one, each, rng=rng, relation=relation, draws=draws) for one in exact)
     return MulticlassEvaluation(evaluations, names, epsilon, relation)
+
+
+@statistic
+def _scores_of_classes(scores: Any, n_classes: int) -> FloatArray:
+    table = plain_features(scores, n_classes)
+    if isinstance(table, np.ndarray):
+        return table
+    return table.to_numpy(float) if hasattr(table, "to_numpy") else table.toarray()
+
+
+@statistic
+def _against_rest(codes: NDArray[np.intp], table: FloatArray, code: int) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return 1 for the records of a class and 0 for those of the others, and the class's scores."""
+    keep = codes >= 0
+    return (codes[keep] == code).astype(int), table[keep, code]
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,11 +300,7 @@ def private_confusion_matrix(
     on_invalid = check_start(on_invalid, rng, release, relation)
     names, true = _codes(y_true, classes, "y_true", on_invalid)
     _, predicted = _codes(y_pred, classes, "y_pred", on_invalid)
-    if len(true) != len(predicted):
-        raise InvalidData("y_true and y_pred have different lengths: they must have one entry for each record")
-    C = len(names)
-    keep = (true >= 0) & (predicted >= 0)
-    counts = np.bincount(C * true[keep] + predicted[keep], minlength=C * C).reshape(C, C)
+    counts = _class_counts(*aligned(("y_true", "y_pred"), true, predicted), len(names))
     noisy = release_histogram(
         counts,
         epsilon,
@@ -307,9 +315,21 @@ def private_confusion_matrix(
     return PrivateConfusionMatrix(noisy, names, scale, check_epsilon(epsilon), relation, 1.0 if release else 0.0)
 
 
-def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple, NDArray[np.intp]]:
+@statistic
+def _class_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], C: int) -> NDArray[np.intp]:
+    keep = (true >= 0) & (predicted >= 0)
+    return np.bincount(C * true[keep] + predicted[keep], minlength=C * C).reshape(C, C)
+
+
+def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple, Any]:
+    """Return the public classes, and the position of each label among them, a private value."""
     names = stated_values(classes, "classes", 2)
     try:
-        return names, Schema.binary(1, classes=names).check_labels(y, on_invalid)
+        return names, Private(_positions(to_read(y, on_invalid), names, on_invalid))
     except InvalidData as error:
         raise InvalidData(str(error).replace("y has", f"{name} has", 1)) from None
+
+
+@statistic
+def _positions(y: Any, classes: tuple, on_invalid: str) -> NDArray[np.intp]:
+    return Schema.binary(1, classes=classes).check_labels(y, on_invalid)

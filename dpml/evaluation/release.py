@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon
 from dpml.budget import Budget
 from dpml.encoding import SHARE_GRID
-from dpml.evaluation._records import check_weight_bound
+from dpml.evaluation._records import check_weight_bound, private_histogram
 from dpml.evaluation.calibration import LOG_LOSS_CLIP
 from dpml.evaluation.histogram import (
     N_BINS,
@@ -21,7 +21,6 @@ from dpml.evaluation.histogram import (
     check_thresholds,
     noise_scale,
     release_histogram,
-    roc_histogram,
     roc_thresholds,
 )
 from dpml.evaluation.private_evaluation import PrivateEvaluation
@@ -142,9 +141,9 @@ def release_evaluation(
 
 @dataclass(frozen=True, eq=False)
 class ScoreCounts:
-    """The exact histogram, which is private, and the public facts that its release needs."""
+    """The exact histogram, a private value, and the public facts that its release needs."""
 
-    counts: NDArray[Any]
+    counts: Any
     thresholds: NDArray[np.float64]
     score_scale: str
     bound: float
@@ -167,7 +166,7 @@ def count_scores(
     on_invalid: str = "raise",
     release: bool = False,
 ) -> ScoreCounts:
-    """Return the statistics of `release_evaluation`. Exact, so not private."""
+    """Return the statistics of `release_evaluation`. Labels, scores and weights may be private values."""
     check_choice(score_scale, "score_scale", SCORE_SCALES)
     on_invalid = check_start(on_invalid, rng, release)
     thresholds = check_thresholds(
@@ -175,18 +174,10 @@ def count_scores(
     )
     bound = check_weight_bound(sample_weight, weight_bound)
     grid = SHARE_GRID if release and sample_weight is not None else 1
-    counts = roc_histogram(
-        y_true,
-        y_score,
-        thresholds,
-        score_scale=score_scale,
-        pos_label=pos_label,
-        classes=classes,
-        on_invalid=on_invalid,
-        sample_weight=sample_weight,
-        weight_bound=weight_bound,
-        grid=grid if release else None,
-    )
+    counts = private_histogram(
+        y_true, y_score, sample_weight, thresholds, score_scale, pos_label, classes, on_invalid, weight_bound,
+        grid if release else None,
+    )  # fmt: skip
     return ScoreCounts(counts, thresholds, score_scale, bound, grid, bool(release))
 
 

@@ -98,7 +98,10 @@ def is_private(value: Any) -> bool:
     kind = type(value)
     if kind is dict:
         value, kind = tuple(value.values()), tuple
-    return kind is Private or (kind in (list, tuple) and any(is_private(part) for part in value))
+    if kind not in (list, tuple):
+        return kind is Private
+    kinds = set(map(type, value))  # a list of a million labels is looked through at once
+    return Private in kinds or (not kinds.isdisjoint((dict, list, tuple)) and any(map(is_private, value)))
 
 
 def statistic(function: Callable) -> Callable[..., Any]:

@@ -13,26 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.mechanisms import door
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth._order import LEAST, Ordered
 from dpml.mechanisms.smooth.location import Median
 
 Floats = NDArray[np.float64]
+Ranks = NDArray[np.int64]
 
 # Most numbers in memory at a time; the largest node for which all pairs of ranks are tried at once.
 BLOCK_CELLS = 1 << 21
 SMALL_NODE = 64
 
-# A cut's arguments describe a node: left and right end, first and last + 1 of its sorted scores, and the share of its
-# scores that should lie below the cut.
-Cut = Callable[[Floats, Floats, NDArray[np.int64], NDArray[np.int64], Floats], Floats]
+# A cut's arguments describe nodes: left and right ends, first and last + 1 of their sorted scores (private), and the
+# share of their scores that should lie below the cut.
+Cut = Callable[[Floats, Floats, Any, Any, Floats], Floats]
 
 
-def cut_levels(x: Floats, cuts: Floats, cut: Cut) -> None:
-    """Fill in the cuts (draws, m + 1) between 0 and 1, level by level, from sorted scores on [0, 1]."""
+def cut_levels(x: Any, cuts: Floats, cut: Cut) -> None:
+    """Fill in the cuts (draws, m + 1) between 0 and 1, level by level, from private sorted scores on [0, 1]."""
     m = cuts.shape[1] - 1
-    # numbers of scores below each cut, and up to it; scores at 0 and 1 belong to the outermost nodes
-    below, upto = np.zeros(cuts.shape, dtype=np.int64), np.zeros(cuts.shape, dtype=np.int64)
-    below[:, m] = len(x)
+    below, upto = _first_ranks(x, len(cuts), m + 1)
     nodes = 1
     while nodes < m:
         edges = m * np.arange(2 * nodes + 1) // (2 * nodes)
@@ -40,27 +40,48 @@ def cut_levels(x: Floats, cuts: Floats, cut: Cut) -> None:
         split = b - a > 1
         a, at, b = a[split], at[split], b[split]
         share = np.broadcast_to((at - a) / (b - a), (len(cuts), len(at)))
-        # a node between two equal cuts is empty
-        end = np.maximum(below[:, b], upto[:, a])
-        new = cut(cuts[:, a], cuts[:, b], upto[:, a], end, share)
+        first, end = _inside(below, upto, a, b)
+        new = cut(cuts[:, a], cuts[:, b], first, end, share)
         # rounding must not move a cut beyond the ends
         cuts[:, at] = new = np.clip(new, cuts[:, a], cuts[:, b])
-        below[:, at], upto[:, at] = np.searchsorted(x, new, side="left"), np.searchsorted(x, new, side="right")
+        below, upto = _with_ranks(below, upto, x, at, new)
         nodes *= 2
 
 
+@statistic
+def _first_ranks(x: Floats, draws: int, n_cuts: int) -> tuple[Ranks, Ranks]:
+    """Return the numbers of scores below each cut, and up to it; scores at 0 and 1 belong to the outermost nodes."""
+    below, upto = np.zeros((draws, n_cuts), dtype=np.int64), np.zeros((draws, n_cuts), dtype=np.int64)
+    below[:, -1] = len(x)
+    return below, upto
+
+
+@statistic
+def _inside(below: Ranks, upto: Ranks, a: Ranks, b: Ranks) -> tuple[Ranks, Ranks]:
+    """Return first and last + 1 of the scores between two cuts; between two equal cuts there is none."""
+    return upto[:, a], np.maximum(below[:, b], upto[:, a])
+
+
+@statistic
+def _with_ranks(below: Ranks, upto: Ranks, x: Floats, at: Ranks, new: Floats) -> tuple[Ranks, Ranks]:
+    """Return both numbers with those of new cuts."""
+    below, upto = below.copy(), upto.copy()
+    below[:, at], upto[:, at] = np.searchsorted(x, new, side="left"), np.searchsorted(x, new, side="right")
+    return below, upto
+
+
 def exponential_cut(
-    x: Floats,
-    left: Floats,
-    right: Floats,
-    first: NDArray[np.int64],
-    end: NDArray[np.int64],
-    share: Floats,
-    weight: Floats,
-    rng: np.random.Generator,
+    x: Any, left: Floats, right: Floats, first: Any, end: Any, share: Floats, weight: Floats, rng: np.random.Generator
 ) -> Floats:
     """Return one point for each node: a gap between scores, drawn by its mass (Gumbel), then a uniform point in it."""
-    return door.release(_ExponentialCut(), (x, left, right, first, end, share, weight), rng)
+    public = left.ravel(), right.ravel()
+    nodes = x, *public, _flat(first), _flat(end), share.ravel(), weight.ravel()
+    return door.release(_ExponentialCut(), nodes, rng).reshape(left.shape)
+
+
+@statistic
+def _flat(values: Ranks) -> Ranks:
+    return values.ravel()
 
 
 @dataclass(frozen=True)
@@ -109,6 +130,18 @@ def _cut_nodes(
     weight: Floats,
     *,
     rng: np.random.Generator,
+) -> Floats:
+    # nodes whose gaps fit into memory together
+    group = np.cumsum(end - first + 1) // BLOCK_CELLS
+    chosen = np.empty(len(group))
+    for some in np.unique(group):
+        at = group == some
+        chosen[at] = _cut_some(x, left[at], right[at], first[at], end[at], share[at], weight[at], rng=rng)
+    return chosen
+
+
+def _cut_some(
+    x: Floats, left: Floats, right: Floats, first: Ranks, end: Ranks, share: Floats, weight: Floats, *, rng: Any
 ) -> Floats:
     gaps = end - first + 1
     begin = np.cumsum(gaps) - gaps

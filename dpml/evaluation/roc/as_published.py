@@ -31,6 +31,7 @@ from dpml.evaluation.roc.thresholds import (
 )
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.private import for_study, number_of, public_number, statistic
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 from dpml.mechanisms.ranges.consistency import isotonic
 
@@ -163,11 +164,11 @@ def published_roc_curve(
     rows = 1 if draws is None else check_integer(draws, "draws", 1)
     scores, codes = _records(y_true, y_score, score_scale, pos_label, classes, on_invalid)
     options: dict[str, Any] = {"relation": relation, "score_scale": score_scale, "draws": rows, "rng": check_rng(rng)}
+    options["on_invalid"] = "clip"  # the scores have been checked
     if budget is not None and not published_roc_is_private(method, n_thresholds, relation):
         raise NotPrivate(f"published_roc_curve(method={method!r}) is not private: it takes no budget")
 
-    # under replace-one the given number of records is public: a dropped record is counted, and adds nothing
-    count, second = _plan(method, len(y_true), epsilon, split, k, n_thresholds, alpha)
+    count, second = _plan(method, y_true, epsilon, split, k, n_thresholds, alpha, relation)
     first = rest_of(epsilon, second)
     _check_noise(first, second, count, relation)
     charge(budget, relation, rows * epsilon, label=f"published ROC curve, {method}")
@@ -175,8 +176,8 @@ def published_roc_curve(
         thresholds = recursive_medians(scores, first, k, calibration=calibration, **options)
     elif method == "quantiles":
         thresholds = quantile_thresholds(scores, first, count, **options)
-    elif method == "laplace" and len(scores):
-        thresholds = _data_thresholds(scores, count, score_scale)
+    elif method == "laplace":
+        thresholds = for_study(_data_thresholds(scores, count, score_scale), False, "quantiles of the scores")
     else:
         thresholds = fixed_space(count, score_scale)
 
@@ -186,9 +187,8 @@ def published_roc_curve(
         mechanism = Laplace(epsilon, per_label)
         sums = mechanism.release(exact, rng=rng, draws=rows)
     else:
-        cells = np.diff(exact, axis=-1, prepend=0)
         part = RANGES[ranges](second / 2 if halves else second, count, relation, 2)
-        sums = part.release(cells, rng=rng, draws=rows if thresholds.ndim == 1 else None)
+        sums = part.release(_cells(exact), rng=rng, draws=rows if thresholds.ndim == 1 else None)
     fpr, tpr = roc_from_sums(sums)
     thresholds = np.broadcast_to(thresholds, fpr.shape).copy()
     return (fpr[0], tpr[0], thresholds[0]) if draws is None else (fpr, tpr, thresholds)
@@ -236,7 +236,14 @@ def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
 
 
 def _plan(
-    method: str, n: int, epsilon: float, split: float, k: int, n_thresholds: int | None, alpha: float
+    method: str,
+    y_true: Any,
+    epsilon: float,
+    split: float,
+    k: int,
+    n_thresholds: int | None,
+    alpha: float,
+    relation: str,
 ) -> tuple[int, float]:
     """Return the number of bins and ε2."""
     given = None if n_thresholds is None else check_integer(n_thresholds, "n_thresholds", 2, 1 << 16)
@@ -249,9 +256,16 @@ def _plan(
     if method == "quantiles":
         return given or 1 << k, (1 - split) * epsilon
     if method == "fixed-space":
-        return given or len(alpha_fixed_space(n, alpha)) - 1, epsilon
+        return given or len(alpha_fixed_space(_published_n(y_true, relation), alpha)) - 1, epsilon
     # t thresholds, and the number of all records of a label
     return (given or BASELINE_THRESHOLDS) + 1, epsilon
+
+
+def _published_n(y_true: Any, relation: str) -> int:
+    """Return the number of records: under replace-one that of the given ones, since a dropped one is a null record."""
+    if relation == "replace-one":
+        return public_number(y_true, relation)
+    return for_study(number_of(y_true), False, "the number of records, which is not private here")
 
 
 def _check_noise(first: float, second: float, count: int, relation: str) -> None:
@@ -264,14 +278,25 @@ def _check_noise(first: float, second: float, count: int, relation: str) -> None
 
 def _records(
     y_true: Any, y_score: Any, score_scale: str, pos_label: Any, classes: Sequence, on_invalid: str
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Return scores and labels, 1 for positive, of the records that have both."""
+) -> tuple[Any, Any]:
+    """Return private scores and labels, 1 for positive, of the records that have both."""
     classes = check_two_classes(classes, pos_label)
     scores = check_scores(y_score, score_scale, on_invalid)
     codes, [scores], _ = read_records(y_true, {"y_score": scores}, score_scale, classes, on_invalid)
-    return scores, codes if classes[1] == pos_label else 1 - codes
+    return scores, codes if classes[1] == pos_label else _swapped(codes)
 
 
+@statistic
+def _swapped(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    return 1 - codes
+
+
+@statistic
+def _cells(above: Floats) -> Floats:
+    return np.diff(above, axis=-1, prepend=0)
+
+
+@statistic
 def _records_above(scores: Floats, codes: NDArray[np.intp], thresholds: Floats) -> Floats:
     """Return for each label the number of scores >= each threshold but the first, (..., 2, m). Exact, so private."""
     labels = []
@@ -281,7 +306,10 @@ def _records_above(scores: Floats, codes: NDArray[np.intp], thresholds: Floats) 
     return np.stack(labels, axis=-2).astype(float)
 
 
+@statistic
 def _data_thresholds(scores: Floats, count: int, score_scale: str) -> Floats:
     """Return `count` - 1 quantiles of the scores themselves between inf and the lowest score. NOT private."""
+    if not len(scores):
+        return fixed_space(count, score_scale)
     inner = np.quantile(scores, np.arange(count - 1, 0, -1) / count, method="lower")
     return np.concatenate([[np.inf], inner, [lowest_score(score_scale)]])

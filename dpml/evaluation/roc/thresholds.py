@@ -21,7 +21,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpml._validate import (
     ON_INVALID,
@@ -33,11 +32,12 @@ from dpml._validate import (
     check_rng,
 )
 from dpml.budget import Budget, charge
-from dpml.evaluation._records import read_scores
+from dpml.evaluation._records import read_scores, to_read
 from dpml.evaluation.histogram import SCORE_SCALES, lowest_score
-from dpml.evaluation.roc._cuts import BLOCK_CELLS, Cut, Floats, cut_levels, exponential_cut, smooth_medians
+from dpml.evaluation.roc._cuts import BLOCK_CELLS, Cut, Floats, Ranks, cut_levels, exponential_cut, smooth_medians
 from dpml.mechanisms import door
 from dpml.mechanisms.discrete import Geometric
+from dpml.mechanisms.private import Private, statistic
 from dpml.mechanisms.smooth.admissible import cauchy_scale
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
 
@@ -153,11 +153,11 @@ def noisy_n(
     >>> noisy_n(558, 1.0, rng=np.random.default_rng(0), draws=3).shape
     (3,)
     """
-    n, mechanism = check_integer(n, "n"), Geometric(epsilon)
+    exact, mechanism = Private(check_integer(n, "n")), Geometric(epsilon)
     check_rng(rng)
     rows = 1 if draws is None else check_integer(draws, "draws", 1)
     charge(budget, "add-remove", rows * mechanism.epsilon, label="number of records")
-    noisy = mechanism.release(n, rng=rng, draws=rows)
+    noisy = mechanism.release(exact, rng=rng, draws=rows)
     return int(noisy[0]) if draws is None else noisy
 
 
@@ -187,7 +187,7 @@ def recursive_medians(
 
     Parameters
     ----------
-    scores : array-like of shape (n,)
+    scores : array-like of shape (n,), or Private
         Private scores. Each may depend on its own record only.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
@@ -226,17 +226,11 @@ def recursive_medians(
     level = check_epsilon(epsilon) / (k if check_relation(relation) == "add-remove" else 2 * k)
     beta = level / 2
     noise = cauchy_scale(level, beta) if calibration == "exact" else 8 / level
-    x = _coordinates(check_scores(scores, score_scale, on_invalid), score_scale)
+    x = Private(_coordinates(to_read(scores, on_invalid), score_scale, on_invalid))
 
-    def cut(left: Floats, right: Floats, first: NDArray, end: NDArray, share: Floats) -> Floats:
-        # at the root every draw has the same node, whose sensitivity is computed once
-        one = slice(0, 1) if left.shape[1] == 1 else slice(None)
-        at = np.clip(first + (end - first + 1) // 2 - 1, 0, max(len(x) - 1, 0))
-        median = np.where(end > first, x[at] if len(x) else 0.0, left)
-        smooth = smooth_medians(x, left[one], right[one], first[one], end[one], beta)
+    def cut(left: Floats, right: Floats, first: Any, end: Any, share: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            spread = np.broadcast_to(noise * smooth, left.shape)
-            noisy = door.release(ScaledCauchy(), (np.broadcast_to(median, left.shape), spread), rng)
+            noisy = door.release(ScaledCauchy(), _medians(x, left, right, first, end, beta, noise), rng)
         return np.where((noisy > left) & (noisy < right), noisy, (left + right) / 2)
 
     return _release(x, 1 << k, cut, epsilon, relation, rng, draws, budget, score_scale, "recursive medians")
@@ -296,12 +290,10 @@ def quantile_thresholds(
     m = check_integer(n_thresholds, "n_thresholds", 2, MOST_THRESHOLDS)
     levels = (m - 1).bit_length()
     level = check_epsilon(epsilon) / (levels if check_relation(relation) == "add-remove" else 2 * levels)
-    x = _coordinates(check_scores(scores, score_scale, on_invalid), score_scale)
+    x = Private(_coordinates(to_read(scores, on_invalid), score_scale, on_invalid))
 
-    def cut(left: Floats, right: Floats, first: NDArray, end: NDArray, share: Floats) -> Floats:
-        weight = level / (2 * np.maximum(share, 1 - share))
-        ends, scores_inside = (left.ravel(), right.ravel()), (first.ravel(), end.ravel())
-        return exponential_cut(x, *ends, *scores_inside, share.ravel(), weight.ravel(), rng).reshape(left.shape)
+    def cut(left: Floats, right: Floats, first: Any, end: Any, share: Floats) -> Floats:
+        return exponential_cut(x, left, right, first, end, share, level / (2 * np.maximum(share, 1 - share)), rng)
 
     return _release(x, m, cut, epsilon, relation, rng, draws, budget, score_scale, "quantiles")
 
@@ -319,12 +311,28 @@ def check_scores(y_score: Any, score_scale: str = "probability", on_invalid: str
     return np.clip(scores, lowest_score(score_scale), 1.0 if score_scale == "probability" else np.inf)
 
 
-def _coordinates(scores: Floats, score_scale: str) -> Floats:
+@statistic
+def _coordinates(scores: Any, score_scale: str, on_invalid: str) -> Floats:
     """Return the sorted scores on [0, 1], without NaN."""
-    x = np.sort(scores[~np.isnan(scores)])
+    checked = check_scores(scores, score_scale, on_invalid)
+    x = np.sort(checked[~np.isnan(checked)])
     if score_scale == "probability":
         return x
     return np.clip((1 + np.arcsinh(x) / math.asinh(LOG_ODDS_END)) / 2, 0.0, 1.0)
+
+
+@statistic
+def _medians(
+    x: Floats, left: Floats, right: Floats, first: Ranks, end: Ranks, beta: float, noise: float
+) -> tuple[Floats, Floats]:
+    """Return the median of each node, of a node without scores its left end, and the scale of its noise."""
+    at = np.clip(first + (end - first + 1) // 2 - 1, 0, max(len(x) - 1, 0))
+    median = np.where(end > first, x[at] if len(x) else 0.0, left)
+    # at the root every draw has the same node, whose sensitivity is computed once
+    one = slice(0, 1) if left.shape[1] == 1 else slice(None)
+    smooth = smooth_medians(x, left[one], right[one], first[one], end[one], beta)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.broadcast_to(median, left.shape), np.broadcast_to(noise * smooth, left.shape)
 
 
 def _thresholds(cuts: Floats, score_scale: str) -> Floats:
@@ -337,7 +345,7 @@ def _thresholds(cuts: Floats, score_scale: str) -> Floats:
 
 
 def _release(
-    x: Floats,
+    x: Any,
     m: int,
     cut: Cut,
     epsilon: float,
@@ -354,7 +362,8 @@ def _release(
     charge(budget, relation, n_draws * epsilon, label=label)
     cuts = np.zeros((n_draws, m + 1))
     cuts[:, m] = 1.0
-    rows = max(BLOCK_CELLS // (len(x) + m), 1)
+    # of public numbers alone: with the number of scores the draws of neighbours would come in another order
+    rows = max(BLOCK_CELLS // m, 1)
     for start in range(0, n_draws, rows):
         cut_levels(x, cuts[start : start + rows], cut)
     thresholds = _thresholds(cuts, score_scale)

@@ -1,0 +1,199 @@
+"""What evaluation counts is private until noise is added, and nothing but public numbers decides its steps."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpml.auditing import recorded_cost
+from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB
+from dpml.evaluation import (
+    compare_classifiers,
+    noisy_n,
+    private_confusion_matrix,
+    private_cross_val_score,
+    private_roc_curve,
+    published_roc_curve,
+    quantile_thresholds,
+    recursive_medians,
+    release_evaluation,
+    release_histogram,
+    release_multiclass_evaluation,
+    roc_histogram,
+)
+from dpml.evaluation.comparison import paired_counts
+from dpml.evaluation.release import count_scores
+from dpml.evaluation.roc import thresholds as thresholds_module
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms import door
+from dpml.mechanisms.private import Private, is_private, opened
+
+N = 60
+LABELS = np.arange(N) % 2
+SCORES = np.random.default_rng(0).random(N)
+WEIGHTS = np.random.default_rng(1).random(N)
+TABLE = np.random.default_rng(2).integers(2, size=(N, 3))
+CLASSES = np.arange(N) % 3
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+CALLS = {
+    "release_evaluation": lambda **how: release_evaluation(LABELS, SCORES, 1.0, **how),
+    "release_evaluation[weights]": lambda **how: release_evaluation(
+        LABELS, SCORES, 1.0, sample_weight=WEIGHTS, weight_bound=1.0, **how
+    ),
+    "compare_classifiers[accuracy]": lambda **how: compare_classifiers(LABELS, SCORES, WEIGHTS, 1.0, **how),
+    "compare_classifiers[roc_auc]": lambda **how: compare_classifiers(
+        LABELS, SCORES, WEIGHTS, 1.0, metric="roc_auc", **how
+    ),
+    "release_multiclass_evaluation": lambda **how: release_multiclass_evaluation(
+        CLASSES, np.column_stack([SCORES] * 3), 1.0, classes=(0, 1, 2), **how
+    ),
+    "private_confusion_matrix": lambda **how: private_confusion_matrix(
+        CLASSES, LABELS, 1.0, classes=(0, 1, 2), **how
+    ),
+}  # fmt: skip
+STUDIES = {
+    "private_roc_curve": lambda **how: private_roc_curve(LABELS, SCORES, 1.0, **how),
+    "noisy_n": lambda relation, **how: noisy_n(N, 1.0, **how),
+    "recursive_medians": lambda **how: recursive_medians(SCORES, 1.0, 3, **how),
+    "quantile_thresholds": lambda **how: quantile_thresholds(SCORES, 1.0, 5, **how),
+    **{
+        f"published_roc_curve[{method}]": lambda method=method, **how: published_roc_curve(
+            LABELS, SCORES, 1.0, method=method, k=3, **how
+        )
+        for method in ("recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed")
+    },
+}
+
+
+@pytest.fixture
+def released(monkeypatch):
+    """The statistics that evaluation gives to a mechanism, as they come to the privacy boundary."""
+    statistics, release = [], door.release
+
+    def watched(mechanism, statistic, generator):
+        statistics.append(statistic)
+        return release(mechanism, statistic, generator)
+
+    monkeypatch.setattr(door, "release", watched)
+    return statistics
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("name", [*CALLS, *STUDIES])
+def test_what_is_released_is_private_until_it_has_noise(name, relation, released):
+    {**CALLS, **STUDIES}[name](rng=rng(), relation=relation)
+    assert released
+    assert all(map(is_private, released))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_released_securely_is_private_until_it_has_noise(name, released):
+    pytest.importorskip("opendp")
+    CALLS[name](release=True)
+    assert released
+    assert all(map(is_private, released))
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_out_of_fold_scores_are_private_until_they_have_noise(relation, released, monkeypatch):
+    trained = []
+    fit = BernoulliNB.fit
+
+    def watched(self, X, y):
+        trained.append((X, y))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(BernoulliNB, "fit", watched)
+    options = {"n_folds": 3, "relation": relation, "rng": rng()}
+    result = private_cross_val_score(BernoulliNB(1.0, relation=relation), TABLE, LABELS, 1.0, **options)
+    assert is_private(released[-1]), "the histogram comes last"
+    assert not any(map(is_private, trained)), "what is held takes the records themselves"
+    assert (result.folds is None) == (relation == "add-remove")
+
+
+def test_exact_counts_are_plain_for_study_and_private_on_the_way_to_a_release():
+    assert roc_histogram(LABELS, SCORES).sum() == N
+    exact = count_scores(LABELS, SCORES, rng=rng()).counts
+    np.testing.assert_array_equal(opened(exact), roc_histogram(LABELS, SCORES))
+    for counts in (exact, paired_counts(LABELS, SCORES, WEIGHTS, 0.5)):
+        with pytest.raises(TypeError, match="a private value cannot be used here"):
+            np.asarray(counts)
+    assert release_histogram(exact, 1e9, rng=rng()).sum() == pytest.approx(N, abs=1e-3)
+
+
+def test_records_that_are_private_already_are_evaluated_as_plain_ones_and_named_for_study():
+    plain, private = (
+        release_evaluation(
+            *(kind(part) for part in (LABELS, SCORES)), 1.0, rng=rng(), sample_weight=kind(WEIGHTS), weight_bound=1.0
+        )
+        for kind in (np.asarray, Private)
+    )
+    np.testing.assert_array_equal(plain.counts, private.counts)
+    with pytest.raises(InvalidData, match=r"y_score has the value 7\.0"):
+        release_evaluation(Private([0, 1]), Private([0.5, 7.0]), 1.0, rng=rng())
+    matrix = private_confusion_matrix(Private(CLASSES), Private(LABELS), 1.0, classes=(0, 1, 2), rng=rng())
+    np.testing.assert_array_equal(matrix.counts, CALLS["private_confusion_matrix"](rng=rng()).counts)
+
+
+@pytest.mark.parametrize("bound", [5e-324, 1e-307, 5.6e-306])
+@pytest.mark.parametrize("release", [False, True])
+def test_a_bound_on_weights_whose_unit_is_no_float_is_refused(bound, release):
+    """1024/W was infinite, and each weight of 0 an integer at the end of 64 bits: one record cost 9e15."""
+    if release:
+        pytest.importorskip("opendp")
+    budget = Budget(1.0)
+    how = {"release": release, "rng": None if release else rng(), "weight_bound": bound, "budget": budget}
+    with pytest.raises(InvalidParameter, match="weight_bound"):
+        release_evaluation([0, 1], [0.5, 0.5], 1.0, sample_weight=[0.0, bound], **how)
+    with pytest.raises(InvalidParameter, match="weight_bound"):
+        roc_histogram([0, 1], [0.5, 0.5], sample_weight=[0.0, bound], weight_bound=bound, grid=1024)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("bound", [5.8e-306, 1e-300, 0.1, 3.0, 1e290])
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 7.0])
+def test_no_weight_costs_a_release_more_than_its_charge_at_any_bound(bound, weight):
+    pytest.importorskip("opendp")
+
+    def call(data):
+        labels, scores, weights = data
+        facts = {"weight_bound": bound, "n_bins": 2, "release": True}
+        return release_evaluation(labels, scores, 1.0, sample_weight=weights, **facts).counts
+
+    records = [0, 1, 1], [0.1, 0.1, 0.9], [0.1 * bound, bound, 0.7 * bound]
+    more = tuple([*column, last] for column, last in zip(records, (1, 0.9, min(weight * bound, 1e300)), strict=True))
+    assert recorded_cost(call, records, more, pasts=1) <= 1 + 1e-9
+
+
+def test_a_unit_finer_than_the_noise_is_added_in_is_refused():
+    with pytest.raises(InvalidParameter, match="grid = 2048"):
+        roc_histogram([0, 1], [0.5, 0.5], grid=2048)
+
+
+@pytest.mark.parametrize("name", ["recursive_medians", "quantile_thresholds"])
+def test_the_number_of_scores_decides_no_block_of_draws(name, monkeypatch, released):
+    """Blocks had a size that depended on it, so that one more score could change all draws of a study."""
+    monkeypatch.setattr(thresholds_module, "BLOCK_CELLS", 200)
+    function = getattr(thresholds_module, name)
+    shapes = []
+    for n in (1, 150):
+        released.clear()
+        function(SCORES[np.arange(n) % N], 1.0, 2, rng=rng(), draws=90)
+        shapes.append(len(released))
+    assert shapes[0] == shapes[1]
+
+
+def test_nodes_that_do_not_fit_into_memory_together_are_cut_one_after_the_other(monkeypatch):
+    whole = quantile_thresholds(SCORES, 1.0, 8, rng=rng(), draws=1)
+    monkeypatch.setattr("dpml.evaluation.roc._cuts.BLOCK_CELLS", 1)
+    parts = quantile_thresholds(SCORES, 1.0, 8, rng=rng(), draws=400)
+    assert whole.shape == (1, 9)
+    assert (np.diff(parts[:, 1:]) <= 0).all()
+    for one, two in itertools.pairwise(parts[:, 1:-1].T):
+        assert (one != two).any()
