@@ -18,7 +18,7 @@ dpml.auditing: Answers Attack AuditResult Box Event HasPrivacyLoss HasPrivacyPro
     Outcomes Pairs Release SearchResult Values as_rows attack_outputs attacker_roc attackers audit audit_outputs
     best_event claimed_region exact_epsilon hockey_stick largest_bound lower_bounds outcome_probabilities outcomes
     recorded_cost recorded_releases search simultaneous_confidence
-dpml.auditing.alignment: difference_last
+dpml.auditing.alignment: difference_last entries_of_a_record
 dpml.auditing.attack: Attack Box attack_outputs
 dpml.auditing.audit: AuditResult Event HasPrivacyLoss HasPrivacyProfile HasProbabilities as_rows attacker_roc
     attackers audit audit_outputs best_event exact_epsilon hockey_stick lower_bounds smallest_epsilon
@@ -30,7 +30,7 @@ dpml.auditing.literature.rappor: RAPPORS Rappor
 dpml.auditing.literature.sparse_vector: SPARSE_VECTORS SparseVectorVariant
 dpml.auditing.outcomes: Outcomes outcome_probabilities outcomes
 dpml.auditing.recorder: Release recorded_cost recorded_releases
-dpml.auditing.sameness: same
+dpml.auditing.sameness: fingerprint same
 dpml.auditing.search: SearchResult search
 dpml.auditing.search_events: Encoder classifiers
 dpml.auditing.search_neighbours: Answers Neighbours Pairs SharedRecords Values of_case
