@@ -29,7 +29,7 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
     if n is None or m is None or len(data) != len(neighbour) or abs(n - m) > 1:
         return data, neighbour
     shorter = min(n, m)
-    one, other = ([fingerprint(_record(side, i)) for i in range(size)] for side, size in ((data, n), (neighbour, m)))
+    one, other = _records(data, n), _records(neighbour, m)
     first = next((i for i in range(shorter) if one[i] != other[i]), shorter)
     # with equal numbers of records the one at `first` differs; otherwise the longer side has an extra record there
     skip, other_skip = int(n >= m), int(m >= n)
@@ -62,8 +62,16 @@ def _length(part: Any) -> int | None:
     return len(part) if isinstance(part, (list, tuple)) else None
 
 
-def _record(data: tuple, i: int) -> list:
-    return [_taken(part, [i]) for part in data]
+def _records(data: tuple, size: int) -> list[tuple[bytes, ...]]:
+    """Return each record, in bytes that can be compared."""
+    return list(zip(*(_entries(part, size) for part in data), strict=True))
+
+
+def _entries(part: Any, size: int) -> list[bytes]:
+    if isinstance(part, np.ndarray) and not part.dtype.hasobject:
+        kind = str(part.dtype).encode()
+        return [kind + row.tobytes() for row in part]
+    return [fingerprint(_taken(part, [i])) for i in range(size)]
 
 
 def _moved(data: tuple, i: int) -> tuple:
