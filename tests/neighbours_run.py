@@ -115,9 +115,7 @@ def table(paths):
 def main():
     """Run what is missing, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--examples", type=int, default=10_000, help="of each subject, half under each relation"
-    )
+    parser.add_argument("--examples", type=int, default=10_000, help="of each subject, half under each relation")
     parser.add_argument("--part", default="1/1", help="K/N: each N-th subject, from the K-th")
     parser.add_argument("--out", help="the CSV file that rows are added to")
     parser.add_argument("--words", nargs="*", default=[], help="only subjects with one of these in their name")

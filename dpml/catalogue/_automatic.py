@@ -17,6 +17,8 @@ NUMBER = Feature("x", "numeric", lower=0, upper=8)
 TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("c"))
 WIDE = Schema.binary(70)
 WORDS = 1000
+# records of large groups, and the lead at which the quality of a grid changes most, for the shares of ε of the ways
+LEADS = ((30, 6), (300, 7), (300, 12), (300, 23))
 # the public number of records times ε decides the way; it is a statement, which the small tables of an audit contradict
 RECORDS = {"bins": 3_000, "alone": 500, "weights": 100_000, "dense": 1_000, "mixed": 10_000}
 SCHEMAS: dict[str, Schema] = {
@@ -78,9 +80,18 @@ def _tables(schema: Schema, relation: str) -> list[tuple[Any, Any]]:
         (groups, (high, 1), (high, 0)),
         (chosen, *moved),
     ]
+    if len(TABLE) == D:
+        pairs += [_separated(*sizes) for sizes in LEADS]
     if relation == "add-remove":
         pairs = [(rows, None, record) for rows, _, record in pairs]
     return [(table(rows, before), table(rows, after)) for rows, before, after in pairs]
+
+
+def _separated(many: int, lead: int) -> tuple[list, Any, Any]:
+    """Return groups that a tells apart and b does not, as in `dpml.catalogue._grid.separated_tables`, and a record."""
+    rows = [((0, 0), 0, many), ((2, 0), 1, many), ((1, 0), 1, lead), ((0, 1), 0, lead - 1)]
+    record = np.array([0.0, 1.0, 1.0, 0.0])
+    return [(np.array([0.0, *cells, 0.0]), label, times) for cells, label, times in rows], (record, 1), (record, 0)
 
 
 def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Case:

@@ -45,8 +45,17 @@ def _apart(epsilon: float, relation: str) -> tuple[Any, Any]:
 
 # groups of records ((a, b), class), and a record before and after: what a search found where other pairs leave parts
 SEARCHED: dict[str, tuple[tuple[dict[Any, int], Any, Any], ...]] = {
-    # the record moves from one group of a, and one leaf, to another
-    "tree": (({((0, 0), 0): 400, ((2, 0), 1): 400, ((0, 1), 0): 5}, ((0, 0), 0), ((2, 0), 1)),),
+    # the record moves from one leaf to another
+    "tree": (
+        ({((0, 0), 0): 20, ((0, 1), 0): 20, ((0, 1), 1): 60, ((1, 0), 0): 1, ((1, 0), 1): 2, ((1, 1), 0): 900,
+          ((1, 1), 1): 200, ((2, 0), 0): 900, ((2, 0), 1): 1, ((2, 1), 0): 20, ((2, 1), 1): 900},
+         ((1, 1), 0), ((0, 0), 0)),
+        ({((0, 0), 0): 900, ((0, 0), 1): 200, ((0, 1), 0): 5, ((1, 0), 0): 60, ((1, 1), 1): 20, ((2, 0), 1): 60,
+          ((2, 1), 1): 20}, ((1, 1), 1), ((0, 1), 0)),
+        # of two splits
+        ({((0, 0), 1): 200, ((0, 1), 0): 200, ((1, 0), 1): 202, ((1, 1), 0): 900, ((2, 0), 0): 200,
+          ((2, 1), 1): 200}, ((0, 1), 1), ((2, 0), 1)),
+    ),
     "pph": (
         ({((0, 0), 0): 198, ((0, 0), 1): 5, ((2, 0), 1): 200, ((2, 1), 1): 902}, ((2, 0), 0), ((1, 1), 0)),
     ),
@@ -116,14 +125,18 @@ def _case(
 def _row(model: Any) -> Any:
     """Return what was released as numbers, as many for each fit of one method."""
     if hasattr(model, "tree_"):
-        leaves = [child.counts for child in model.tree_.children] or [model.tree_.counts]
-        return _padded([model.tree_.attribute, len(leaves)], leaves, 6)
+        leaves = _leaves(model.tree_)
+        return _padded([model.tree_.attribute, len(leaves)], leaves, 12)
     if hasattr(model, "network_"):
         network = model._network
         pairs = [8 * x + sum(1 << j for j in parents) for x, parents in network.pairs]
         return _padded([network.n, *pairs], [table.ravel() for table in network.tables], max(64, 4 * len(pairs)))
     grid = model._grid
     return _padded([grid.n, *grid.levels], [grid.counts.ravel()], 12)
+
+
+def _leaves(node: Any) -> list[Any]:
+    return [counts for child in node.children for counts in _leaves(child)] or [node.counts]
 
 
 def _padded(first: list, parts: list, size: int) -> Any:
@@ -239,6 +252,7 @@ METHODS = (
            "[zhang2014], Algorithms 1 to 4", _copies, FALLING, degree=1, score="mutual_information", schema=MANY,
            relations=("replace-one",)),
     _entry("diffp-id3", "DiffP-ID3", DiffPID3, (), TREE.format(2), max_depth=1),
+    _entry("diffp-c45-deep", "DiffP-C4.5 of two splits", DiffPC45, (), TREE.format(3), max_depth=2, schema=CUT),
     _entry("diffp-id3-gini", "DiffP-ID3 by Gini impurity", DiffPID3, (), TREE.format(2), max_depth=1, criterion="gini"),
     _entry("diffgen-struct-nf", "DiffGen-Struct-NF, specialised without noise", DiffGenStructNF, (),
            "[su2018], section 5.5", tied_tables, TIED, n_steps=1),
