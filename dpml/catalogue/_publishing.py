@@ -65,6 +65,8 @@ SEARCHED: dict[str, tuple[tuple[dict[Any, int], Any, Any], ...]] = {
         ({((0, 0), 0): 3, ((0, 0), 1): 5, ((0, 1), 1): 60, ((1, 0), 0): 900, ((1, 0), 1): 2, ((1, 1), 1): 200,
           ((2, 0), 0): 1, ((2, 0), 1): 200, ((2, 1), 1): 60}, ((2, 0), 1), ((0, 1), 0)),
     ),
+    # one attribute gains a bit, and the other loses one
+    "gain": (({((0, 0), 0): 1}, ((0, 1), 1), ((1, 0), 1)),),
     "marginals": (
         ({((0, 0), 0): 2, ((0, 0), 1): 60, ((0, 1), 0): 1, ((1, 0), 0): 60, ((1, 0), 1): 200, ((2, 0), 0): 20,
           ((2, 0), 1): 1, ((2, 1), 0): 5}, ((2, 1), 0), ((1, 0), 1)),
@@ -118,7 +120,8 @@ def _case(
 
     if tables is _copies:
         return Case(*_copies(call), call, sample, recorded(call), draws=1_000, words=words)
-    others = _searched(KEYS.get(make.func, ""), relation) if getattr(make.func, "private", True) else ()
+    key = "gain" if make.keywords.get("score") == "gain" else KEYS.get(make.func, "")
+    others = _searched(key, relation) if getattr(make.func, "private", True) else ()
     return Case(*tables(epsilon, relation), call, sample, recorded(call), draws=1_000, words=words, others=others)
 
 

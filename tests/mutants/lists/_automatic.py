@@ -22,6 +22,13 @@ COUNTED = f"{WHOLE}::test_a_missing_number_of_records_is_counted_privately"
 
 MUTANTS = [
     Mutant(
+        "dpml.classifiers.automatic.classifier._number",
+        "a number of records that is not deducted",
+        "rest_of(epsilon, epsilon * COUNT_SHARE)",
+        "epsilon",
+        (audit("auto-number", "add-remove"),),
+    ),
+    Mutant(
         f"{ROOM}.classifier._is_dense",
         "relation left out",
         "Laplace(epsilon * LOOK_SHARE, FACTOR[relation])",
