@@ -51,8 +51,8 @@ def attained(name, relation, pasts=2):
 PUBLISHED = "published constants that are larger than they need be: the true cost is below the claim on all tables"
 SMOOTH = "the noise is for a shift and a change of its scale at once, and no pair of tables known here has both in full"
 NUMBER = (
-    "a part pays for a number of records, which a replaced record does not change, or, if its label is no class, by one "
-    "where the noise is for two: a root has a quarter of a tree's ε"
+    "a part pays for a number of records, which a replaced record does not change, or (a label that is no class) by "
+    "one, where the noise is for two: a root has a quarter of a tree's ε"
 )
 BOUNDED = (
     "a gain is at most one bit, so no candidate can have nearly all of the probability: of two candidates whose scores "
