@@ -156,18 +156,26 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
     typed = arguments.table is not None
     names = arguments.names or [name for name, entry in CATALOGUE.items() if entry.editable or not typed]
     _check_names(names, CATALOGUE)
-    surprises = 0
+    surprises = failures = 0
     for name in names:
         entry = CATALOGUE[name]
         for relation in _relations(entry, arguments):
-            result = entry.audit(
-                arguments.epsilon,
-                relation,
-                tables=_typed(arguments, relation) if typed else None,
-                sampled=arguments.sampled,
-                rng=rng,
-                confidence=arguments.confidence,
-            )
+            try:
+                result = entry.audit(
+                    arguments.epsilon,
+                    relation,
+                    tables=_typed(arguments, relation) if typed else None,
+                    sampled=arguments.sampled,
+                    rng=rng,
+                    confidence=arguments.confidence,
+                )
+            except (DpmlError, MemoryError, ImportError):  # a wrong call, or an installation without an extra
+                raise
+            except Exception as error:  # such as the TypeError of a private value where a released one belongs
+                failures += 1
+                _complain(traceback.format_exc())
+                _say(f"{name}, {relation}: the audit failed: {type(error).__name__}: {error}", flush=True)
+                continue
             # a private method must stay within its true cost; the audit must refute one that is marked not private
             honest = result.epsilon_lower <= entry.true_epsilon(arguments.epsilon) + ROUNDING
             expected = honest if entry.private else typed or not result.passed
@@ -180,7 +188,7 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
                 f"ε is {result.epsilon_lower:.4g} {how}{note}",
                 flush=True,
             )
-    return SURPRISE if surprises else AS_EXPECTED
+    return UNEXPECTED if failures else SURPRISE if surprises else AS_EXPECTED
 
 
 def _typed(arguments: argparse.Namespace, relation: str) -> Any:

@@ -79,11 +79,11 @@ def two_sides(pick, relation, n, record):
     return sides[::-1] if pick.among((False, True)) else sides
 
 
-def tables(pick, kind, classes=(2, 2, 3), containers=("dense", "sparse", "frame")):
+def tables(pick, kind, classes=(2, 2, 3), containers=("dense", "sparse", "frame"), sizes=range(8)):
     """Return two tables that differ in the last record, with the options they are fitted under."""
     C, D = pick.among(classes), pick.among((2, 3, 4))
     relation, clip = pick.among(RELATIONS), pick.among((False, True))
-    n = pick.among(range(8))
+    n = pick.among(sizes)
     public = {"n_lower": pick.among((1, 2, 6))}
     if not clip:
         n = max(n, public["n_lower"])  # a table that contradicts its schema is an error where nothing is clipped

@@ -10,6 +10,7 @@ import pytest
 import dpml
 from dpml.__main__ import _prepare, main
 from dpml.catalogue import CATALOGUE, Method
+from dpml.mechanisms.private import Private
 
 
 def test_the_catalogue_prints_every_method(capsys):
@@ -114,6 +115,19 @@ def test_an_interrupted_audit_does_not_exit_with_the_status_of_a_surprise(error,
     monkeypatch.setattr(Method, "audit", broken)
     assert main(["audit", "laplace"]) == code
     assert ("Traceback" in capsys.readouterr().err) == (code == 4)
+
+
+def test_an_audit_that_fails_has_a_name_and_the_others_go_on(capsys, monkeypatch):
+    exact = Method.audit
+
+    def broken(entry, *arguments, **options):
+        return Private(1) > 0 if entry.name == "laplace" else exact(entry, *arguments, **options)
+
+    monkeypatch.setattr(Method, "audit", broken)
+    assert main(["audit", "laplace", "geometric", "--relation", "add-remove"]) == 4
+    text = capsys.readouterr().out
+    assert "laplace, add-remove: the audit failed: TypeError: a private value" in text
+    assert "geometric, add-remove: a claim" in text
 
 
 # ---- search -----------------------------------------------------------------------------------------------------

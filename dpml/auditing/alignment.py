@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpml.auditing.sameness import same
+from dpml.auditing.sameness import fingerprint
 
-__all__ = ["difference_last"]
+__all__ = ["difference_last", "entries_of_a_record"]
 
 
 def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
@@ -29,13 +29,25 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
     if n is None or m is None or len(data) != len(neighbour) or abs(n - m) > 1:
         return data, neighbour
     shorter = min(n, m)
-    first = next((i for i in range(shorter) if not same(_record(data, i), _record(neighbour, i))), shorter)
+    one, other = _records(data, n), _records(neighbour, m)
+    first = next((i for i in range(shorter) if one[i] != other[i]), shorter)
     # with equal numbers of records the one at `first` differs; otherwise the longer side has an extra record there
     skip, other_skip = int(n >= m), int(m >= n)
-    pairs = zip(range(first + skip, n), range(first + other_skip, m), strict=True)
-    if first == shorter or not all(same(_record(data, i), _record(neighbour, j)) for i, j in pairs):
+    if first == shorter or one[first + skip :] != other[first + other_skip :]:
         return data, neighbour
     return (_moved(data, first) if skip else data), (_moved(neighbour, first) if other_skip else neighbour)
+
+
+def entries_of_a_record(data: Any, neighbour: Any) -> int:
+    """Return the most entries of a table that one record has: its columns; 1 for what is no table.
+
+    Examples
+    --------
+    >>> entries_of_a_record((np.eye(3), [0, 1, 2]), np.eye(4)), entries_of_a_record([1.0], [2.0])
+    (4, 1)
+    """
+    tables = [side[0] if isinstance(side, tuple) and side else side for side in (data, neighbour)]
+    return max([1, *(table.shape[1] for table in tables if getattr(table, "ndim", 0) == 2)])
 
 
 def _size(data: Any) -> int | None:
@@ -50,8 +62,16 @@ def _length(part: Any) -> int | None:
     return len(part) if isinstance(part, (list, tuple)) else None
 
 
-def _record(data: tuple, i: int) -> list:
-    return [_taken(part, [i]) for part in data]
+def _records(data: tuple, size: int) -> list[tuple[bytes, ...]]:
+    """Return each record, in bytes that can be compared."""
+    return list(zip(*(_entries(part, size) for part in data), strict=True))
+
+
+def _entries(part: Any, size: int) -> list[bytes]:
+    if isinstance(part, np.ndarray) and not part.dtype.hasobject:
+        kind = str(part.dtype).encode()
+        return [kind + row.tobytes() for row in part]
+    return [fingerprint(_taken(part, [i])) for i in range(size)]
 
 
 def _moved(data: tuple, i: int) -> tuple:

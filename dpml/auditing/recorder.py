@@ -4,12 +4,17 @@ Every draw of noise and every private choice of the library goes through one doo
 call runs on the data, the recorder stores each mechanism, its exact statistic and its output. While the call runs on
 the neighbour, the recorder answers each release with the stored output, so that later steps, which may depend on it,
 see the same past. The two statistics of each release then give the cost of that release, given the past.
+
+Whatever else the two calls leave must be equal, or the cost is infinite: results with everything that they hold
+(`dpml.auditing.sameness`), refusals, warnings, output and files (`dpml.auditing._effects`), and public randomness, of
+which a record may ask for its own entries and no more.
 """
 
 from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,9 +23,10 @@ from typing import Any
 import numpy as np
 
 from dpml._validate import check_integer, check_number
-from dpml.auditing.alignment import difference_last
+from dpml.auditing._effects import effects
+from dpml.auditing.alignment import difference_last, entries_of_a_record
 from dpml.auditing.composition import epsilon_without_pure
-from dpml.auditing.sameness import same
+from dpml.auditing.sameness import fingerprint
 from dpml.exceptions import DpmlError, InvalidParameter
 from dpml.mechanisms import door
 from dpml.mechanisms.door import EVERYTHING, NOTHING, Loss
@@ -56,12 +62,32 @@ class _Noted:
 
 
 @dataclass
+class _Asked:
+    """A request for public randomness, after a number of releases, and its answer."""
+
+    draw: str
+    arguments: tuple
+    size: Any
+    after: int
+    drawn: Any
+
+    def same_request(self, other: _Asked, entries: int) -> bool:
+        """Return whether two requests are equal, but for the entries of one record."""
+        if (self.draw, self.arguments, self.after) != (other.draw, other.arguments, other.after):
+            return False
+        if (self.size is None) != (other.size is None):
+            return False
+        one, two = (np.atleast_1d(asked.size if asked.size is not None else 0) for asked in (self, other))
+        return one.shape == two.shape and bool(abs(one[0] - two[0]) <= entries and (one[1:] == two[1:]).all())
+
+
+@dataclass
 class _Recording:
     """Listener that records the first call."""
 
     rng: np.random.Generator
     releases: list[_Noted] = field(default_factory=list)
-    public_draws: list[Any] = field(default_factory=list)
+    public_draws: list[_Asked] = field(default_factory=list)
     _run: tuple[tuple[int, int, float], ...] = ()
     _groups: int = 0
 
@@ -74,7 +100,7 @@ class _Recording:
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
         drawn = door.drawn_by(self.rng, draw, arguments, size)
-        self.public_draws.append(copy.deepcopy(drawn))
+        self.public_draws.append(_Asked(draw, arguments, size, len(self.releases), copy.deepcopy(drawn)))
         return drawn
 
     @contextmanager
@@ -103,6 +129,7 @@ class _Replay(_Recording):
     """Listener that answers a second call with the outputs of the first, and compares the statistics."""
 
     first: _Recording = None  # type: ignore[assignment]
+    entries: int = 1
     compared: list[Release] = field(default_factory=list)
 
     def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
@@ -122,16 +149,20 @@ class _Replay(_Recording):
         raise _Diverged
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-        drawn = door.drawn_by(self.rng, draw, arguments, size)
         position = len(self.public_draws)
-        before = self.first.public_draws[position] if position < len(self.first.public_draws) else drawn
-        self.public_draws.append(before)
-        if np.shape(before) == np.shape(drawn):
-            return copy.deepcopy(before)
-        # the last record was added or removed: the other records keep their draws
-        common = min(len(before), len(drawn))
-        drawn[:common] = before[:common]
-        return drawn
+        asked = _Asked(draw, arguments, size, len(self.compared), None)
+        self.public_draws.append(asked)
+        before = self.first.public_draws[position] if position < len(self.first.public_draws) else None
+        if before is None or not before.same_request(asked, self.entries):
+            self._diverge(None, before, asked)
+        assert before is not None
+        asked.drawn = copy.deepcopy(before.drawn)
+        if np.shape(size) == () and size != before.size:
+            # the last record was added or removed: the other records keep their draws
+            asked.drawn = door.drawn_by(self.rng, draw, arguments, size)
+            common = min(size, before.size)
+            asked.drawn[:common] = before.drawn[:common]
+        return asked.drawn
 
 
 def _shape(statistic: Any) -> Any:
@@ -160,7 +191,10 @@ def recorded_cost(
     call : callable
         ``call(data)`` may fit, predict, transform or draw a curve, with this library's estimators and functions,
         alone, nested or in a scikit-learn Pipeline. Its results are compared too: with equal releases they must be
-        equal for both data sets. Create the estimators inside the call, with any `random_state`.
+        equal for both data sets, to the bit and with everything that they hold, and so must its warnings (but for
+        `FactWarning`, of demonstrations), its output, its log records, and the files that it writes. Create the
+        estimators inside the call, with any `random_state`. In the main thread the working directory is an empty
+        folder during the call.
     data, neighbour : object
         Two data sets that differ by one record. In tables with labels, tuples (X, y), it may be any record: it is moved
         to the end, so that the records that both hold receive the same per-record randomness. In other data sets it
@@ -180,20 +214,20 @@ def recorded_cost(
         all releases together are (ε, δ)-indistinguishable on this pair: exact for Gaussian noise, and otherwise from a
         division of δ among the releases. Infinity if the two data sets can be told apart with certainty: the releases
         differ in number, kind, scale or shape, only one side raises an exception, or a result depends on more than
-        the releases.
+        the releases. Equal refusals (errors of `dpml.exceptions`) on both sides are equal results.
 
     Raises
     ------
     InvalidParameter
         If δ or the number of pasts is not allowed.
     Exception
-        Any exception that ``call(data)`` itself raises.
+        Any other exception that the call raises on both sides: a call that cannot run has no cost.
 
     Notes
     -----
     The loss of an adaptive composition is at most the sum of the worst losses of its steps (Dwork and Roth 2014,
     Theorem 3.16). One pair of neighbours can refute a claim, but cannot prove one. The recorder does not see releases
-    in other processes or threads (`n_jobs`).
+    in other processes or threads (`n_jobs`), nor output and files that C code writes past Python.
 
     Examples
     --------
@@ -237,22 +271,51 @@ def _compared(
     if not callable(call):
         raise InvalidParameter("call", call, "a callable that takes one data set")
     data, neighbour = difference_last(data, neighbour)
-    first = _Recording(np.random.default_rng([seed, past]))
-    with door.listen(first):
-        result = call(data)
-    replay = _Replay(np.random.default_rng([seed, past, 1]), first=first)
+    first, modules = _Recording(np.random.default_rng([seed, past])), len(sys.modules)
+    one = _run(call, data, first)
+    replay = _Replay(np.random.default_rng([seed, past, 1]), first=first, entries=entries_of_a_record(data, neighbour))
     runs = [noted.run for noted in first.releases]
     try:
-        with door.listen(replay):
-            neighbour_result = call(neighbour)
+        other = _run(call, neighbour, replay)
     except _Diverged:
         return replay.compared, [*runs, ()][: len(replay.compared)]
-    except Exception:  # an exception on one side reveals the data
-        return [*replay.compared, Release(None, "no exception", "an exception", EVERYTHING)], [*runs, ()]
-    alike = len(replay.compared) == len(first.releases) and same(result, neighbour_result)
-    if not alike:
-        return [*replay.compared, Release(None, result, neighbour_result, EVERYTHING)], [*runs, ()]
-    return replay.compared, runs
+    for error in (one.error, other.error):
+        # on both sides, for else the difference is the cost
+        if error is not None and one.prints[0] == other.prints[0] and not isinstance(error, DpmlError):
+            raise error
+    numbers = (
+        (len(first.releases), len(first.public_draws)),
+        (len(replay.compared), len(replay.public_draws)),
+    )
+    if one.prints[1] != other.prints[1] and len(sys.modules) > modules:
+        return _compared(call, data, neighbour, seed, past)  # a first import may warn, print and start processes
+    if one.prints == other.prints and numbers[0] == numbers[1]:
+        return replay.compared, runs
+    # what differs: the results or errors, what is left beside them, or the number of releases and draws
+    different = [k for k in (0, 1) if one.prints[k] != other.prints[k]]
+    told, other_told = (one.shown[different[0]], other.shown[different[0]]) if different else numbers
+    return [*replay.compared, Release(None, told, other_told, EVERYTHING)], [*runs, ()]
+
+
+@dataclass
+class _Ended:
+    """How a call ended: its result or exception, and what it left, to be shown and as fingerprints."""
+
+    shown: tuple[Any, ...]
+    prints: tuple[bytes, ...]
+    error: Exception | None
+
+
+def _run(call: Callable, data: Any, listener: _Recording) -> _Ended:
+    result = error = None
+    with effects() as left, door.listen(listener):
+        try:
+            result = call(data)
+        except Exception as raised:
+            error = raised
+    ending = result if error is None else (type(error).__qualname__, str(error))
+    prints = fingerprint([error is None, ending]), fingerprint(left.seen)
+    return _Ended((ending, left.seen), prints, error)
 
 
 def _by_run(releases: list[Release], runs: list[tuple[tuple[int, int, float], ...]]) -> Loss:

@@ -1,10 +1,24 @@
-"""Bitwise comparison of two results with everything that they contain."""
+"""Bitwise comparison of two results with everything that they hold, by fingerprints.
+
+A fingerprint covers what pickling would write, and what it leaves out: attributes that are no field of a dataclass, and
+the code, defaults, closure and attributes of a function. It does not depend on what pickling adds, such as identity
+(one list twice, or two equal lists). Taken at once, it does not change with an object that a later call changes.
+
+A `dpml.mechanisms.private.Private` value under a name with an underscore, or inside a function, is held and not
+released: it has no part in the fingerprint. In any other place it is handed out, so its content counts.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+import copyreg
+import functools
+import hashlib
+import struct
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,57 +26,260 @@ import pandas as pd
 from scipy import sparse
 
 from dpml.budget import Budget
+from dpml.mechanisms.private import Private, opened
 
-__all__ = ["same"]
+__all__ = ["fingerprint", "same"]
+
+SIMPLE = (type(None), bool, int, str, bytes, complex, type(...), type(NotImplemented), range)
+UNDER_A_NAME = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
+RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, np.random.SeedSequence)
+# no state: SciPy's caches of what it found out about its indices
+SPARSE_CACHES = {"_has_sorted_indices", "_has_canonical_format", "maxprint"}
+# of a class inside a function: what Python adds to each
+CLASS_CACHES = {"__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__", "__slotnames__"}
 
 
 def same(first: Any, second: Any) -> bool:
-    """Return whether two results are equal to the bit; objects are compared by what pickling would write."""
-    return _same(first, second, {})
+    """Return whether two results are equal to the bit, with everything that they hold."""
+    return fingerprint(first) == fingerprint(second)
 
 
-def _same(first: Any, second: Any, seen: dict[tuple[int, int], Any]) -> bool:
-    if first is second or (id(first), id(second)) in seen:
+def fingerprint(result: Any) -> bytes:
+    """Return a digest of everything that a result holds.
+
+    Examples
+    --------
+    >>> fingerprint([1.0, [2]]) == fingerprint([1.0, [2]]), fingerprint(0.0) == fingerprint(-0.0)
+    (True, False)
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _Visit().digest(result, held=False)
+
+
+def _hashed(*parts: bytes) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(struct.pack("q", len(part)))
+        digest.update(part)
+    return digest.digest()
+
+
+def _name(kind: Any) -> bytes:
+    return f"{kind.__module__}.{kind.__qualname__}".encode()
+
+
+class _Visit:
+    """One walk over a result; each object is visited once."""
+
+    def __init__(self) -> None:
+        # where an object stands on the way down, or its digest
+        self.known: dict[tuple[int, bool], int | bytes] = {}
+        # so that no later object gets the id of one that is gone
+        self.alive: list[Any] = []
+        self.depth = 0
+        self.kinds: dict[type, bytes] = {}
+
+    def digest(self, value: Any, held: bool) -> bytes:
+        kind = type(value)
+        if kind is float:
+            return _hashed(b"float", struct.pack("d", value))
+        if kind in SIMPLE:
+            return _hashed(kind.__name__.encode(), repr(value).encode("utf-8", "surrogatepass"))
+        if isinstance(value, np.generic) and not value.dtype.hasobject:
+            return _hashed(b"scalar", str(value.dtype).encode(), value.tobytes())
+        key = id(value), held
+        known = self.known.get(key)
+        if isinstance(known, int):  # a cycle
+            return _hashed(b"up", struct.pack("q", self.depth - known))
+        if known is None:
+            self.known[key] = self.depth
+            self.alive.append(value)
+            self.depth += 1
+            try:
+                known = self.known[key] = _hashed(self._kind(kind), *self._parts(value, kind, held))
+            finally:
+                self.depth -= 1
+        return known
+
+    def _kind(self, kind: type) -> bytes:
+        if kind not in self.kinds:
+            # a class inside a function counts with what it holds
+            self.kinds[kind] = _name(kind) if _importable(kind) else self.digest(kind, True)
+        return self.kinds[kind]
+
+    def each(self, values: Iterable[Any], held: bool) -> Iterator[bytes]:
+        for value in values:
+            yield self.digest(value, held)
+
+    def _parts(self, value: Any, kind: type, held: bool) -> Iterator[bytes]:
+        """Return what makes up an object, in bytes."""
+        if kind is Private:
+            return iter(()) if held else self.each([opened(value)], held)
+        if kind is np.ndarray:
+            return self._array(value, held)
+        if kind is dict:
+            return self._pairs(value, held)
+        if kind in (list, tuple):
+            return self.each(value, held)
+        if kind in (set, frozenset):
+            return iter(sorted(self.each(value, held)))
+        if isinstance(value, UNDER_A_NAME) and _importable(value):
+            return iter((_reference(value).encode(),))
+        if isinstance(value, Budget):
+            return self.each([value.ledger], held)  # its address is new each time
+        if isinstance(value, (pd.DataFrame, pd.Series, pd.Index)):
+            return self.each(_of_pandas(value), held)
+        if isinstance(value, RANDOM):
+            return self.each(_of_random(value), held)
+        if (inside := _of_function(value)) is not None:
+            return self.each(inside, True)
+        return self._object(value, held)
+
+    def _array(self, value: Any, held: bool) -> Iterator[bytes]:
+        yield str(value.dtype).encode()
+        yield repr(value.shape).encode()
+        if value.dtype.hasobject:
+            yield from self.each(value.ravel().tolist(), held)
+        else:
+            yield value.tobytes()
+
+    def _pairs(self, pairs: Any, held: bool) -> Iterator[bytes]:
+        # in their order, which whoever goes through a dictionary sees
+        for key, value in pairs.items():
+            yield self.digest(key, held)
+            yield self.digest(value, held)
+
+    def _attributes(self, attributes: dict, held: bool) -> Iterator[bytes]:
+        for name in sorted(attributes, key=str):
+            yield str(name).encode()
+            yield self.digest(attributes[name], held or str(name).startswith("_"))
+
+    def _object(self, value: Any, held: bool) -> Iterator[bytes]:
+        attributes = dict(getattr(value, "__dict__", {}))
+        for name in copyreg._slotnames(type(value)) or ():  # type: ignore[attr-defined]
+            if hasattr(value, name):
+                attributes[name] = getattr(value, name)
+        if sparse.issparse(value):
+            attributes = {name: part for name, part in attributes.items() if name not in SPARSE_CACHES}
+            yield from self._attributes(attributes, held)
+            return
+        yield from self._attributes(attributes, held)
+        written = _written(value)
+        if isinstance(written, str):
+            yield written.encode()
+        elif written is not None:
+            made_by, arguments, *rest = written
+            state, items, pairs = (*rest, None, None, None)[:3]
+            yield from self.each([made_by, arguments], held or isinstance(value, functools.partial))
+            for part in state if isinstance(state, tuple) and len(state) == 2 else (state,):
+                attributed = isinstance(part, dict) and all(isinstance(name, str) for name in part)
+                yield from self._attributes(part, held) if attributed else self.each([part], held)
+            yield from self.each(items or (), held)
+            yield from self._pairs(dict(pairs or ()), held)
+
+
+def _importable(value: Any) -> bool:
+    """Return whether a function or class is the one that its name in its module stands for."""
+    if isinstance(value, (types.ModuleType, np.ufunc)):
         return True
-    if type(first) is not type(second):
+    if isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, (types.ModuleType, type(None))):
         return False
-    if isinstance(first, np.ndarray):
-        if first.shape != second.shape or first.dtype != second.dtype:
-            return False
-        if first.dtype == object:
-            return all(_same(a, b, seen) for a, b in zip(first.ravel(), second.ravel(), strict=True))
-        return np.array_equal(first, second, equal_nan=first.dtype.kind in "fc")
-    if isinstance(first, float):
-        return first == second or (math.isnan(first) and math.isnan(second))
-    if isinstance(first, (str, bytes, int, complex, np.generic, type(None))):
-        return bool(first == second) or (first != first and second != second)
-    # held, so that no later object gets the id of one that is gone and counts as seen
-    seen[id(first), id(second)] = first, second
-    if sparse.issparse(first):
-        return first.shape == second.shape and not (first != second).nnz
-    if isinstance(first, (pd.DataFrame, pd.Series, pd.Index)):
-        return first.equals(second)
-    if isinstance(first, Mapping):
-        return list(first) == list(second) and all(_same(first[k], second[k], seen) for k in first)
-    if isinstance(first, (list, tuple)):
-        return len(first) == len(second) and all(_same(a, b, seen) for a, b in zip(first, second, strict=True))
-    if isinstance(first, (set, frozenset)):
-        return first == second
-    if isinstance(first, (np.random.Generator, np.random.RandomState)):
-        return True  # a replay draws no noise, so its generator has another state
-    if isinstance(first, Budget):
-        return _same(first.ledger, second.ledger, seen)
-    if callable(first) and not hasattr(first, "get_params"):
-        return True  # a function holds no records
-    return _same(_state(first), _state(second), seen)
+    place: Any = sys.modules.get(value.__module__ or "builtins")
+    for name in value.__qualname__.split("."):
+        place = getattr(place, name, None)
+    return place is value
 
 
-def _state(value: Any) -> Any:
-    """Return what pickling would write of an object, or its public fitted attributes if it refuses pickling."""
-    if is_dataclass(value) and not hasattr(value, "get_params"):  # an estimator has more state than its parameters
-        return {f.name: getattr(value, f.name) for f in fields(value)}
+def _reference(value: Any) -> str:
+    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+
+
+def _of_function(value: Any) -> list[Any] | None:
+    """Return what a function, or a piece of one, holds; None for anything else."""
+    if isinstance(value, types.FunctionType):
+        cells = [_content(cell) for cell in value.__closure__ or ()]
+        return [value.__code__, value.__defaults__, value.__kwdefaults__, cells, vars(value)]
+    if isinstance(value, types.CodeType):
+        return [value.co_code, value.co_consts, value.co_names, value.co_varnames, value.co_freevars]
+    if isinstance(value, types.MethodType):
+        return [value.__func__, value.__self__]
+    if isinstance(value, types.BuiltinFunctionType):
+        return [value.__name__, value.__self__]
+    if isinstance(value, types.CellType):
+        return [_content(value)]
+    if isinstance(value, types.GeneratorType):
+        return [value.gi_code, value.gi_frame and value.gi_frame.f_locals]
+    if isinstance(value, (staticmethod, classmethod)):
+        return [value.__func__]
+    if isinstance(value, property):
+        return [value.fget, value.fset, value.fdel]
+    if isinstance(value, type):
+        own = {name: part for name, part in vars(value).items() if name not in CLASS_CACHES}
+        return [value.__qualname__, value.__bases__, own]
+    if isinstance(value, weakref.ref):
+        return [value()]
+    if isinstance(value, types.MappingProxyType):
+        return [dict(value)]
+    if isinstance(value, memoryview):
+        return [value.tobytes()]
+    if isinstance(value, (type({}.keys()), type({}.values()), type({}.items()))):
+        return list(value)
+    return None
+
+
+def _content(cell: types.CellType) -> Any:
     try:
-        state = value.__getstate__()
-    except Exception:  # an object that holds private statistics refuses pickling
-        return {k: v for k, v in vars(value).items() if k.endswith("_") and not k.startswith("_")}
-    return state if state is not None else {}
+        return cell.cell_contents
+    except ValueError:  # empty
+        return ...
+
+
+def _written(value: Any) -> Any:
+    """Return what pickling would write of an object beside its attributes, or None."""
+    kind = type(value)
+    own = (
+        kind.__reduce_ex__ is not object.__reduce_ex__
+        or kind.__reduce__ is not object.__reduce__
+        or kind.__getstate__ is not object.__getstate__
+        or isinstance(value, (list, dict, tuple, set, frozenset, str, bytes, int, float))
+    )
+    if not own:
+        return None
+    try:
+        return value.__reduce_ex__(4)
+    except Exception:  # it refuses pickling: its attributes are all there is
+        return None
+
+
+def _of_pandas(value: Any) -> list[Any]:
+    """Return labels and values, without pandas' own blocks and caches."""
+    if isinstance(value, pd.DataFrame):
+        columns = [value.iloc[:, j] for j in range(value.shape[1])]
+        return [value.index, value.columns, [_values(column) for column in columns], value.attrs]
+    if isinstance(value, pd.Series):
+        return [value.name, value.index, _values(value), value.attrs]
+    if isinstance(value, pd.MultiIndex):
+        return [list(value.names), [_values(value.get_level_values(k)) for k in range(value.nlevels)]]
+    if isinstance(value, pd.RangeIndex):
+        return [value.name, value.start, value.stop, value.step]
+    return [value.name, _values(value)]
+
+
+def _values(column: Any) -> list[Any]:
+    if isinstance(column.dtype, np.dtype):
+        return [column.to_numpy()]
+    facts = [column.dtype.categories, column.dtype.ordered] if isinstance(column.dtype, pd.CategoricalDtype) else []
+    return [str(column.dtype), facts, np.asarray(column, dtype=object)]
+
+
+def _of_random(value: Any) -> list[Any]:
+    """Return the state of a generator, or nothing where the system has seeded it, as it then differs in each run."""
+    bits = value._bit_generator if isinstance(value, np.random.RandomState) else value
+    bits = bits.bit_generator if isinstance(bits, np.random.Generator) else bits
+    seed: Any = bits if isinstance(bits, np.random.SeedSequence) else bits.seed_seq
+    entropy = getattr(seed, "entropy", None)
+    # 128 bits from the system; a seed that a program gives has 64 or fewer
+    if isinstance(entropy, int) and entropy >= 2**64:
+        return []
+    return [seed.state if seed is bits else bits.state]

@@ -17,6 +17,8 @@ NUMBER = Feature("x", "numeric", lower=0, upper=8)
 TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("c"))
 WIDE = Schema.binary(70)
 WORDS = 1000
+# records of large groups, and the lead at which the quality of a grid changes most, for the shares of ε of the ways
+LEADS = ((30, 6), (300, 7), (300, 12), (300, 23))
 # the public number of records times ε decides the way; it is a statement, which the small tables of an audit contradict
 RECORDS = {"bins": 3_000, "alone": 500, "weights": 100_000, "dense": 1_000, "mixed": 10_000}
 SCHEMAS: dict[str, Schema] = {
@@ -43,23 +45,53 @@ IN_WORDS = {
 }
 
 
-def _tables(schema: Schema, relation: str) -> tuple[Any, Any]:
-    """Return two tables: a record that is in the minority of every group is added, or replaces one of the majority."""
-    D = schema.n_features
-    low, high = np.zeros(D), np.ones(D)
+def _tables(schema: Schema, relation: str) -> list[tuple[Any, Any]]:
+    """Return pairs of tables; each way of the rule has one of them that costs its parts most, found by a search.
+
+    A record that is in the minority of every group is added, or replaces one of the majority; a record changes its
+    class; and for choices and for records of many ones, tables where a record moves between large groups.
+    """
+    D, last = schema.n_features, len(schema.classes) - 1
+    low, high, half = np.zeros(D), np.ones(D), np.zeros(D)
+    half[: D // 2] = 1.0
+    groups = [(low, 0, 6), (high, 1, 6)]
     if len(TABLE) == D:
         high = np.array([8.0, 2.0, 1.0, 1.0])
+        groups = [(low, 0, 6), (high, 1, 6)]
+        one, other = np.array([8.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0])
+        chosen = [(np.array([1.0, 0.0, 1.0, 0.0]), 1, 500), (one, 1, 6), (np.array([4.0, 1.0, 1.0, 1.0]), last, 6)]
+        chosen += [(other, 1, 100)]
+        moved = (np.array([0.0, 2.0, 1.0, 1.0]), 1), (np.array([8.0, 0.0, 0.0, 1.0]), last)
     elif D == WORDS:
         high[2:] = 0.0  # a record of many words adds less than one to each count
-    majority, minority = [(low, 0)] * 6, [(high, 1)] * 6
-    rows = majority + minority
-    before = [*rows, (low, 0)] if relation == "replace-one" else rows
-    after = [*rows, (high, 0)]
+        groups = [(low, 0, 6), (high, 1, 6)]
+        chosen, moved = groups, ((np.eye(D)[4] + np.eye(D)[5], 0), (high, 1))
+    else:
+        few = np.eye(D)[2] + np.eye(D)[10]
+        chosen = [(few, 1, 500), (high, 1, 26), (np.eye(D)[28], 1, 20), (high, 0, 100)]
+        moved = (np.eye(D)[15] + np.eye(D)[55], 0), (half, 1)
 
-    def table(rows: list) -> Any:
+    def table(groups: list, record: Any) -> Any:
+        rows = [(values, label) for values, label, times in groups for _ in range(times)] + ([record] if record else [])
         return np.array([values for values, _ in rows]), np.array([label for _, label in rows])
 
-    return table(before), table(after)
+    pairs: list[tuple[list, Any, Any]] = [
+        (groups, (low, 0), (high, 0)),
+        (groups, (high, 1), (high, 0)),
+        (chosen, *moved),
+    ]
+    if len(TABLE) == D:
+        pairs += [_separated(*sizes) for sizes in LEADS]
+    if relation == "add-remove":
+        pairs = [(rows, None, record) for rows, _, record in pairs]
+    return [(table(rows, before), table(rows, after)) for rows, before, after in pairs]
+
+
+def _separated(many: int, lead: int) -> tuple[list, Any, Any]:
+    """Return groups that a tells apart and b does not, as in `dpml.catalogue._grid.separated_tables`, and a record."""
+    rows = [((0, 0), 0, many), ((2, 0), 1, many), ((1, 0), 1, lead), ((0, 1), 0, lead - 1)]
+    record = np.array([0.0, 1.0, 1.0, 0.0])
+    return [(np.array([0.0, *cells, 0.0]), label, times) for cells, label, times in rows], (record, 1), (record, 0)
 
 
 def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Case:
@@ -77,7 +109,8 @@ def _case(way: str, epsilon: float, relation: str, release: bool = False) -> Cas
         return np.array([fit.decision_function(data[0][[0, -1]]) for fit in fits])
 
     words = "a record of the minority of its groups is added, or replaces one of the majority"
-    return Case(*_tables(schema, relation), call, sample, recorded(call), draws=100, words=words)
+    first, *others = _tables(schema, relation)
+    return Case(*first, call, sample, recorded(call), draws=100, words=words, others=tuple(others))
 
 
 def _entry(way: str, release: bool = False) -> Method:

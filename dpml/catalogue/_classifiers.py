@@ -58,7 +58,8 @@ def _row_bounded(neighbours: Any = _tables, words: str = "a record of r ones is 
 
         draws = 2_000 if options.get("release") else 20_000
         data, neighbour = neighbours(relation)
-        return Case(data, neighbour, call, sample, recorded(call), draws=draws, words=words)
+        others = () if neighbours is _tables else (_tables(relation),)
+        return Case(data, neighbour, call, sample, recorded(call), draws=draws, words=words, others=others)
 
     return case
 

@@ -37,7 +37,8 @@ def _case(release: Any, shown: Any, neighbours: Any, words: str):
             return shown(release(data, epsilon, relation, draws, rng))
 
         data, neighbour = neighbours(relation)
-        return Case(data, neighbour, call, sample, recorded(call, pasts=1), words=words)
+        others = (_labelled(relation),) if neighbours is _clipped else ()
+        return Case(data, neighbour, call, sample, recorded(call, pasts=1), words=words, others=others)
 
     return case
 

@@ -58,6 +58,12 @@ def tied_tables(epsilon: float, relation: str, record: tuple[int, int] = (1, 0))
     return _as_table(rows + before), _as_table([*rows, (record, 0)])
 
 
+def moved_tables(groups: dict[Any, int], before: Any, after: Any, relation: str) -> tuple[Any, Any]:
+    """Return two tables (X, y) of groups of records (cells, class), to which a record is added or is replaced."""
+    rows = [record for record, times in groups.items() for _ in range(times)]
+    return _as_table(rows + ([before] if relation == "replace-one" else [])), _as_table([*rows, after])
+
+
 def _as_table(rows: list) -> tuple[Any, Any]:
     return np.array([cells for cells, _ in rows], dtype=float), np.array([label for _, label in rows])
 

@@ -42,6 +42,8 @@ class Case:
         The neighbours in words.
     seen : str
         What the attacker sees, in words; told for typed neighbours.
+    others : tuple of (data, neighbour)
+        More neighbours, on which other parts of the claim cost their share. An exact audit returns the dearest.
     """
 
     data: Any
@@ -53,6 +55,12 @@ class Case:
     draws: int = 20_000
     words: str = ""
     seen: str = ""
+    others: tuple[tuple[Any, Any], ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[Any, Any], ...]:
+        """All neighbours of the case."""
+        return ((self.data, self.neighbour), *self.others)
 
 
 @dataclass(frozen=True)
@@ -198,7 +206,8 @@ class Method:
             warnings.simplefilter("ignore", FactWarning)
             case = self.case(epsilon, relation) if tables is None else self.case_on(*tables, epsilon, relation)
             if case.exact is not None and not sampled:
-                return audit(case.exact, case.data, case.neighbour, epsilon, delta=self.delta)
+                found = [audit(case.exact, *pair, epsilon, delta=self.delta) for pair in case.pairs]
+                return max(found, key=lambda result: result.epsilon_lower)
             if rng is None:
                 raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
             return audit(

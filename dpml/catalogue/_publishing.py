@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._grid import TIED, separated_tables, tied_tables
+from dpml.auditing import recorded_releases
+from dpml.catalogue._grid import TIED, moved_tables, separated_tables, tied_tables
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
 from dpml.classifiers import DiffPC45, DiffPID3
@@ -25,6 +26,7 @@ SCHEMA = Schema((Feature("a", "categorical", (0, 1, 2)), Feature("b", "categoric
 BETTER = "a record joins the majority in a group of one attribute, and the minority in a group of the better one"
 APART = "all records are alike, and one of the other class differs from them in one of two attributes"
 ONE_MORE = "a record joins a cell"
+FALLING = "one attribute takes the place of all others as the one that tells two records apart"
 
 
 def _separated(epsilon: float, relation: str) -> tuple[Any, Any]:
@@ -41,6 +43,68 @@ def _apart(epsilon: float, relation: str) -> tuple[Any, Any]:
     return alike, (X, np.array([1] * (len(X) - 1) + [0]))
 
 
+# groups of records ((a, b), class), and a record before and after: what a search found where other pairs leave parts
+SEARCHED: dict[str, tuple[tuple[dict[Any, int], Any, Any], ...]] = {
+    # the record moves from one leaf to another
+    "tree": (
+        ({((0, 0), 0): 20, ((0, 1), 0): 20, ((0, 1), 1): 60, ((1, 0), 0): 1, ((1, 0), 1): 2, ((1, 1), 0): 900,
+          ((1, 1), 1): 200, ((2, 0), 0): 900, ((2, 0), 1): 1, ((2, 1), 0): 20, ((2, 1), 1): 900},
+         ((1, 1), 0), ((0, 0), 0)),
+        ({((0, 0), 0): 900, ((0, 0), 1): 200, ((0, 1), 0): 5, ((1, 0), 0): 60, ((1, 1), 1): 20, ((2, 0), 1): 60,
+          ((2, 1), 1): 20}, ((1, 1), 1), ((0, 1), 0)),
+        # of two splits
+        ({((0, 0), 1): 200, ((0, 1), 0): 200, ((1, 0), 1): 202, ((1, 1), 0): 900, ((2, 0), 0): 200,
+          ((2, 1), 1): 200}, ((0, 1), 1), ((2, 0), 1)),
+    ),
+    "pph": (
+        ({((0, 0), 0): 198, ((0, 0), 1): 5, ((2, 0), 1): 200, ((2, 1), 1): 902}, ((2, 0), 0), ((1, 1), 0)),
+    ),
+    "privbayes": (
+        ({((0, 0), 1): 60, ((0, 1), 1): 900, ((1, 0), 0): 5, ((1, 0), 1): 197, ((1, 1), 0): 18, ((1, 1), 1): 901,
+          ((2, 0), 1): 200, ((2, 1), 0): 61, ((2, 1), 1): 5}, ((2, 0), 1), ((2, 0), 0)),
+        ({((0, 0), 0): 3, ((0, 0), 1): 5, ((0, 1), 1): 60, ((1, 0), 0): 900, ((1, 0), 1): 2, ((1, 1), 1): 200,
+          ((2, 0), 0): 1, ((2, 0), 1): 200, ((2, 1), 1): 60}, ((2, 0), 1), ((0, 1), 0)),
+    ),
+    # one attribute gains a bit, and the other loses one
+    "gain": (({((0, 0), 0): 1}, ((0, 1), 1), ((1, 0), 1)),),
+    "marginals": (
+        ({((0, 0), 0): 2, ((0, 0), 1): 60, ((0, 1), 0): 1, ((1, 0), 0): 60, ((1, 0), 1): 200, ((2, 0), 0): 20,
+          ((2, 0), 1): 1, ((2, 1), 0): 5}, ((2, 1), 0), ((1, 0), 1)),
+        ({((0, 0), 0): 60, ((0, 0), 1): 5, ((0, 1), 0): 200, ((0, 1), 1): 20, ((1, 0), 0): 5, ((1, 0), 1): 902,
+          ((1, 1), 0): 4, ((1, 1), 1): 5, ((2, 0), 0): 1, ((2, 1), 0): 2, ((2, 1), 1): 64}, ((2, 1), 1), ((0, 0), 1)),
+        ({((0, 0), 0): 20, ((0, 0), 1): 60, ((0, 1), 1): 1, ((1, 0), 0): 900, ((1, 1), 0): 5, ((1, 1), 1): 200,
+          ((2, 0), 0): 20, ((2, 0), 1): 200, ((2, 1), 1): 5}, ((1, 1), 1), ((1, 0), 0)),
+    ),
+}  # fmt: skip
+COPIES = 30
+# two records: where mutual information changes most
+MANY = Schema.binary(COPIES, n_rows=2)
+KEYS: dict[Any, str] = {DiffPC45: "tree", DiffPID3: "tree", PPH: "pph", PrivBayes: "privbayes"}
+
+
+def _searched(key: str, relation: str) -> tuple[tuple[Any, Any], ...]:
+    return tuple(moved_tables(*one, relation) for one in SEARCHED.get(key, ()))
+
+
+def _copies(call: Any) -> tuple[Any, Any]:
+    """Return tables of two records of which the second is replaced, for a choice among many attributes.
+
+    The first attribute, whose place does not depend on the records, tells the two records apart. In one table all
+    others but one do so too, and in the other table that one alone: one score rises by a bit and all others fall by
+    one, so the change spans what it can, and hardly changes the sum of the weights.
+    """
+    values = np.zeros((2, 2, COPIES + 1))
+    first: list[str] = []
+    recorded_releases(lambda table: first.append(call(table).network_[0][0]), *([(values[0, :, :-1], [0, 0])] * 2))
+    anchor = MANY.feature_names.index(first[0]) if first[0] in MANY.feature_names else COPIES
+    rising = 1 if anchor == 0 else 0
+    values[0, 1] = 1.0
+    values[0, 1, rising] = 0.0
+    values[1, 1, [anchor, rising]] = 1.0
+    one, other = ((table[:, :-1], table[:, -1].astype(int)) for table in values)
+    return one, other
+
+
 def _case(
     make: Any, tables: Any, words: str, schema: Schema, epsilon: float, relation: str, *, release: bool = False
 ) -> Case:
@@ -54,21 +118,28 @@ def _case(
     def sample(data, draws, rng):
         return np.array([_row(fitted(data, None if release else rng)) for _ in range(draws)])
 
-    data, neighbour = tables(epsilon, relation)
-    return Case(data, neighbour, call, sample, recorded(call), draws=1_000, words=words)
+    if tables is _copies:
+        return Case(*_copies(call), call, sample, recorded(call), draws=1_000, words=words)
+    key = "gain" if make.keywords.get("score") == "gain" else KEYS.get(make.func, "")
+    others = _searched(key, relation) if getattr(make.func, "private", True) else ()
+    return Case(*tables(epsilon, relation), call, sample, recorded(call), draws=1_000, words=words, others=others)
 
 
 def _row(model: Any) -> Any:
     """Return what was released as numbers, as many for each fit of one method."""
     if hasattr(model, "tree_"):
-        leaves = [child.counts for child in model.tree_.children] or [model.tree_.counts]
-        return _padded([model.tree_.attribute, len(leaves)], leaves, 6)
+        leaves = _leaves(model.tree_)
+        return _padded([model.tree_.attribute, len(leaves)], leaves, 12)
     if hasattr(model, "network_"):
         network = model._network
         pairs = [8 * x + sum(1 << j for j in parents) for x, parents in network.pairs]
-        return _padded([network.n, *pairs], [table.ravel() for table in network.tables], 64)
+        return _padded([network.n, *pairs], [table.ravel() for table in network.tables], max(64, 4 * len(pairs)))
     grid = model._grid
     return _padded([grid.n, *grid.levels], [grid.counts.ravel()], 12)
+
+
+def _leaves(node: Any) -> list[Any]:
+    return [counts for child in node.children for counts in _leaves(child)] or [node.counts]
 
 
 def _padded(first: list, parts: list, size: int) -> Any:
@@ -87,6 +158,7 @@ def _entry(
     *,
     schema: Schema = SCHEMA,
     release: bool = False,
+    relations: tuple[str, ...] = ("add-remove", "replace-one"),
     **options: Any,
 ) -> Method:
     room = "publishing" if hasattr(kind, "sample") else "classifiers"
@@ -102,6 +174,7 @@ def _entry(
         partial(_case, partial(kind, **options), tables, words, schema, release=release),
         cost="as claimed" if private else "∞: the choices have no noise",
         true_epsilon=float if private else lambda epsilon: math.inf,
+        relations=relations,
     )
 
 
@@ -127,7 +200,8 @@ def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool =
     def call(data):
         return released(data, np.random.default_rng(0))
 
-    return Case(*_apart(epsilon, relation), call, sample, recorded(call), draws=500, words=APART)
+    others = _searched("marginals", relation)
+    return Case(*_apart(epsilon, relation), call, sample, recorded(call), draws=500, words=APART, others=others)
 
 
 MARGINALS = tuple(
@@ -177,7 +251,11 @@ METHODS = (
     _entry("diffgen-gain", "DiffGen by information gain", DiffGen, (), "[mohammed2011]", n_steps=2, score="gain"),
     _entry("privbayes-mutual-information", "PrivBayes by mutual information", PrivBayes, (),
            "[zhang2014], Algorithms 1 to 4", _apart, APART, degree=2, score="mutual_information"),
+    _entry("privbayes-many-attributes", "PrivBayes by mutual information, of many attributes", PrivBayes, (),
+           "[zhang2014], Algorithms 1 to 4", _copies, FALLING, degree=1, score="mutual_information", schema=MANY,
+           relations=("replace-one",)),
     _entry("diffp-id3", "DiffP-ID3", DiffPID3, (), TREE.format(2), max_depth=1),
+    _entry("diffp-c45-deep", "DiffP-C4.5 of two splits", DiffPC45, (), TREE.format(3), max_depth=2, schema=CUT),
     _entry("diffp-id3-gini", "DiffP-ID3 by Gini impurity", DiffPID3, (), TREE.format(2), max_depth=1, criterion="gini"),
     _entry("diffgen-struct-nf", "DiffGen-Struct-NF, specialised without noise", DiffGenStructNF, (),
            "[su2018], section 5.5", tied_tables, TIED, n_steps=1),

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.auditing.audit import smallest_epsilon
+from dpml.exceptions import DpmlError, MissingExtra
 from dpml.mechanisms import door
 
 __all__ = [
@@ -82,8 +83,17 @@ class EvenlyDivided(RecordedProfile):
 
 
 def recorded(call: Call, delta: float = 0.0, pasts: int = 2) -> RecordedLoss | RecordedProfile:
-    """Return an object for `Case.exact`, which gives the recorder's cost of a public call."""
-    return RecordedProfile(call, delta, pasts) if delta else RecordedLoss(call, pasts)
+    """Return an object for `Case.exact`, which gives the recorder's cost of a public call that has to run."""
+
+    def runs(data: Any) -> Any:
+        try:
+            return call(data)
+        except MissingExtra:
+            raise
+        except DpmlError as error:  # to the recorder equal refusals are equal results, which cost nothing
+            raise RuntimeError(f"the case does not run: {error}") from error
+
+    return RecordedProfile(runs, delta, pasts) if delta else RecordedLoss(runs, pasts)
 
 
 def drawn(call: Call, data: Any) -> list[tuple[Any, Any]]:

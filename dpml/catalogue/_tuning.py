@@ -44,7 +44,8 @@ def _fits(make: Any, shown: Any, words: str, delta: float = 0.0, pasts: int = 3,
 
         exact = recorded(call, delta, pasts)
         data, neighbour = neighbours(relation)
-        return Case(data, neighbour, call, sample, exact, draws=60, words=words)
+        others = (_tables(relation),) if neighbours is _no_class else ()
+        return Case(data, neighbour, call, sample, exact, draws=60, words=words, others=others)
 
     return case
 

@@ -2,7 +2,9 @@
 
 from mutants.mutant import Mutant
 
-RECORDER = "test_auditing_recorder.py"
+RECORDER, LEAKS = "test_auditing_recorder.py", "test_auditing_recorder_leaks.py"
+KEPT = f"{LEAKS}::test_a_number_that_a_result_holds_is_found"
+TOLD = f"{LEAKS}::test_a_number_that_is_told_beside_the_result_is_found"
 AUDIT = "test_auditing.py"
 MUTANTS = [
     Mutant(
@@ -23,23 +25,23 @@ MUTANTS = [
     Mutant(
         "dpml.auditing.recorder._compared",
         "a release too few not seen",
-        "len(replay.compared) == len(first.releases) and",
-        "",
+        "one.prints == other.prints and numbers[0] == numbers[1]",
+        "one.prints == other.prints",
         ("test_auditing_recorder.py::test_what_tells_two_data_sets_apart_for_certain_has_no_finite_cost",),
     ),
     Mutant(
         "dpml.auditing.recorder._compared",
         "a result that differs not seen",
-        "and same(result, neighbour_result)",
-        "",
+        "if one.prints == other.prints and",
+        "if one.prints[1] == other.prints[1] and",
         ("test_auditing_recorder.py::test_what_is_kept_beside_the_releases_is_found",),
         quick=True,
     ),
     Mutant(
-        "dpml.auditing.recorder._compared",
+        "dpml.auditing.recorder._run",
         "an exception not seen",
-        'return [*replay.compared, Release(None, "no exception", "an exception", EVERYTHING)], [*runs, ()]',
-        "return replay.compared, runs",
+        "fingerprint([error is None, ending])",
+        "fingerprint(None if error else ending)",
         ("test_auditing_recorder.py::test_what_tells_two_data_sets_apart_for_certain_has_no_finite_cost",),
     ),
     Mutant(
@@ -78,10 +80,10 @@ MUTANTS = [
         ("test_auditing_recorder.py::test_gaussian_releases_add_up_exactly",),
     ),
     Mutant(
-        "dpml.auditing.recorder._Replay.coins",
-        "coins of its own",
-        "return copy.deepcopy(before)",
-        "return drawn",
+        "dpml.auditing.recorder._Replay.public_randomness",
+        "public randomness of its own",
+        "asked.drawn = copy.deepcopy(before.drawn)",
+        "asked.drawn = door.drawn_by(self.rng, draw, arguments, size)",
         ("test_auditing_recorder.py::test_random_stopping_costs_a_factor_of_its_dearest_run",),
     ),
     Mutant(
@@ -106,11 +108,75 @@ MUTANTS = [
         ("test_auditing_recorder.py::test_gaussian_releases_add_up_exactly",),
     ),
     Mutant(
-        "dpml.auditing.sameness._same",
+        "dpml.auditing.sameness._Visit._array",
         "shapes only",
-        'return np.array_equal(first, second, equal_nan=first.dtype.kind in "fc")',
-        "return True",
+        "yield value.tobytes()",
+        "pass",
         ("test_auditing_recorder.py::test_an_array_that_is_kept_is_compared_by_its_values",),
+    ),
+    Mutant(
+        "dpml.auditing.sameness._of_function",
+        "closures left out",
+        "cells, vars(value)]",
+        "vars(value)]",
+        (f"{KEPT}[closure]",),
+        quick=True,
+    ),
+    Mutant(
+        "dpml.auditing.sameness._of_function",
+        "who a method is bound to left out",
+        "[value.__func__, value.__self__]",
+        "[value.__func__]",
+        (f"{KEPT}[bound method]",),
+    ),
+    Mutant(
+        "dpml.auditing.sameness._Visit._object",
+        "attributes left out",
+        'attributes = dict(getattr(value, "__dict__", {}))',
+        "attributes = {}",
+        (f"{KEPT}[no field of a dataclass]",),
+    ),
+    Mutant(
+        "dpml.auditing.sameness._Visit._parts",
+        "private results left out",
+        "iter(()) if held else self.each([opened(value)], held)",
+        "iter(())",
+        (f"{KEPT}[public attribute]",),
+    ),
+    Mutant(
+        "dpml.auditing.sameness._Visit._attributes",
+        "what is held compared",
+        'held or str(name).startswith("_")',
+        "held",
+        (f"{LEAKS}::test_results_that_differ_only_in_how_they_are_made_are_equal[held]",),
+    ),
+    Mutant(
+        "dpml.auditing.recorder._Asked.same_request",
+        "any size",
+        "abs(one[0] - two[0]) <= entries and",
+        "",
+        (f"{LEAKS}::test_public_randomness_is_asked_for_alike[size]",),
+    ),
+    Mutant(
+        "dpml.auditing.recorder._Asked.same_request",
+        "any arguments",
+        "(self.draw, self.arguments, self.after) != (other.draw, other.arguments, other.after)",
+        "self.draw != other.draw",
+        (f"{LEAKS}::test_public_randomness_is_asked_for_alike[argument]",),
+    ),
+    Mutant(
+        "dpml.auditing.recorder._run",
+        "what is left beside the result not seen",
+        "fingerprint(left.seen)\n",
+        'b""\n',
+        (f"{TOLD}[warning]", f"{TOLD}[file]"),
+    ),
+    Mutant(
+        "dpml.auditing._effects.Effects.heard",
+        "files not seen",
+        "if writes:",
+        "if False:",
+        (f"{LEAKS}::test_a_file_elsewhere_is_found_and_the_working_folder_is_restored",),
     ),
     Mutant(
         "dpml.auditing.audit.audit",

@@ -29,6 +29,13 @@ def of_releases(entry: str) -> str:
 
 MUTANTS = [
     Mutant(
+        "dpml.classifiers.automatic.classifier._number",
+        "a number of records that is not deducted",
+        "rest_of(epsilon, epsilon * COUNT_SHARE)",
+        "epsilon",
+        (audit("auto-number", "add-remove"),),
+    ),
+    Mutant(
         f"{ROOM}.classifier._is_dense",
         "relation left out",
         "Laplace(epsilon * LOOK_SHARE, FACTOR[relation])",

@@ -18,6 +18,27 @@ def audits(entry: str) -> tuple[str, ...]:
 
 MUTANTS = [
     Mutant(
+        "dpml.publishing.dependence.dependence_range",
+        "half the range of mutual information",
+        "return 2 * information_sensitivity(n_lower)",
+        "return information_sensitivity(n_lower)",
+        (audit("privbayes-many-attributes", "replace-one"),),
+    ),
+    Mutant(
+        "dpml.classifiers.tree.growth._Grower.grown",
+        "numbers of records with half their noise under replace-one",
+        "self.epsilon, self.factor)[0]",
+        "self.epsilon, 1)[0]",
+        (audit("diffp-c45-deep", "replace-one"),),
+    ),
+    Mutant(
+        "dpml.publishing._publisher.Publisher.fit",
+        "an exact number in a closure",
+        "self._learn(table)",
+        "n = len(table.codes); self._learn(table); self._default = lambda: n",
+        (audit("privpfc", "add-remove"),),
+    ),
+    Mutant(
         "dpml.mechanisms.source.Source.choice",
         "a choice with twice its ε",
         "ExponentialMechanism(epsilon,",
