@@ -54,7 +54,6 @@ def test_marginals_follow_from_what_was_released(release, epsilon, relation):
     assert_function_of_releases(call, people(3000), few)
 
 
-@needs_mbi
 @pytest.mark.parametrize("kind", [MST, AIM])
 def test_what_a_fit_and_its_table_are_follows_from_what_was_released(kind):
     def call(frame):
