@@ -1,6 +1,6 @@
 """A table and its labels as they are given, cut into the records that train and those that evaluate.
 
-Whether a record evaluates is decided by a coin of its own, which looks at nothing. A record that is added, removed or
+Whether a record evaluates is decided by a number drawn for it, which depends on nothing. A record that is added, removed or
 replaced therefore changes nothing about the others: it is in one of the two sets, and the other set is the same in both
 tables. A cut at a share of the records would not do: one record more would move another across the cut.
 
@@ -20,6 +20,7 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import door
+from dpml.mechanisms.private import Private, number_of, statistic
 from dpml.release.cells import AsStated, spelled
 from dpml.schema import Schema
 from dpml.schema.untrusted import null_rows, plain_rows, read_frame
@@ -29,30 +30,42 @@ __all__ = ["Records", "part_of", "read_records"]
 
 @dataclass(frozen=True)
 class Records:
-    """Private records: a table of any kind, one label each, and the name of the labels' column."""
+    """A table of any kind and one label for each record, private values both, and the name of the labels' column."""
 
     X: Any
-    y: NDArray[Any]
+    y: Any
     label: str
 
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def kept(self, chosen: NDArray[np.bool_]) -> Records:
-        """Return some of the records."""
-        X = self.X.loc[chosen] if isinstance(self.X, pd.DataFrame) else self.X[np.flatnonzero(chosen)]
-        return replace(self, X=X, y=self.y[chosen])
+    def __post_init__(self):
+        object.__setattr__(self, "X", Private(self.X))
+        object.__setattr__(self, "y", Private(self.y))
 
     def split(self, share: float, rng: np.random.Generator) -> tuple[Records, Records]:
-        """Return the records that train and those that evaluate: each record's own coin decides."""
-        held_out = door.public_randomness(rng, "random", size=len(self)) < share
-        return self.kept(~held_out), self.kept(held_out)
+        """Return the records that train and those that evaluate, by a number drawn for each record."""
+        drawn = door.public_randomness(rng, "random", size=number_of(self.y))
+        training, held_out = (_kept(self.X, self.y, drawn, share, below) for below in (False, True))
+        return replace(self, X=training[0], y=training[1]), replace(self, X=held_out[0], y=held_out[1])
+
+    def labels(self) -> Any:
+        """Return the labels as a column with its name, a private value."""
+        return _labels(self.y, self.label)
 
     @classmethod
     def none(cls, schema: Schema, label: str = "label") -> Records:
         """Return a table without records."""
         columns = {f.name: pd.Series([], dtype=object if f.kind == "categorical" else float) for f in schema.features}
         return cls(pd.DataFrame(columns), np.empty(0, dtype=object), label)
+
+
+@statistic
+def _kept(X: Any, y: NDArray[Any], drawn: NDArray[np.float64], share: float, below: bool) -> tuple[Any, NDArray[Any]]:
+    chosen = (drawn < share) == below
+    return X.loc[chosen] if isinstance(X, pd.DataFrame) else X[np.flatnonzero(chosen)], y[chosen]
+
+
+@statistic
+def _labels(y: NDArray[Any], name: str) -> pd.Series:
+    return pd.Series(y, name=name, dtype=object)
 
 
 def read_records(schema: Schema, X: Any, y: Any) -> Records:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from dpml.evaluation import PrivateConfusionMatrix, PrivateEvaluation
 from dpml.exceptions import FactWarning, shown
+from dpml.mechanisms.private import for_study
 from dpml.schema import Schema
 
 if TYPE_CHECKING:
@@ -182,7 +183,8 @@ def _plain(value: Any) -> Any:
 def warn_misfits(schema: Schema, records: Records) -> None:
     """Warn, in a rehearsal, of what the schema clips and drops: a release says nothing of it."""
     try:
-        found = schema.misfits(records.X, records.y)
+        X, y = for_study((records.X, records.y), False, "what the schema clips")
+        found = schema.misfits(X, y)
     except Exception:  # records that cannot be counted are clipped all the same
         return
     if found:

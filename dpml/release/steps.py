@@ -21,6 +21,7 @@ from dpml.budget import Budget
 from dpml.estimators import fit_held
 from dpml.evaluation import private_confusion_matrix, release_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
+from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
 from dpml.release.cells import AsStated, needs_spelling
 from dpml.release.methods import set_up, source_of
@@ -83,7 +84,7 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
         if "selection" in task.epsilons:
             selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)
             schema = schema.subset(selector.get_support())
-            X = selector.transform(X)
+            X = _selected(selector, X)
             steps.append(("selection", selector))
         if "training" in task.epsilons:
             steps.append(
@@ -94,10 +95,8 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             done.histogram = _evaluated(task, done, held_out, secure, rng)
         if "publishing" in task.epsilons:
             publisher = PrivPfC(1.0, max_grids=task.max_grids)
-            labels = pd.Series(records.y, name=records.label, dtype=object)
-            made = _fitted(
-                task, "publishing", publisher, records, {**facts, "schema": task.schema}, done, records.X, labels
-            )
+            whole = {**facts, "schema": task.schema}
+            made = _fitted(task, "publishing", publisher, records, whole, done, records.X, records.labels())
             done.table = made.sample(task.n_published, random_state=rng)
     return done
 
@@ -169,17 +168,13 @@ def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: 
     purse = Budget(task.epsilons["evaluation"], relation=task.relation)
     facts: dict[str, Any] = {"classes": classes, "relation": task.relation, "on_invalid": "clip", "release": secure}
     facts |= {"rng": rng, "budget": purse}
-    codes = task.schema.check_labels(held_out.y, "clip")
-    predicted, scores = _predictions(done.model, held_out.X, classes)
-    # a record whose label is no class is dropped; the number of those is in nothing that is released
-    known = codes >= 0
-    true = codes[known]
+    true, predicted, scores = _judged(task.schema, done.model, held_out.X, held_out.y)
     facts["classes"] = tuple(range(len(classes)))
 
     def release() -> Any:
         if len(classes) == 2:
-            return release_evaluation(true, scores[known], purse.epsilon, score_scale="log-odds", **facts)
-        return private_confusion_matrix(true, predicted[known], purse.epsilon, **facts)
+            return release_evaluation(true, scores, purse.epsilon, score_scale="log-odds", **facts)
+        return private_confusion_matrix(true, predicted, purse.epsilon, **facts)
 
     return _charged(done, "evaluation", purse, _evaluation_source(len(classes)), release)
 
@@ -188,6 +183,22 @@ def _evaluation_source(n_classes: int) -> str:
     from dpml.catalogue import method
 
     return method("evaluation" if n_classes == 2 else "confusion-matrix").citation
+
+
+@statistic
+def _selected(selector: TopSelector, X: Any) -> Any:
+    return selector.transform(X)
+
+
+@statistic
+def _judged(
+    schema: Schema, model: Any, X: Any, y: Any
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """Return the true and the predicted class of each record, and its score; a record of no class is left out."""
+    codes = schema.check_labels(y, "clip")
+    known = codes >= 0
+    predicted, scores = _predictions(model, X, schema.classes)
+    return codes[known], predicted[known], scores[known] if len(scores) else scores
 
 
 def _predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
