@@ -158,7 +158,7 @@ MUTANTS = [
         (records("SampleAndAggregate"),),
     ),
     Mutant(
-        f"{ROOM}.aggregate.SampleAndAggregate.block_results",
+        f"{ROOM}.aggregate.SampleAndAggregate._block_results",
         "clip skipped",
         "np.clip(results, self.lower, self.upper)",
         "results",
