@@ -2,10 +2,12 @@
 
 import pickle
 from contextlib import contextmanager, nullcontext
+from unittest.mock import patch
 
 import numpy as np
 
 from dpml.mechanisms import door
+from dpml.mechanisms.private import is_private
 
 
 class Passed(list):
@@ -34,6 +36,19 @@ def listening():
     passed = Passed()
     with door.listen(passed):
         yield passed
+
+
+def plain_releases(call):
+    """Return how many releases a call has, and the mechanisms of those whose statistic was no private value."""
+    handed, release = [], door.release
+
+    def noted(mechanism, statistic, rng):
+        handed.append((mechanism, is_private(statistic)))
+        return release(mechanism, statistic, rng)
+
+    with patch.object(door, "release", noted):
+        call()
+    return len(handed), [mechanism for mechanism, private in handed if not private]
 
 
 class Again:

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from listening import assert_function_of_releases
+from listening import assert_function_of_releases, plain_releases
 from pet_table import SCHEMA, people
 
 from dpml.budget import Budget
@@ -54,6 +54,14 @@ def test_marginals_follow_from_what_was_released(release, epsilon, relation):
     assert_function_of_releases(call, people(3000), few)
 
 
+@pytest.mark.parametrize("kind", [MST, AIM])
+def test_every_statistic_is_private_until_it_is_drawn(kind):
+    n, plain = plain_releases(lambda: kind(1.0, schema=SCHEMA, random_state=0).fit(people(200), "wealth"))
+    assert n > 2
+    assert not plain
+
+
+@needs_mbi
 @pytest.mark.parametrize("kind", [MST, AIM])
 def test_what_a_fit_and_its_table_are_follows_from_what_was_released(kind):
     def call(frame):

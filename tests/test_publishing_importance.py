@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from importance_tables import PETS, people
-from listening import assert_function_of_releases
+from listening import assert_function_of_releases, plain_releases
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 from sklearn.base import clone
@@ -230,6 +230,14 @@ def test_all_that_a_fit_hands_to_the_door_costs_epsilon_at_most(options):
         return model.weights(public), model.weighted(public).interval("rich")
 
     assert 0.05 < recorded_cost(call, data, other) <= 0.7 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("options", FITS, ids=str)
+def test_every_statistic_is_private_until_it_is_drawn(options):
+    model = ImportanceWeights(1.0, schema=PETS, **options)
+    n, plain = plain_releases(lambda: model.fit(people(30, 2, 0.2), people(50, 1)))
+    assert n
+    assert not plain
 
 
 @pytest.mark.filterwarnings("ignore::dpml.exceptions.ConcentratedWeights")

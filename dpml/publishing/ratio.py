@@ -38,7 +38,7 @@ from dpml.classifiers.linear._perturbation import SOLVER_SHARE, reachable
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import Laplace, door
 from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.private import public_number, repeated, statistic, to_integers
+from dpml.mechanisms.private import is_private, public_number, repeated, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale
 from dpml.publishing.ratio_features import GRID, RatioFeatures
 
@@ -330,7 +330,11 @@ def release_sums(
     -------
     ndarray of shape (d,) or (draws, d)
     """
-    sums = _checked_sums(sums, features.dimension)
+    if not is_private(sums) and np.shape(sums) != (features.dimension,):
+        raise InvalidData(
+            f"sums has shape {np.shape(sums)}: it must be ({features.dimension},), as RatioFeatures.sums is"
+        )
+    sums = repeated(sums)
     if not secure:
         return Laplace(epsilon, float(features.change)).release(sums, draws=draws, rng=check_rng(rng))
     noisy = np.empty(features.dimension if draws is None else (draws, features.dimension))
@@ -340,14 +344,6 @@ def release_sums(
             scale = integer_scale(epsilon, features.change * grid)
             noisy[..., chosen] = integer_laplace(counts, scale, draws=draws) / grid
     return noisy
-
-
-@statistic
-def _checked_sums(sums: Any, dimension: int) -> FloatArray:
-    sums = np.asarray(sums, dtype=float)
-    if sums.shape != (dimension,):
-        raise InvalidData(f"sums has shape {sums.shape}: it must be ({dimension},), as RatioFeatures.sums is")
-    return sums
 
 
 @statistic

@@ -58,7 +58,6 @@ class Records:
     codes: Any
     n_classes: int
     taxonomies: tuple[Taxonomy, ...]
-    _at: dict[tuple[int, int], NDArray] = field(default_factory=dict, repr=False)
     _runs: dict[tuple[int, int, int], IntArray] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -77,10 +76,7 @@ class Records:
         taxonomy = self.taxonomies[attribute]
         if level == taxonomy.n_levels - 1:
             return self.places[attribute]
-        if (attribute, level) not in self._at:
-            above = _small(taxonomy.above(level), taxonomy.sizes[level])
-            self._at[attribute, level] = above[self.places[attribute]]
-        return self._at[attribute, level]
+        return _small(taxonomy.above(level), taxonomy.sizes[level])[self.places[attribute]]
 
     def runs(self, attribute: int, fine: int, coarse: int) -> IntArray:
         """Return where the groups of a coarser level of an attribute begin; looked up once."""
@@ -214,7 +210,7 @@ def children_counts(pool: Pool, records: Records, *, signed: bool = False) -> It
     signed : bool
         Count the second class minus the first; for two classes only.
     """
-    offset = 1
+    offset, groups = 1, _Groups(records)
     for depth, after in enumerate(pool.layers[1:]):
         n_children = np.bincount(after.parent, minlength=len(pool.layers[depth].size))
         first_child = offset + np.cumsum(n_children) - n_children
@@ -225,7 +221,7 @@ def children_counts(pool: Pool, records: Records, *, signed: bool = False) -> It
             some = have[mine]
             family = _Family(
                 records, tuple(attributes[some[0]].tolist()), pool, signed, levels[some], first_child[some],
-                n_children[some],
+                n_children[some], groups,
             )  # fmt: skip
             yield from family.parts(np.arange(len(some)), 0, int(n_children[some].max()))
 
@@ -239,6 +235,18 @@ def _alike(rows: IntArray) -> list[IntArray]:
     return np.split(order, np.flatnonzero(new) + 1)
 
 
+class _Groups(dict):
+    """The group of each record by (attribute, level), computed at its first use."""
+
+    def __init__(self, records: Records):
+        super().__init__()
+        self.records = records
+
+    def __missing__(self, key: tuple[int, int]) -> NDArray:
+        self[key] = self.records.at(*key)
+        return self[key]
+
+
 @dataclass(frozen=True)
 class _Family:
     """Grids of the same attributes at several levels, and the blocks that extend each of them."""
@@ -250,6 +258,7 @@ class _Family:
     levels: IntArray
     first: IntArray
     n_children: IntArray
+    groups: _Groups
 
     @property
     def blocks(self) -> Blocks:
@@ -293,7 +302,7 @@ class _Family:
         C = records.n_classes
         code: Any = records.codes.astype(np.int64)
         for j, level in zip(self.attributes, finest, strict=True):
-            code = code * records.taxonomies[j].sizes[level] + records.at(j, level)
+            code = code * records.taxonomies[j].sizes[level] + self.groups[j, level]
         attribute, levels, size = blocks.attribute[low:high], blocks.level[low:high], blocks.size[low:high]
         ends = np.cumsum(size)
         table = np.empty((1 if self.signed else C, cells, int(ends[-1])), dtype=np.int32)
@@ -304,7 +313,7 @@ class _Family:
             j, at, width = int(attribute[b]), int(levels[b]), int(size[b])
             if j != before:  # its finest level comes first
                 np.multiply(code, width, out=cell)
-                cell += records.at(j, at)
+                cell += self.groups[j, at]
                 found = np.bincount(cell, minlength=C * cells * width)
                 found = found.reshape(C, cells, width)
                 found = (found[1:] - found[:1] if self.signed else found).astype(np.int32)

@@ -116,6 +116,13 @@ MUTANTS = [
     ),
     Mutant(
         "dpml.publishing.importance.ImportanceWeights.fit",
+        "records that are not private",
+        "X_private = Private(X_private)",
+        "pass",
+        (f"{WEIGHTS}::test_every_statistic_is_private_until_it_is_drawn",),
+    ),
+    Mutant(
+        "dpml.publishing.importance.ImportanceWeights.fit",
         "a study that clips without a word",
         "RatioFeatures(schema).check_ones(X_private)",
         "None",

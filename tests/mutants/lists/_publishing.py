@@ -75,6 +75,13 @@ MUTANTS = [
         (f"{ALIKE}::test_charges_come_before_the_first_draw_or_not_at_all",),
     ),
     Mutant(
+        "dpml.classifiers.grid.fitting.check_table",
+        "records that are not private",
+        "model._private_records(schema, X, y)",
+        "model._check_records(schema, X, y)",
+        (f"{ALIKE}::test_every_statistic_is_private_until_it_is_drawn",),
+    ),
+    Mutant(
         "dpml.publishing.diffgen.specialisation_range",
         "relation left out",
         "float(FACTOR[check_relation(relation)])",
