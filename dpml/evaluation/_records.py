@@ -70,14 +70,12 @@ def _read(given: tuple, score_scale: str, classes: Sequence, on_invalid: str, bo
     y_true, columns, sample_weight = given
     scores = [read_scores(values, name, score_scale, on_invalid) for name, values in columns.items()]
     codes = Schema.binary(1, classes=classes).check_labels(y_true, on_invalid)
-    names = ["y_true", *columns]
-    weights = None
+    names, weights = ["y_true", *columns], None
     if sample_weight is not None:
         allowed = f"a number from 0 to weight_bound = {bound:g}"
         weights = np.clip(read_numbers(sample_weight, "sample_weight", 0.0, bound, allowed, on_invalid), 0.0, bound)
-        names.append("sample_weight")
     read = scores if weights is None else [*scores, weights]
-    aligned(names, codes, *read)
+    aligned([*names, "sample_weight"][: len(read) + 1], codes, *read)
     drop = codes < 0
     for column in read:
         drop |= np.isnan(column)
