@@ -251,7 +251,7 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
         raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
     position = {label: i for i, label in enumerate(classes) if not is_null(label)}
-    labels = list(y)
+    labels = y if isinstance(y, np.ndarray) else list(y)
     try:
         return np.fromiter(map(position.get, labels, repeat(-1)), np.intp, len(labels))
     except Exception:  # a label has no hash, or raises anything: read each label by itself
@@ -261,8 +261,8 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
 def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
     """Return the result of `plain_labels` for a column, with one look-up for each distinct value where possible.
 
-    In a column of a type of NumPy's equal values mean the same, so each distinct value is looked up once. Objects are
-    read one by one: pandas finds texts of a subclass equal that are not.
+    In a column of a type of NumPy's, or of texts of Arrow's, equal values mean the same, so each distinct value is
+    looked up once. Objects are read one by one: pandas finds texts of a subclass equal that are not.
 
     Examples
     --------
@@ -274,8 +274,9 @@ def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
         column = values.array if hasattr(values, "array") else values
         known = plain_labels(column.categories.tolist(), categories)
         return np.append(known, -1)[column.codes]  # a missing value has the code -1, the last entry
-    column = values.to_numpy() if hasattr(values, "to_numpy") else values
-    if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuU":
+    arrow = getattr(getattr(values, "dtype", None), "storage", None) == "pyarrow"  # texts and nulls only
+    column = values.to_numpy() if hasattr(values, "to_numpy") and not arrow else values
+    if not arrow and (not isinstance(column, np.ndarray) or column.dtype.kind not in "biuU"):
         return plain_labels(column, categories)
     where, distinct = pd.factorize(column)
     return np.append(plain_labels(distinct.tolist(), categories), -1)[where]
