@@ -271,7 +271,7 @@ class Facts:
         self.listed = {each.words: each for each in proposed}
         ticked = [words for words, each in self.listed.items() if each.confirmed]
         # in whatever order they were ticked: what comes back from here would undo the next tick of a quick hand
-        if self.boxes.options != list(self.listed) or set(self.boxes.value) != set(ticked):
+        if self.boxes.options != list(self.listed) or set(self.boxes.value or ()) != set(ticked):
             self.boxes.param.update(options=list(self.listed), value=ticked)
         self.whole.visible = bool(proposed)
 
