@@ -306,6 +306,8 @@ class Plan:
         Parameters
         ----------
         X : DataFrame, array, sparse matrix or list of rows
+            A file is read with `dpml.tables.read_table(..., release=True)`, so that no record changes how another is
+            read. An entry of a list that is no record is a null record.
         y : str, or array of shape (n,)
             The column of X with the labels, or the labels.
         secure : bool
