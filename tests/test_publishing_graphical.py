@@ -61,7 +61,6 @@ def test_every_statistic_is_private_until_it_is_drawn(kind):
     assert not plain
 
 
-@needs_mbi
 @pytest.mark.parametrize("kind", [MST, AIM])
 def test_what_a_fit_and_its_table_are_follows_from_what_was_released(kind):
     def call(frame):

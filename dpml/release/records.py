@@ -1,8 +1,8 @@
 """A table and its labels as they are given, cut into the records that train and those that evaluate.
 
-Whether a record evaluates is decided by a number drawn for it, which depends on nothing. A record that is added, removed or
-replaced therefore changes nothing about the others: it is in one of the two sets, and the other set is the same in both
-tables. A cut at a share of the records would not do: one record more would move another across the cut.
+Whether a record evaluates is decided by a number drawn for it, which depends on nothing. So a record that is added,
+removed or replaced changes nothing about the others: it is in one of the two sets, and the other set is the same in
+both tables. A cut at a share of the records would not do: one record more would move another across the cut.
 
 The costs of training and evaluation are added up all the same (docs/decisions/0049).
 """

@@ -55,13 +55,13 @@ def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: 
 @statistic
 def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
     """Count the records in cells of equal width of each number's domain, shape (numbers, cells). Exact: private."""
-    found = np.zeros((len(layout.numbers), n_cells))
-    for row, a in zip(found, layout.numbers, strict=True):
+    rows = []
+    for a in layout.numbers:
         feature = layout.attributes[a].feature
         lower, upper = float(feature.lower or 0), float(feature.upper or 0)
         cell = np.minimum((to_unit(layout.column(X, a), lower, upper) * n_cells).astype(np.intp), n_cells - 1)
-        row += np.bincount(cell, minlength=n_cells)[:n_cells]
-    return found
+        rows.append(np.bincount(cell, minlength=n_cells)[:n_cells])
+    return np.array(rows, dtype=float).reshape(len(rows), n_cells)
 
 
 def release_histograms(

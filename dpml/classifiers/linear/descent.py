@@ -365,7 +365,7 @@ class SampledStep:
 
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         X, targets, theta = statistic
-        g = _sums(X, targets, theta, self.loss, self.sampling_rate, rng)
+        g = _gradient_sums(X, targets, theta, self.loss, lambda shape: rng.random(shape) < self.sampling_rate)
         g += rng.normal(scale=self.scale, size=g.shape)
         return g
 
@@ -377,19 +377,14 @@ class SampledStep:
 
 
 @statistic
-def _gradient_sums(X: Any, targets: list, theta: FloatArray, loss: Loss) -> FloatArray:
-    """Return each model's sum of the gradients of all records, shape (draws, K, D)."""
-    return _sums(X, targets, theta, loss)
-
-
-def _sums(X: Any, targets: list, theta: FloatArray, loss: Loss, rate: float = 1.0, rng: Any = None) -> FloatArray:
-    """Return each model's sum of gradients, shape (draws, K, D), with a separate Poisson sample per draw."""
+def _gradient_sums(X: Any, targets: list, theta: FloatArray, loss: Loss, chosen: Any = None) -> FloatArray:
+    """Return each model's sum of gradients, shape (draws, K, D), of all records or of those that ``chosen`` takes."""
     draws, outputs, D = theta.shape
     sums = np.zeros((outputs, draws, D))
     step = max(CELLS // draws, 1)
     for start in range(0, X.shape[0], step):
         rows = X[start : start + step]
-        sampled = rng.random((rows.shape[0], draws)) < rate if rate < 1 else None  # one sample for all classes
+        sampled = None if chosen is None else chosen((rows.shape[0], draws))  # one sample for all classes
         for k, target in enumerate(targets):
             residual = loss.residual(np.asarray(rows @ theta[:, k].T), target[start : start + step])
             if sampled is not None:
