@@ -119,10 +119,12 @@ def _case(
         return np.array([_row(fitted(data, None if release else rng)) for _ in range(draws)])
 
     if tables is _copies:
-        return Case(*_copies(call), call, sample, recorded(call), draws=1_000, words=words)
+        one, other = _copies(call)
+        return Case(one, other, call, sample, recorded(call), draws=1_000, words=words)
     key = "gain" if make.keywords.get("score") == "gain" else KEYS.get(make.func, "")
     others = _searched(key, relation) if getattr(make.func, "private", True) else ()
-    return Case(*tables(epsilon, relation), call, sample, recorded(call), draws=1_000, words=words, others=others)
+    one, other = tables(epsilon, relation)
+    return Case(one, other, call, sample, recorded(call), draws=1_000, words=words, others=others)
 
 
 def _row(model: Any) -> Any:
