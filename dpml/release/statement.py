@@ -209,7 +209,7 @@ def _facts(released: Released, stated_by: str | None) -> str:
     rows += [(*said, _origin(schema, (fact,))) for fact, said in table.items()]
     return (
         f"<p>Said by {who} to be true for everybody and known without the table. Values outside were moved inside, and "
-        "records whose label is no class were left out, without a trace in what was released.</p>"
+        "records whose label is no class, or that could not be read, were left out. Nothing says how many.</p>"
         + _table(("Column or fact", "Said to be", "By"), rows)
         + "<p>“Stated”: a person wrote it. “Confirmed”: it was proposed from the data, and a person said of this one "
         "fact that it is public.</p>"

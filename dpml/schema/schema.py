@@ -19,7 +19,6 @@ from scipy import sparse
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema import facts
-from dpml.schema.facts import check_marks
 from dpml.schema.feature import Feature, show_value
 from dpml.schema.stated import MOST_WHOLE, label_array, stated_values
 from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names, rows_of
@@ -36,7 +35,7 @@ from dpml.schema.untrusted import (
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
 
-__all__ = ["Feature", "Schema", "resolve_schema"]
+__all__ = ["Feature", "Schema"]
 
 # what an error adds where no schema was given
 ASSUMED = "No schema was given, so every column must be 0 or 1 and the classes are 0 and 1: state a dpml.schema.Schema"
@@ -101,7 +100,7 @@ class Schema:
             twice = next(name for name in seen if seen.count(name) > 1)
             raise InvalidSchema("feature name", twice, "given to one feature only")
         set_("ignored", ignored_names(self.ignored, self._position))
-        marks = check_marks(self.data_derived, self.confirmed, facts.OF_TABLE)
+        marks = facts.check_marks(self.data_derived, self.confirmed, facts.OF_TABLE)
         set_("data_derived", marks[0])
         set_("confirmed", marks[1])
         most = self._most_ones()
@@ -394,10 +393,8 @@ class Schema:
 
         Parameters
         ----------
-        name : str
-            A fact of the table, such as "n_lower", or the name of a column.
-        *facts_of_column : str
-            Of a column, each fact by its name: "lower", "upper", "categories" or "kind".
+        name, *facts_of_column : str
+            A fact of the table, such as "n_lower"; or a column and each of its facts, "lower", "upper" or "categories".
 
         Raises
         ------
@@ -411,36 +408,3 @@ class Schema:
         ("lower of 'paid'", 'n_lower')
         """
         return facts.confirm(self, name, facts_of_column)
-
-
-def resolve_schema(schema: Schema | None, X: Any) -> Schema:
-    """Return the given schema, or else the canonical binary schema for X's columns (their number is public)."""
-    if schema is not None:
-        if not isinstance(schema, Schema):
-            raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
-        return schema
-    assumed = _canonical(X)
-    object.__setattr__(assumed, "_assumed", True)
-    return assumed
-
-
-def _canonical(X: Any) -> Schema:
-    X = read_frame(X)
-    if isinstance(X, pd.DataFrame):
-        names = [str(c) for c in X.columns]
-        if not names:
-            raise InvalidData("X has 0 columns: it must have at least 1")
-        return Schema.binary(len(names), names)
-    if isinstance(X, (list, tuple)):
-        # without numpy, which fails at cells that are sequences, or makes a table of them
-        first = len(X[0]) if len(X) and isinstance(X[0], (list, tuple, np.ndarray, pd.Series)) else None
-        if first is None:
-            raise InvalidData("X is a list whose first entry is no record: state a schema, or give records in an array")
-        shape: tuple[int, ...] = (len(X), first)
-    else:
-        shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    if len(shape) != 2:
-        raise InvalidData(f"X has {len(shape)} dimensions: it must have 2, records and features")
-    if shape[1] < 1:
-        raise InvalidData("X has 0 columns: it must have at least 1")
-    return Schema.binary(shape[1])

@@ -86,7 +86,7 @@ MUTANTS = [
         ),
     ),
     Mutant(
-        "dpml.schema.schema._canonical",
+        "dpml.schema.assumed._canonical",
         "classes as if there were one more",
         "return Schema.binary(shape[1])",
         "return Schema.binary(shape[1], classes=(0, 1, 2))",
