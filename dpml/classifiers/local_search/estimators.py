@@ -46,7 +46,7 @@ from dpml.classifiers.local_search._search import (
     release_local_search,
 )
 from dpml.exceptions import InvalidParameter, NoSecureSampler
-from dpml.mechanisms.private import for_study, statistic
+from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 
@@ -122,7 +122,7 @@ class _PrivateSearch(LinearDecisions):
         n_ones = min(b for b in bounds if b is not None)
         slope, shift = public_scaling(schema)
         if not self.release and self.on_invalid == "raise":
-            check_ones(for_study(X, self.release), schema)
+            check_ones(X, schema, self.release)
         X = public_table(X, schema, n_ones + int(numeric.sum()), rng)
         charge(self.budget, relation, epsilon, label=f"{type(self).__name__}, {self.loss}")
         noise: dict[str, Any] = {"secure": True} if self.release else {"rng": rng}
