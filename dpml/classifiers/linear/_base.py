@@ -239,7 +239,7 @@ def in_units(coef: FloatArray, intercept: FloatArray, schema: Schema) -> tuple[F
         return within(coef * slope, -most, most), intercept + coef @ shift
 
 
-def check_ones(X: Any, schema: Schema, release: bool = False) -> None:
+def check_ones(X: Any, schema: Schema, release: bool) -> None:
     """Raise `InvalidData`, for study, for a record with more ones than the schema's row bound."""
     most = for_study(_most_ones(X, schema), release, "the number of ones of a record")
     if schema.row_bound is not None and most > schema.row_bound:
