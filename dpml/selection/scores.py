@@ -126,9 +126,8 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, D), or Private
-        Binary features. Private records are those of a fit: checked, with a schema.
+        Binary features. Private records are those of a fit: checked, with a schema, and y has their classes 0..C-1.
     y : array of shape (n,), or Private
-        Labels; of private records the classes 0..C-1.
     kind : {"total_count", "difference_count", "count", "mutual_information"}
     schema : Schema, optional
         Classes and domains. Default: the canonical binary schema, also with more than two integer labels 0..C-1.
