@@ -111,6 +111,7 @@ LISTED = {
     NUMBER: {
         "auto-bins": (None, 0.941),
         "diffp-c45": (None, 0.75),
+        "diffp-c45-deep": (None, 0.79),
         "diffp-c45-release": (None, 0.75),
         "diffp-id3": (None, 0.75),
         "diffp-id3-gini": (None, 0.75),
