@@ -1,7 +1,7 @@
 """Search for violations in algorithms from the literature, and print the bounds found beside the true ε.
 
-``OMP_NUM_THREADS=1 python benchmarks/audit_search.py [NAME ...]`` prints a row for each algorithm of
-`dpml.auditing.literature` at a claim of 1: the true ε on the stated inputs, the lower bound found, its share of the
+``OMP_NUM_THREADS=1 python -m benchmarks.audit_search [NAME ...]`` prints a row for each algorithm of
+`benchmarks.literature` at a claim of 1: the true ε on the stated inputs, the lower bound found, its share of the
 true ε (or of five times the claim if the true ε is infinite), the counted draws of each data set, and the time.
 ``--check`` fails if a share is below 0.9, or below 1 for an infinite ε. ``--processor`` measures processor time instead
 of wall time, for a busy machine.
@@ -19,8 +19,8 @@ import time
 import numpy as np
 from scipy import stats
 
+from benchmarks.literature import LITERATURE
 from dpml.auditing import search
-from dpml.auditing.literature import LITERATURE
 
 RUNS = 100
 GOAL, MULTIPLE = 0.9, 5.0

@@ -27,6 +27,7 @@ from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 ROUNDING = 1e-9
+LITERATURE = "`python -m benchmarks.audit_search` in a checkout searches the literature's algorithms"
 SPELLED = {"−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=", "×": "x", "·": "*", "…": "...", "’": "'", "∞": "inf"}
 
 
@@ -216,19 +217,18 @@ def _relations(entry: Any, arguments: argparse.Namespace) -> Sequence[str]:
 
 def _search(arguments: argparse.Namespace, rng: Any) -> int:
     from dpml.auditing import search
-    from dpml.auditing.literature import LITERATURE
     from dpml.auditing.search_neighbours import of_case
     from dpml.catalogue import CATALOGUE
 
-    names: Sequence[str] = arguments.names or list(LITERATURE)
-    _check_names(names, LITERATURE, CATALOGUE)
+    names: Sequence[str] = arguments.names
+    if not names:
+        allowed = "one or more, of the catalogue or as module:function; " + LITERATURE
+        raise InvalidParameter("name", "", allowed)
+    _check_names(names, CATALOGUE)
     surprises = 0
     targets: list[tuple[str, Any, Any, float, float]] = []
     for name in names:
-        if name in LITERATURE:
-            found = LITERATURE[name](arguments.epsilon)
-            targets.append((name, found.mechanism, found.neighbours, 0.0, found.true_epsilon()))
-        elif name in CATALOGUE:
+        if name in CATALOGUE:
             entry = CATALOGUE[name]
             for relation in _relations(entry, arguments):
                 case = entry.case(arguments.epsilon, relation)
@@ -315,7 +315,7 @@ def _parser() -> argparse.ArgumentParser:
         "audit",
         help="audit claims on the worst neighbours known, or search for worse",
         description="Audit the catalogue's claims on the worst neighbours known; with --search, try neighbours and "
-        "events on methods of the catalogue, algorithms of the literature (dpml.auditing.literature), or any callable.",
+        f"events on methods of the catalogue or any callable; {LITERATURE}.",
     )
     audits.add_argument(
         "names", nargs="*", metavar="NAME", help="methods; with --search also module:function; default: all"
@@ -333,7 +333,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     searching = audits.add_argument_group("search")
     searching.add_argument(
-        "--search", action="store_true", help="search for neighbours and events; default: the literature's algorithms"
+        "--search", action="store_true", help="search for neighbours and events of the methods that are named"
     )
     searching.add_argument("--seconds", type=float, default=60.0, help="for each search (default 60)")
     own = audits.add_argument_group("search of module:function, called as function(data, draws=..., rng=...)")

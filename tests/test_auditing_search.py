@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.literature import LITERATURE
 from dpml.auditing import Answers, Pairs, SearchResult, Values, search
-from dpml.auditing.literature import LITERATURE
 from dpml.auditing.search_events import Encoder, classifiers
 from dpml.auditing.search_neighbours import Neighbours, SharedRecords, of_case
 from dpml.exceptions import InvalidParameter

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import integrate
 
+from benchmarks.literature import LITERATURE
+from benchmarks.literature.histograms import TruncatedGeometric
+from benchmarks.literature.noisy_max import NoisyMax
+from benchmarks.literature.rappor import VALUES, Rappor
+from benchmarks.literature.sparse_vector import SparseVectorVariant
 from dpml.auditing import exact_epsilon
-from dpml.auditing.literature import LITERATURE
-from dpml.auditing.literature.histograms import TruncatedGeometric
-from dpml.auditing.literature.noisy_max import NoisyMax
-from dpml.auditing.literature.rappor import VALUES, Rappor
-from dpml.auditing.literature.sparse_vector import SparseVectorVariant
 from dpml.exceptions import InvalidParameter
 
 DRAWS = 200_000

@@ -15,13 +15,11 @@ import param
 
 from dpml_app.settings import Shared
 
-__all__ = ["ALIASES", "faults", "parse", "query_of", "read", "text_of"]
+__all__ = ["faults", "parse", "query_of", "read", "text_of"]
 
 MOST_CHARACTERS = 300
 MOST_SHOWN = 40
 MOST_WRONG = 60
-# what older links call it
-ALIASES = {"train_dataset": "dataset"}
 EMPTY: Mapping[str, str] = {}
 
 
@@ -33,8 +31,7 @@ def parse(query: str) -> dict[str, str]:
     >>> parse("?page=train&epsilon=0.5")
     {'page': 'train', 'epsilon': '0.5'}
     """
-    pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, errors="replace")
-    return {ALIASES.get(name, name): text for name, text in pairs}
+    return dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, errors="replace"))
 
 
 def query_of(

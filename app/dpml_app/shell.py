@@ -385,8 +385,7 @@ def _arguments(doc: Document | None) -> dict[str, str]:
     """Return what the link of this session says."""
     request = getattr(getattr(doc, "session_context", None), "request", None)
     arguments: Mapping[str, list[bytes]] = getattr(request, "arguments", None) or {}
-    query = {name: values[-1].decode("utf-8", "replace") for name, values in arguments.items() if values}
-    return {link.ALIASES.get(name, name): text for name, text in query.items()}
+    return {name: values[-1].decode("utf-8", "replace") for name, values in arguments.items() if values}
 
 
 def _send_at_once() -> None:

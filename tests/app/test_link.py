@@ -159,9 +159,8 @@ def test_what_is_no_finite_number_is_refused(text):
         assert getattr(settings, name) == Settings.param[name].default
 
 
-OLD = {
+EVERY_SETTING = {
     "page": "train",
-    "dataset": "adult",
     "relation": "replace-one",
     "epsilon": "2.5",
     "reg_lambda": "5.0",
@@ -181,7 +180,7 @@ OLD = {
     "noise_points": "",
     "select_methods": '["one-shot", "iterative"]',
     "select_threshold": "0.016",
-    "train_dataset": "seeds",
+    "dataset": "seeds",
     "train_methods": '["binned", "published"]',
     "train_weight": "8:1",
     "evaluate_methods": "histogram.laplace",
@@ -189,10 +188,10 @@ OLD = {
 }
 
 
-def test_old_links_with_the_settings_of_all_pages_are_understood():
+def test_a_link_with_settings_of_all_pages_is_understood():
     settings = Settings()
-    assert link.read(settings, link.parse("?" + urlencode(OLD)), NAMES) == []
-    assert (settings.page, settings.dataset) == ("train", "seeds"), "the Train page once had a data set of its own"
+    assert link.read(settings, link.parse("?" + urlencode(EVERY_SETTING)), NAMES) == []
+    assert (settings.page, settings.dataset) == ("train", "seeds")
     assert (settings.epsilon, settings.reg_lambda, settings.audit_epsilon, settings.noise_gap) == (2.5, 5, 2, 3.5)
     assert settings.select_methods == ["one-shot", "iterative"]
     assert settings.train_methods == ["binned", "published"]

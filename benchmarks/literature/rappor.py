@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from dpml.auditing.literature._specimen import Specimen, Specimens
+from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms
 from dpml.auditing.search_neighbours import Values
 from dpml.exceptions import InvalidParameter
 
@@ -89,10 +89,10 @@ class Rappor:
         return float((only * set_here + only.T * set_there).max())
 
 
-def _specimen(one_time: bool, epsilon: float) -> Specimen:
+def _specimen(one_time: bool, epsilon: float) -> PublishedAlgorithm:
     variant = Rappor(epsilon, one_time)
     steps = "steps 1 and 2" if one_time else "steps 1 to 3"
-    return Specimen(
+    return PublishedAlgorithm(
         "One-time RAPPOR" if one_time else "RAPPOR",
         f"Erlingsson, Pihur and Korolova 2014, {steps}",
         f"one of {len(VALUES)} values, {variant.hashes} hashes into {variant.bits} bits",
@@ -102,4 +102,4 @@ def _specimen(one_time: bool, epsilon: float) -> Specimen:
     )
 
 
-RAPPORS: Specimens = {"rappor": partial(_specimen, False), "rappor-one-time": partial(_specimen, True)}
+RAPPORS: PublishedAlgorithms = {"rappor": partial(_specimen, False), "rappor-one-time": partial(_specimen, True)}

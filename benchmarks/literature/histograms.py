@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.auditing.literature._exact import largest_loss
-from dpml.auditing.literature._specimen import Specimen, Specimens, laplace
+from benchmarks.literature._exact import largest_loss
+from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms, laplace
 from dpml.auditing.search_neighbours import Answers
 
 __all__ = ["HISTOGRAMS", "NoisyAnswers", "TruncatedGeometric"]
@@ -93,32 +93,32 @@ class TruncatedGeometric:
         return max(largest_loss(one, two) for one, two in pairwise(tables))
 
 
-def _noisy(title: str, source: str, inputs: str, variant: NoisyAnswers, length: int) -> Specimen:
-    return Specimen(title, source, inputs, variant, Answers(length), variant.true_epsilon)
+def _noisy(title: str, source: str, inputs: str, variant: NoisyAnswers, length: int) -> PublishedAlgorithm:
+    return PublishedAlgorithm(title, source, inputs, variant, Answers(length), variant.true_epsilon)
 
 
-def _histogram(number: int, epsilon: float) -> Specimen:
+def _histogram(number: int, epsilon: float) -> PublishedAlgorithm:
     # the scale of the second is ε instead of 1/ε: at ε = 1 the two agree
     scale, title = (1 / epsilon, "Noisy histogram 1") if number == 1 else (epsilon, "Noisy histogram 2, scale ε")
     source = f"Ding et al. 2018, Algorithm {8 + number}"
     return _noisy(title, source, "5 counts in {0, 1, 2}, one changes by 1", NoisyAnswers(scale), 5)
 
 
-def _prefix_sum(epsilon: float) -> Specimen:
+def _prefix_sum(epsilon: float) -> PublishedAlgorithm:
     variant = NoisyAnswers(1 / epsilon, sums=True)
     inputs = "10 answers in {0, 1, 2}, one changes by 1"
     return _noisy("Prefix sums", "Wang et al. 2019, PrefixSum", inputs, variant, 10)
 
 
-def _parallel(epsilon: float, times: int = 5) -> Specimen:
+def _parallel(epsilon: float, times: int = 5) -> PublishedAlgorithm:
     variant = NoisyAnswers(times / epsilon, times=times)
     inputs = f"one answer in {{0, 1, 2}} that changes by 1, {times} times with ε/{times}"
     return _noisy("Parallel Laplace noise", "Bichsel et al. 2021, LaplaceParallel", inputs, variant, 1)
 
 
-def _geometric(epsilon: float) -> Specimen:
+def _geometric(epsilon: float) -> PublishedAlgorithm:
     variant = TruncatedGeometric(epsilon)
-    return Specimen(
+    return PublishedAlgorithm(
         "Truncated geometric",
         "Balcer and Vadhan 2018, Algorithm 4.8",
         f"a count of {variant.n} people, changes by 1",
@@ -128,7 +128,7 @@ def _geometric(epsilon: float) -> Specimen:
     )
 
 
-HISTOGRAMS: Specimens = {
+HISTOGRAMS: PublishedAlgorithms = {
     "noisy-histogram-1": partial(_histogram, 1),
     "noisy-histogram-2": partial(_histogram, 2),
     "prefix-sums": _prefix_sum,

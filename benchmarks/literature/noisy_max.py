@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.auditing.literature._exact import (
+from benchmarks.literature._exact import (
     changes,
     laplace_cdf,
     laplace_density,
@@ -27,7 +27,7 @@ from dpml.auditing.literature._exact import (
     nodes,
     sides,
 )
-from dpml.auditing.literature._specimen import Specimen, Specimens, laplace
+from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms, laplace
 from dpml.auditing.search_neighbours import Answers
 
 __all__ = ["NOISY_MAXIMA", "NoisyMax"]
@@ -100,11 +100,11 @@ class NoisyMax:
         return of
 
 
-def _specimen(exponential: bool, value: bool, epsilon: float) -> Specimen:
+def _specimen(exponential: bool, value: bool, epsilon: float) -> PublishedAlgorithm:
     number = 1 + exponential + 2 * value
     variant = NoisyMax(epsilon, exponential, value)
     noise, what = "exponential" if exponential else "Laplace", "its value" if value else "its place"
-    return Specimen(
+    return PublishedAlgorithm(
         f"Noisy max {number}, {noise} noise, {what}",
         f"Ding et al. 2018, Algorithm {number + 4}",
         f"{LENGTH} answers in {{0, 1, 2}}, each changes by at most 1",
@@ -114,7 +114,7 @@ def _specimen(exponential: bool, value: bool, epsilon: float) -> Specimen:
     )
 
 
-NOISY_MAXIMA: Specimens = {
+NOISY_MAXIMA: PublishedAlgorithms = {
     f"noisy-max-{1 + exponential + 2 * value}": partial(_specimen, exponential, value)
     for value in (False, True)
     for exponential in (False, True)

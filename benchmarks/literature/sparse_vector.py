@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.auditing.literature._exact import (
+from benchmarks.literature._exact import (
     changes,
     laplace_cdf,
     laplace_density,
@@ -26,7 +26,7 @@ from dpml.auditing.literature._exact import (
     nodes,
     sides,
 )
-from dpml.auditing.literature._specimen import Specimen, Specimens, laplace
+from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms, laplace
 from dpml.auditing.search_neighbours import Answers
 
 __all__ = ["SPARSE_VECTORS", "SparseVectorVariant"]
@@ -201,9 +201,9 @@ def _variants(epsilon: float) -> dict[str, tuple[str, str, SparseVectorVariant, 
     }
 
 
-def _specimen(name: str, epsilon: float) -> Specimen:
+def _specimen(name: str, epsilon: float) -> PublishedAlgorithm:
     title, source, variant, length = _variants(epsilon)[name]
-    return Specimen(
+    return PublishedAlgorithm(
         title,
         source,
         f"{length} answers in {{0, 1, 2}}, each changes by at most 1; threshold 1, c = {variant.cutoff or 'none'}",
@@ -213,4 +213,4 @@ def _specimen(name: str, epsilon: float) -> Specimen:
     )
 
 
-SPARSE_VECTORS: Specimens = {name: partial(_specimen, name) for name in _variants(1.0)}
+SPARSE_VECTORS: PublishedAlgorithms = {name: partial(_specimen, name) for name in _variants(1.0)}

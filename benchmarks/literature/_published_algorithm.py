@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from dpml.auditing.search_neighbours import Neighbours
 
-__all__ = ["Specimen", "Specimens", "laplace"]
+__all__ = ["PublishedAlgorithm", "PublishedAlgorithms", "laplace"]
 
 
 @dataclass(frozen=True)
-class Specimen:
+class PublishedAlgorithm:
     """An algorithm of the literature that claims ε.
 
     Attributes
@@ -42,7 +42,7 @@ class Specimen:
 
 
 # {name: function from the claimed ε to the algorithm}
-Specimens = dict[str, Callable[[float], Specimen]]
+PublishedAlgorithms = dict[str, Callable[[float], PublishedAlgorithm]]
 
 
 def laplace(rng: np.random.Generator, scale: float, size: Any) -> NDArray[np.float64]:

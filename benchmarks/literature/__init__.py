@@ -12,13 +12,13 @@ Examples
 ('Noisy max 3, Laplace noise, its value', 2.5)
 """
 
-from dpml.auditing.literature._specimen import Specimen, Specimens
-from dpml.auditing.literature.histograms import HISTOGRAMS
-from dpml.auditing.literature.noisy_max import NOISY_MAXIMA
-from dpml.auditing.literature.rappor import RAPPORS
-from dpml.auditing.literature.sparse_vector import SPARSE_VECTORS
+from benchmarks.literature._published_algorithm import PublishedAlgorithm, PublishedAlgorithms
+from benchmarks.literature.histograms import HISTOGRAMS
+from benchmarks.literature.noisy_max import NOISY_MAXIMA
+from benchmarks.literature.rappor import RAPPORS
+from benchmarks.literature.sparse_vector import SPARSE_VECTORS
 
-__all__ = ["LITERATURE", "Specimen"]
+__all__ = ["LITERATURE", "PublishedAlgorithm"]
 
 # name: the algorithm at a claim of ε
-LITERATURE: Specimens = {**HISTOGRAMS, **NOISY_MAXIMA, **SPARSE_VECTORS, **RAPPORS}
+LITERATURE: PublishedAlgorithms = {**HISTOGRAMS, **NOISY_MAXIMA, **SPARSE_VECTORS, **RAPPORS}
