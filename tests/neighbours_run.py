@@ -16,9 +16,7 @@ import sys
 import time
 import warnings
 import zlib
-from pathlib import Path
 
-sys.path[0] = str(Path(__file__).parent)
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
@@ -37,7 +35,7 @@ def subjects():
     for name in MODULES:
         module = importlib.import_module(name)
         module.worst_ratio = _capture
-        for test in vars(module).values():
+        for test in list(vars(module).values()):
             if not inspect.isfunction(test) or not test.__name__.startswith("test_no_neighbours"):
                 continue
             marks = [mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]

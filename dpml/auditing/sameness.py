@@ -37,6 +37,8 @@ RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, np
 SPARSE_CACHES = {"_has_sorted_indices", "_has_canonical_format", "maxprint"}
 # of a class inside a function: what Python adds to each
 CLASS_CACHES = {"__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__", "__slotnames__"}
+# of classes that have been met
+_names: weakref.WeakKeyDictionary[type, bytes] = weakref.WeakKeyDictionary()
 
 
 def same(first: Any, second: Any) -> bool:
@@ -78,7 +80,6 @@ class _Visit:
         # so that no later object gets the id of one that is gone
         self.alive: list[Any] = []
         self.depth = 0
-        self.kinds: dict[type, bytes] = {}
 
     def digest(self, value: Any, held: bool) -> bytes:
         kind = type(value)
@@ -103,10 +104,13 @@ class _Visit:
         return known
 
     def _kind(self, kind: type) -> bytes:
-        if kind not in self.kinds:
+        name = _names.get(kind)
+        if name is None:
             # a class inside a function counts with what it holds
-            self.kinds[kind] = _name(kind) if _importable(kind) else self.digest(kind, True)
-        return self.kinds[kind]
+            if not _importable(kind):
+                return self.digest(kind, True)
+            name = _names[kind] = _name(kind)
+        return name
 
     def each(self, values: Iterable[Any], held: bool) -> Iterator[bytes]:
         for value in values:
@@ -127,7 +131,7 @@ class _Visit:
         if isinstance(value, UNDER_A_NAME) and _importable(value):
             return iter((_reference(value).encode(),))
         if isinstance(value, Budget):
-            return self.each([value.ledger], held)  # its address is new each time
+            return self.each(_charges(value), held)  # its address is new each time
         if isinstance(value, (pd.DataFrame, pd.Series, pd.Index)):
             return self.each(_of_pandas(value), held)
         if isinstance(value, RANDOM):
@@ -264,6 +268,14 @@ def _of_pandas(value: Any) -> list[Any]:
     if isinstance(value, pd.RangeIndex):
         return [value.name, value.start, value.stop, value.step]
     return [value.name, _values(value)]
+
+
+def _charges(budget: Budget) -> list[Any]:
+    """Return the rows of a budget's ledger, without the table that a user gets."""
+    with budget._ledger.look() as book:
+        return [
+            [charge[key] for key in ("label", "name", "epsilon", "delta", "rho")] for charge in book.below(budget._id)
+        ]
 
 
 def _values(column: Any) -> list[Any]:

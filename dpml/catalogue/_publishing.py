@@ -26,6 +26,8 @@ SCHEMA = Schema((Feature("a", "categorical", (0, 1, 2)), Feature("b", "categoric
 BETTER = "a record joins the majority in a group of one attribute, and the minority in a group of the better one"
 APART = "all records are alike, and one of the other class differs from them in one of two attributes"
 ONE_MORE = "a record joins a cell"
+ONE_OF_MANY = "a record of the other class differs from all others, which are alike, in every column but one"
+UNLIKELY = "a record has ones in all columns, of which no other record has two"
 FALLING = "one attribute takes the place of all others as the one that tells two records apart"
 
 
@@ -56,17 +58,6 @@ SEARCHED: dict[str, tuple[tuple[dict[Any, int], Any, Any], ...]] = {
         ({((0, 0), 1): 200, ((0, 1), 0): 200, ((1, 0), 1): 202, ((1, 1), 0): 900, ((2, 0), 0): 200,
           ((2, 1), 1): 200}, ((0, 1), 1), ((2, 0), 1)),
     ),
-    "pph": (
-        ({((0, 0), 0): 198, ((0, 0), 1): 5, ((2, 0), 1): 200, ((2, 1), 1): 902}, ((2, 0), 0), ((1, 1), 0)),
-    ),
-    "privbayes": (
-        ({((0, 0), 1): 60, ((0, 1), 1): 900, ((1, 0), 0): 5, ((1, 0), 1): 197, ((1, 1), 0): 18, ((1, 1), 1): 901,
-          ((2, 0), 1): 200, ((2, 1), 0): 61, ((2, 1), 1): 5}, ((2, 0), 1), ((2, 0), 0)),
-        ({((0, 0), 0): 3, ((0, 0), 1): 5, ((0, 1), 1): 60, ((1, 0), 0): 900, ((1, 0), 1): 2, ((1, 1), 1): 200,
-          ((2, 0), 0): 1, ((2, 0), 1): 200, ((2, 1), 1): 60}, ((2, 0), 1), ((0, 1), 0)),
-    ),
-    # one attribute gains a bit, and the other loses one
-    "gain": (({((0, 0), 0): 1}, ((0, 1), 1), ((1, 0), 1)),),
     "marginals": (
         ({((0, 0), 0): 2, ((0, 0), 1): 60, ((0, 1), 0): 1, ((1, 0), 0): 60, ((1, 0), 1): 200, ((2, 0), 0): 20,
           ((2, 0), 1): 1, ((2, 1), 0): 5}, ((2, 1), 0), ((1, 0), 1)),
@@ -79,7 +70,7 @@ SEARCHED: dict[str, tuple[tuple[dict[Any, int], Any, Any], ...]] = {
 COPIES = 30
 # two records: where mutual information changes most
 MANY = Schema.binary(COPIES, n_rows=2)
-KEYS: dict[Any, str] = {DiffPC45: "tree", DiffPID3: "tree", PPH: "pph", PrivBayes: "privbayes"}
+KEYS: dict[Any, str] = {DiffPC45: "tree", DiffPID3: "tree"}
 
 
 def _searched(key: str, relation: str) -> tuple[tuple[Any, Any], ...]:
@@ -105,6 +96,44 @@ def _copies(call: Any) -> tuple[Any, Any]:
     return one, other
 
 
+def _one_of_many(epsilon: float, relation: str) -> tuple[Any, Any]:
+    """Return tables of records that are alike, but for one of the other class, which differs in all columns but one.
+
+    Under replace-one it takes the place of one that differs in that column alone. So all scores but one change alike.
+    """
+    X = np.zeros((401, COPIES))
+    other = X.copy()
+    X[400, 0], other[400, 1:] = 1.0, 1.0
+    y = np.array([1] * 400 + [0])
+    return ((X, y) if relation == "replace-one" else (X[:400], y[:400])), (other, y)
+
+
+def _bits(epsilon: float, relation: str) -> tuple[Any, Any]:
+    """Return tables of two records, of which the second differs from the first in all columns but one, or in that one.
+
+    Under add/remove it is added. So the information about the class rises by a bit in one column, and falls by one in
+    all others, or rises in them.
+    """
+    X = np.zeros((2, COPIES))
+    other = X.copy()
+    X[1, 0], other[1, 1:] = 1.0, 1.0
+    y = np.array([0, 1])
+    return ((X, y) if relation == "replace-one" else (X[:1], y[:1])), (other, y)
+
+
+def _disjoint(epsilon: float, relation: str) -> tuple[Any, Any]:
+    """Return tables of columns with ones in 70 records each, no two in the same, and a record of ones alone.
+
+    It lowers the dependence of all pairs of these, and raises that of the last column, which had no ones.
+    """
+    X = np.zeros((2500, COPIES + 1))
+    for j in range(COPIES):
+        X[70 * j : 70 * (j + 1), j] = 1.0
+    more = np.vstack([X if relation == "add-remove" else X[:-1], np.ones(COPIES + 1)])
+    # the class is the first of these columns
+    return (X[:, 1:], X[:, 0].astype(int)), (more[:, 1:], more[:, 0].astype(int))
+
+
 def _case(
     make: Any, tables: Any, words: str, schema: Schema, epsilon: float, relation: str, *, release: bool = False
 ) -> Case:
@@ -120,11 +149,11 @@ def _case(
 
     if tables is _copies:
         one, other = _copies(call)
-        return Case(one, other, call, sample, recorded(call), draws=1_000, words=words)
-    key = "gain" if make.keywords.get("score") == "gain" else KEYS.get(make.func, "")
-    others = _searched(key, relation) if getattr(make.func, "private", True) else ()
+        return Case(one, other, call, sample, recorded(call), draws=100, words=words)
+    others = _searched(KEYS.get(make.func, ""), relation) if getattr(make.func, "private", True) else ()
+    draws = 100 if schema.n_features == COPIES else 1_000
     one, other = tables(epsilon, relation)
-    return Case(one, other, call, sample, recorded(call), draws=1_000, words=words, others=others)
+    return Case(one, other, call, sample, recorded(call), draws=draws, words=words, others=others)
 
 
 def _row(model: Any) -> Any:
@@ -238,10 +267,11 @@ SPECIALISED, PROJECTED = (
 TREE = "[friedman-schuster2010], Algorithm {}; range derived here"
 KINDS: tuple[tuple[Any, ...], ...] = (
     ("diffgen", "DiffGen", DiffGen, SPECIALISED, _separated, BETTER, {"n_steps": 1}),
-    ("pph", "Private projected histogram", PPH, PROJECTED, _apart, APART, {"n_attributes": 1}),
+    ("pph", "Private projected histogram", PPH, PROJECTED, _one_of_many, ONE_OF_MANY,
+     {"n_attributes": 1, "schema": Schema.binary(COPIES)}),
     ("uniform-grid", "Uniform grid", UniformGrid, "[su2018], section 3.5", _apart, ONE_MORE, {"rule": "ug"}),
     ("privbayes", "PrivBayes", PrivBayes, "[zhang2014], Algorithms 1 to 4; score as a count, derived here",
-     _apart, APART, {"degree": 1}),
+     _disjoint, UNLIKELY, {"degree": 1, "schema": Schema.binary(COPIES)}),
     ("diffp-c45", "DiffP-C4.5", DiffPC45, TREE.format(3), _separated, BETTER, {"max_depth": 1, "schema": CUT}),
 )  # fmt: skip
 METHODS = (
@@ -250,7 +280,8 @@ METHODS = (
         _entry(f"{n}-release", f"{t}, release", k, RELEASED[k], s, tables, words, release=True, **o)
         for n, t, k, s, tables, words, o in KINDS
     ),
-    _entry("diffgen-gain", "DiffGen by information gain", DiffGen, (), "[mohammed2011]", n_steps=2, score="gain"),
+    _entry("diffgen-gain", "DiffGen by information gain", DiffGen, (), "[mohammed2011]", _bits, FALLING,
+           schema=Schema.binary(COPIES), n_steps=1, score="gain"),
     _entry("privbayes-mutual-information", "PrivBayes by mutual information", PrivBayes, (),
            "[zhang2014], Algorithms 1 to 4", _apart, APART, degree=2, score="mutual_information"),
     _entry("privbayes-many-attributes", "PrivBayes by mutual information, of many attributes", PrivBayes, (),

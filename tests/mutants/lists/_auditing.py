@@ -39,10 +39,10 @@ MUTANTS = [
     ),
     Mutant(
         "dpml.auditing.recorder._run",
-        "an exception not seen",
-        "fingerprint([error is None, ending])",
-        "fingerprint(None if error else ending)",
-        ("test_auditing_recorder.py::test_what_tells_two_data_sets_apart_for_certain_has_no_finite_cost",),
+        "the message of a refusal left out",
+        "(type(error).__qualname__, str(error))",
+        "type(error).__qualname__",
+        (f"{LEAKS}::test_equal_refusals_are_equal_results_and_others_are_not",),
     ),
     Mutant(
         "dpml.auditing.recorder._Replay._diverge",
