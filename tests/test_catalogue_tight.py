@@ -59,7 +59,7 @@ BOUNDED = (
     "of two or more takes no whole bit away, and beside a new bit nothing falls"
 )
 INFORMATION = (
-    "the range allows for two scores that change by the bound in opposite directions, and under replace-one twice; found "
+    "the range allows for two scores that change by the bound in opposite directions, twice under replace-one; found "
     "by a search. The bound of mutual information is 1.377 bits for two records, of which one is there to be gained"
 )
 MINIMISER = "the bound is over all directions of a minimiser, which the other records pull back; found by a search"
