@@ -18,6 +18,7 @@ from dpml.exceptions import (
     BudgetExceeded,
     InvalidData,
     InvalidParameter,
+    InvalidSchema,
     NoSecureSampler,
     NotPrivate,
     RelationMismatch,
@@ -250,3 +251,16 @@ def test_a_release_takes_no_seed_and_survives_any_labels():
     assert 0 <= one.score <= 1
     with pytest.raises(InvalidParameter, match="rng"):
         private_cross_val_score(BernoulliNB(1.0), X, y, 1.0, rng=np.random.default_rng(0), release=True)
+
+
+def test_an_entry_of_a_list_that_is_no_record_ends_no_release():
+    pytest.importorskip("opendp")
+    X, y = table(60)
+    rows = [[1, 0], None, *X[2:].tolist()]
+    model = BernoulliNB(1.0, schema=Schema.binary(6))
+    result = private_cross_val_score(model, rows, y, 1.0, n_folds=3, release=True)
+    assert result.evaluation.counts.sum() == pytest.approx(60, abs=6 * 16 * 3)
+    with pytest.raises(InvalidData, match="every record"):
+        private_cross_val_score(model, rows, y, 1.0, n_folds=3, rng=np.random.default_rng(0))
+    with pytest.raises(InvalidSchema, match="schema"):  # the first entry would say how many columns all have
+        private_cross_val_score(BernoulliNB(1.0), rows, y, 1.0, n_folds=3, release=True)

@@ -20,6 +20,7 @@ from release_table import CANARY, SCHEMA, customers, without_label
 import dpml
 from dpml.evaluation import attack_bound
 from dpml.exceptions import FactWarning, InvalidParameter
+from dpml.mechanisms.private import opened
 from dpml.release import Plan, Released
 from dpml.release import files as files_of
 from dpml.release.records import read_records
@@ -112,10 +113,9 @@ def test_a_record_trains_or_evaluates():
     """Of 4,000 records 30 % are held out; a count within 5.5 standard deviations fails once in 20 million seeds."""
     table = customers(3_999)
     records = read_records(SCHEMA, *without_label(table.assign(age=range(4_000))))
-    training, held_out = records.split(0.3, np.random.default_rng(0))
-    both = [*training.X["age"], *held_out.X["age"]]
+    training, held_out = (opened(one.X) for one in records.split(0.3, np.random.default_rng(0)))
+    both = [*training["age"], *held_out["age"]]
     assert sorted(both) == list(range(4_000))
-    assert len(training) == len(training.X)
     assert abs(len(held_out) - 1_200) < 5.5 * np.sqrt(4_000 * 0.3 * 0.7)
 
 
@@ -124,8 +124,8 @@ def test_one_record_more_moves_no_other():
     fewer, more = (read_records(SCHEMA, *without_label(part)) for part in (table.iloc[:-1], table))
     first, second = (one.split(0.3, np.random.default_rng(0)) for one in (fewer, more))
     for before, after in zip(first, second, strict=True):
-        kept = after.X["customer"].isin(fewer.X["customer"])
-        assert after.X[kept]["customer"].tolist() == before.X["customer"].tolist()
+        kept = opened(after.X)["customer"].isin(opened(fewer.X)["customer"])
+        assert opened(after.X)[kept]["customer"].tolist() == opened(before.X)["customer"].tolist()
 
 
 # ---- the evaluation -------------------------------------------------------------------------------------------------

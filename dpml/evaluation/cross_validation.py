@@ -22,7 +22,7 @@ from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.histogram import N_BINS, check_start
 from dpml.evaluation.private_evaluation import PrivateEvaluation
 from dpml.evaluation.release import count_scores, release_counts
-from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler, NotPrivate
 from dpml.mechanisms import door
 from dpml.mechanisms.private import Private, number_of, public_number, statistic
 from dpml.schema import Schema
@@ -173,7 +173,7 @@ def private_cross_val_score(
     epsilon_evaluation = check_epsilon(epsilon_evaluation, "epsilon_evaluation")
     n_folds = check_integer(n_folds, "n_folds", 2)
     check_choice(metric, "metric", FIGURES)
-    check_start(on_invalid, rng, release, relation)
+    on_invalid = check_start(on_invalid, rng, release, relation)
     check_flag(per_fold, "per_fold")
     classes = check_two_classes(classes, pos_label)
     # the proof holds for any given folds, so that they need no secure randomness
@@ -181,7 +181,7 @@ def private_cross_val_score(
     steps, shares = _spenders(estimator, epsilon_training, relation, release, budget)
     one = math.fsum(shares) if steps else math.inf
 
-    X, labels, where = _read(X, y, folds, n_folds, relation, estimator)
+    X, labels, where = _read(X, y, folds, n_folds, relation, estimator, on_invalid)
     if where is None:
         # under replace-one the number of records is public, and so is the fold of each position
         size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
@@ -249,9 +249,11 @@ def _spenders(
     return steps, [whole * (step.epsilon / stated) * (1 - 2.0**-50) for step in steps]
 
 
-def _read(X: Any, y: Any, folds: Any, n_folds: int, relation: str, estimator: Any) -> tuple[Any, Any, Any]:
+def _read(
+    X: Any, y: Any, folds: Any, n_folds: int, relation: str, estimator: Any, on_invalid: str
+) -> tuple[Any, Any, Any]:
     """Return the records and their labels, private, and given folds; under replace-one these are public."""
-    table, labels = _table(X, estimator), plain_cells(y)
+    table, labels = _table(X, estimator, on_invalid), plain_cells(y)
     if table.shape[0] != len(labels):
         raise InvalidData("X and y have different lengths: they must have one entry for each record")
     where: Any = None if folds is None else _check_folds(folds, n_folds, len(labels))
@@ -304,15 +306,20 @@ def _prepared(
     return model.set_params(**changes)
 
 
-def _table(X: Any, estimator: Any) -> Any:
-    """Return a table whose rows can be selected, for any kind and any number of records."""
+def _table(X: Any, estimator: Any, on_invalid: str) -> Any:
+    """Return a table whose rows can be selected, for any kind and any number of records.
+
+    Where invalid values are clipped, an entry of a list that is no record has missing cells alone.
+    """
     X = read_frame(X)
     if sparse.issparse(X):
         return X.tocsr()
     if hasattr(X, "shape"):
         return X
     schemas = [value for value in estimator.get_params(deep=True).values() if isinstance(value, Schema)]
-    return plain_rows(X, schemas[0].n_features if schemas else None)
+    if on_invalid == "clip" and not schemas:
+        raise InvalidSchema("schema", None, "stated where a list of records is clipped; an array needs none")
+    return plain_rows(X, schemas[0].n_features if schemas else None, on_invalid)
 
 
 @statistic
