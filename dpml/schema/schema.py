@@ -26,7 +26,7 @@ from dpml.schema.untrusted import frame_of, plain_cells, plain_features, plain_l
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
 
-__all__ = ["Feature", "Schema", "resolve_schema"]
+__all__ = ["Feature", "Schema"]
 
 # what a schema says of the whole table, and may have been read off the data
 FACTS = ("classes", "row_bound", "n_rows", "n_lower")
@@ -43,12 +43,13 @@ class Schema:
     features : sequence of Feature
         The columns in order; names are unique.
     classes : tuple
-        All labels that a record can have, at least two. Which of them occur is private.
+        All labels that a record can have, at least two: texts, truth values and numbers between -2^53 and 2^53. Which
+        of them occur is private.
     row_bound : int, optional
         The largest number of ones that a record of binary features can have. Default: the number of one-hot blocks
         plus the number of binary features outside any block.
     n_rows : int, optional
-        The number of records, if it is public (replace-one).
+        The number of records, if it is public (replace-one); at most 2^53.
     n_lower : int, optional
         A public lower bound on the number of records. Default: `n_rows`, else 1. The sensitivity of mutual
         information under add/remove is taken at this number.
@@ -58,6 +59,12 @@ class Schema:
     peeked_facts : sequence of {"classes", "row_bound", "n_rows", "n_lower"}
         Facts of the whole table that were read off the data and not yet confirmed by a person. A release refuses them,
         as it refuses features that are marked `peeked`.
+
+    Raises
+    ------
+    InvalidSchema, InvalidParameter
+        A fact is missing or contradicts another, or a label is one that a container may read as another value, such as
+        None and NaN.
 
     Examples
     --------
@@ -376,36 +383,3 @@ class Schema:
     def peeked(self) -> tuple[str, ...]:
         """The features whose domain was read off the data, and then such facts of the table. A release refuses them."""
         return (*(f.name for f in self.features if f.peeked), *self.peeked_facts)
-
-
-def resolve_schema(schema: Schema | None, X: Any) -> Schema:
-    """Return the given schema, or else the canonical binary schema for X's columns (their number is public)."""
-    if schema is not None:
-        if not isinstance(schema, Schema):
-            raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
-        return schema
-    assumed = _canonical(X)
-    object.__setattr__(assumed, "_assumed", True)
-    return assumed
-
-
-def _canonical(X: Any) -> Schema:
-    X = read_frame(X)
-    if isinstance(X, pd.DataFrame):
-        names = [str(c) for c in X.columns]
-        if not names:
-            raise InvalidData("X has 0 columns: it must have at least 1")
-        return Schema.binary(len(names), names)
-    if isinstance(X, (list, tuple)):
-        # without numpy, which fails at cells that are sequences, or makes a table of them
-        first = len(X[0]) if len(X) and isinstance(X[0], (list, tuple, np.ndarray, pd.Series)) else None
-        if first is None:
-            raise InvalidData("X is a list whose first entry is no record: state a schema, or give records in an array")
-        shape: tuple[int, ...] = (len(X), first)
-    else:
-        shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    if len(shape) != 2:
-        raise InvalidData(f"X has {len(shape)} dimensions: it must have 2, records and features")
-    if shape[1] < 1:
-        raise InvalidData("X has 0 columns: it must have at least 1")
-    return Schema.binary(shape[1])
