@@ -30,15 +30,16 @@ class Feature:
     kind : {"binary", "categorical", "numeric"}
         Binary values are 0 and 1.
     categories : tuple, optional
-        All values that a categorical column can have, whether the data contain them or not.
+        All values that a categorical column can have, whether the data contain them or not: texts, truth values and
+        numbers between -2^53 and 2^53. A null is none of them; see `missing`.
     lower, upper : float, optional
-        Bounds of a numeric column, in the column's own units.
+        Bounds of a numeric column, in the column's own units, at a distance from 5.7e-306 to the largest float.
     block : str, optional
         The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
     exhaustive : bool
         Whether the columns of the block cover every value of the attribute, so that exactly one of them is 1.
     missing : object, optional
-        The value of the domain that replaces a missing value. None: a missing value is invalid.
+        The value of the domain that replaces a missing value (None, NaN, NA or NaT). None: a missing value is invalid.
     levels : tuple, optional
         The levels of the feature's taxonomy below "all values together", coarsest first. A number: the cut points of
         each level. Else the groups of each level, or "each" for every category alone. None: 2, 4, 8 and 16 bins of

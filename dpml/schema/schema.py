@@ -50,12 +50,13 @@ class Schema:
     features : sequence of Feature
         The columns in order; names are unique.
     classes : tuple
-        All labels that a record can have, at least two. Which of them occur is private.
+        All labels that a record can have, at least two: texts, truth values and numbers between -2^53 and 2^53. Which
+        of them occur is private.
     row_bound : int, optional
         The largest number of ones that a record of binary features can have. Default: the number of one-hot blocks
         plus the number of binary features outside any block.
     n_rows : int, optional
-        The number of records, if it is public (replace-one).
+        The number of records, if it is public (replace-one); at most 2^53.
     n_lower : int, optional
         A public lower bound on the number of records. Default: `n_rows`, else 1. The sensitivity of mutual
         information under add/remove is taken at this number.
@@ -65,6 +66,12 @@ class Schema:
     data_derived, confirmed : sequence of {"classes", "row_bound", "n_rows", "n_lower", "ignored"}
         Facts of the whole table that were read off the data: those that nobody has confirmed, which a release refuses,
         as it refuses such facts of a feature, and those that a person has (`confirm`).
+
+    Raises
+    ------
+    InvalidSchema, InvalidParameter
+        A fact is missing or contradicts another, or a label is one that a container may read as another value, such as
+        None and NaN.
 
     Examples
     --------

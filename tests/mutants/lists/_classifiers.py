@@ -220,10 +220,10 @@ MUTANTS = [
         (fit("MixedNB[global]"),),
     ),
     Mutant(
-        f"{ROOM}.naive_bayes.columns.Design._centred",
+        f"{ROOM}.naive_bayes.columns._centred",
         "the middle of the data",
-        "z = (np.asarray(values, dtype=float) / 2 - ",
-        "z = (np.asarray(values, dtype=float) / 2 - np.mean(np.append(values, 0.0)) / 2 + 0 * ",
+        "to_centred(values, ",
+        "to_centred(values - np.mean(np.append(values, 0.0)), ",
         (fit("MixedNB[global]"),),
     ),
     Mutant(

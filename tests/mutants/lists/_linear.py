@@ -214,14 +214,14 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.linear._base._scaled",
         "clip skipped",
-        "np.clip(table * slope + shift, -1, 1)",
+        "within(table * slope + shift, -1, 1)",
         "table * slope + shift + 1e-3",
         (fit("LinearSVC(numeric)"),),
     ),
     Mutant(
         f"{ROOM}.linear._base.public_scaling",
         "the origin of the data",
-        "-(f.upper + f.lower) / (f.upper - f.lower)",
+        "-(f.upper / 2 + f.lower / 2) / (f.upper / 2 - f.lower / 2)",
         "0.0",
         ("test_classifiers_linear.py::test_numeric_columns_are_scaled_by_the_public_bounds",),
     ),
