@@ -246,12 +246,13 @@ def test_as_many_labels_as_records():
 # ---- schemas as text --------------------------------------------------------------------------------------------
 
 names = st.text(min_size=1, max_size=8)
+whole = st.integers(1 - 2**53, 2**53 - 1)
 features = st.one_of(
     st.builds(Feature, names, block=st.none() | names, missing=st.sampled_from([None, 0, 1])),
     st.builds(
         lambda name, values: Feature(name, "categorical", categories=tuple(values), missing=values[0]),
         names,
-        st.lists(names | st.integers(), min_size=1, max_size=4, unique=True),
+        st.lists(names | whole, min_size=1, max_size=4, unique=True),
     ),
     st.builds(
         lambda name, lower, width: Feature(name, "numeric", lower=lower, upper=lower + width),
@@ -264,7 +265,7 @@ features = st.one_of(
 
 @given(
     st.lists(features, min_size=1, max_size=5, unique_by=lambda feature: feature.name),
-    st.lists(names, min_size=2, max_size=4, unique=True) | st.lists(st.integers(), min_size=2, max_size=4, unique=True),
+    st.lists(names, min_size=2, max_size=4, unique=True) | st.lists(whole, min_size=2, max_size=4, unique=True),
     st.none() | st.integers(1, 5),
     st.none() | st.integers(1, 1000),
 )

@@ -35,7 +35,7 @@ NULLS = [None, math.nan, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("nan"
 NULLS += [np.datetime64("NaT"), np.timedelta64("NaT"), np.longdouble("nan"), np.ma.masked]
 # what another container holds as another value
 OTHERS = [("a", None), (1, 2), (math.nan,), frozenset({1}), [1], {}, b"a", 2**53, -(2**53), 1e300, math.inf, Decimal(1)]
-OTHERS += [pd.Timestamp("2020"), np.datetime64("2020-01-01"), "\ud800", np.longdouble("0.1"), 1j, object()]
+OTHERS += [pd.Timestamp("2020"), np.datetime64("2020-01-01"), "\ud800", np.longdouble("0.1"), 1j, ...]
 LARGEST = sys.float_info.max
 
 

@@ -73,8 +73,7 @@ class Feature:
         check_text(self.name, "feature name")
         check_choice(self.kind, "kind", KINDS)
         if self.kind == "categorical":
-            values = () if self.categories is None else self.categories
-            set_("categories", stated_values(values, f"categories of {self.name!r}"))
+            set_("categories", stated_values(self.categories, f"categories of {self.name!r}"))
         if self.kind == "numeric":
             lower = check_number(plain_value(self.lower), f"lower of {self.name!r}")
             upper = check_number(plain_value(self.upper), f"upper of {self.name!r}")

@@ -8,7 +8,6 @@ with such a category one odd record would change how all others are read.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ def plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def stated_values(values: Iterable, name: str, least: int = 1) -> tuple:
+def stated_values(values: Any, name: str, least: int = 1) -> tuple:
     """Return public labels or categories as Python values, or raise `InvalidSchema`.
 
     Parameters
@@ -46,10 +45,11 @@ def stated_values(values: Iterable, name: str, least: int = 1) -> tuple:
     >>> stated_values(np.array([0, 1]), "classes")
     (0, 1)
     """
+    allowed = "at least one, all different" if least == 1 else "at least two different labels"
     try:
         plain = tuple(plain_value(value) for value in values)
-    except TypeError:
-        raise InvalidSchema(name, values, "a sequence of values") from None
+    except TypeError:  # no sequence
+        raise InvalidSchema(name, values, allowed) from None
     for value in plain:
         if is_null(value):
             raise InvalidSchema(name, plain, "without None and NaN: `missing` of a feature says what stands for a gap")
@@ -58,7 +58,6 @@ def stated_values(values: Iterable, name: str, least: int = 1) -> tuple:
         elif type(value) not in (bool, int, float) or not -MOST_WHOLE < value < MOST_WHOLE:
             raise InvalidSchema(name, plain, "texts, truth values and numbers between -2^53 and 2^53")
     if len(plain) < least or len(set(plain)) < len(plain):
-        allowed = "at least one, all different" if least == 1 else "at least two different labels"
         raise InvalidSchema(name, plain, allowed)
     return plain
 

@@ -58,8 +58,8 @@ MUTANTS = [
     Mutant(
         "dpml.schema.stated.stated_values",
         "what a container changes is a class",
-        "type(value) not in (bool, int, float)",
-        "False",
+        "type(value) not in (bool, int, float) or not -MOST_WHOLE < value < MOST_WHOLE",
+        "type(value) is complex",
         ("test_schema_extremes.py::test_a_null_or_a_value_that_a_container_changes_is_no_class_and_no_category",),
     ),
     Mutant(
@@ -73,7 +73,7 @@ MUTANTS = [
         "dpml._validate.whole_numbers",
         "NaN is -2^63",
         "np.nan_to_num(",
-        "(",
+        "np.nan_to_num(nan=-(2.0**62), x=",
         ("test_schema_extremes.py::test_floats_become_integers_that_floats_hold",),
     ),
     Mutant(
