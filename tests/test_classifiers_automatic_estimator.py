@@ -16,7 +16,7 @@ from sklearn.base import clone
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
-from dpml.classifiers.automatic import Layout, Plan, default_plan
+from dpml.classifiers.automatic import Layout, Plan, default_plan, release_table
 from dpml.classifiers.automatic.additive import LOSS, slope_of
 from dpml.classifiers.automatic.layout import MOST_GROUPS
 from dpml.classifiers.automatic.plan import (
@@ -114,6 +114,16 @@ def test_the_parts_add_up_to_epsilon(epsilon, plan, relation):
     assert math.fsum(paid_for(m, factor) for m in used) == pytest.approx(epsilon, rel=1e-9)
     if plan != "weights":
         assert [used[0].sensitivity, used[1].sensitivity, used[3].sensitivity] == [factor, 1, factor]
+
+
+def test_weights_without_a_grid_get_what_the_bins_leave():
+    table, y = people()
+    codes = (y == "yes").astype(int)
+    plan = Plan("table", n_cells=16, bins_share=0.1, addition="weights", grid_share=0.0, trust=0.0)
+    with listening() as passed:
+        release_table(Layout.of(SCHEMA), table, codes, plan, 2.0, rng=np.random.default_rng(0))
+    assert [type(m).__name__ for m, _ in passed] == ["Laplace", "PerturbedMinimum", "_Cover"]
+    assert math.fsum(paid_for(m, 1) for m, _ in passed) == pytest.approx(2.0, rel=1e-9)
 
 
 def test_words_and_wide_tables():

@@ -8,8 +8,10 @@ from scipy import sparse
 
 from dpml.classifiers import AutoClassifier, LinearClassifier, LinearSVC, LogisticRegression
 from dpml.classifiers.linear import minimiser, release_weights
+from dpml.classifiers.linear._base import check_ones, public_table
 from dpml.classifiers.linear._perturbation import check_records
 from dpml.classifiers.linear.functional import release_coefficients, taylor_coefficients
+from dpml.encoding import unit_scale
 from dpml.exceptions import NoExactScore
 from dpml.mechanisms.private import Private, is_private, opened
 from dpml.schema import Feature, Schema
@@ -152,6 +154,14 @@ def test_a_private_record_beyond_its_bound_raises_nothing_and_counts_as_zero():
     np.testing.assert_allclose(noisy.linear, [[[0.25, 0.0]]], atol=1e-6)
 
 
+def test_a_fit_bounds_every_record_so_that_none_counts_as_zero():
+    corners = pd.DataFrame([[1, 1, 1, 9.0, 1.0], [0, 0, 0, 0.0, -1.0]], columns=MIXED.feature_names)
+    table = opened(public_table(Private(corners), MIXED, 5, None))
+    np.testing.assert_allclose(table, [[1, 1, 1, 1, 1], [0, 0, 0, -1, -1]], atol=1e-15)
+    kept, _ = check_records(Private(unit_scale(table, 5)), Private(np.ones(2)))
+    assert (np.linalg.norm(opened(kept), axis=1) > 0.5).all()
+
+
 def test_under_add_remove_the_number_of_records_is_released_before_descent_uses_it():
     X, codes = binary(0, 60, 0.4)
     X = Private(X / np.sqrt(D))
@@ -166,8 +176,6 @@ def test_under_add_remove_the_number_of_records_is_released_before_descent_uses_
 
 
 def test_what_a_study_names_is_not_looked_at_in_a_release():
-    from dpml.classifiers.linear._base import check_ones
-
     schema = Schema.binary(3, row_bound=2)
     with pytest.raises(NoExactScore, match="ones of a record"):
         check_ones(Private(np.ones((1, 3))), schema, release=True)

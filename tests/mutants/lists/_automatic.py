@@ -67,7 +67,7 @@ MUTANTS = [
         f"{ROOM}.words.release_words",
         "the larger class alone left out",
         "candidates = [shrunken, plain, constant_models(noisy, schema.n_features)]",
-        "candidates = [shrunken, plain]",
+        "candidates = [shrunken, plain, plain]",
         (LOOKS,),
     ),
     Mutant(
@@ -153,7 +153,7 @@ MUTANTS = [
         "weights paid for with all that the bins leave",
         "grid, for_rest = no_grid(layout, records.n_classes), left",
         "grid, for_rest = no_grid(layout, records.n_classes), epsilon",
-        (ADDED,),
+        (f"{WHOLE}::test_weights_without_a_grid_get_what_the_bins_leave",),
     ),
     Mutant(
         f"{NORM}.OneHotNorm._sample",
@@ -334,7 +334,7 @@ MUTANTS = [
         "exact shares of the classes",
         "class_sizes = consistent(grid.counts, grid.total).sum(axis=1)",
         f"class_sizes = np.bincount({OPENED}(records.codes), minlength=records.n_classes).astype(float)",
-        (of_releases("counts, released"),),
+        (of_releases("counts, n unknown"), of_releases("counts, replace-one")),
     ),
     Mutant(
         f"{ROOM}.additive.release_started",

@@ -216,7 +216,7 @@ MUTANTS = [
         "clip skipped",
         "within(table * slope + shift, -1, 1)",
         "table * slope + shift + 1e-3",
-        (fit("LinearSVC(numeric)"),),
+        (f"{RELEASED}::test_a_fit_bounds_every_record_so_that_none_counts_as_zero",),
     ),
     Mutant(
         f"{ROOM}.linear._base.public_scaling",
