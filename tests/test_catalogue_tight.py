@@ -59,7 +59,7 @@ BOUNDED = (
     "of two or more takes no whole bit away, and beside a new bit nothing falls"
 )
 INFORMATION = (
-    "the range allows for two scores that change by the bound in opposite directions, and under replace-one twice; found "
+    "the range allows for two scores that change by the bound in opposite directions, under replace-one twice; found "
     "by a search. The bound of mutual information is 1.377 bits for two records, of which one is there to be gained"
 )
 MINIMISER = "the bound is over all directions of a minimiser, which the other records pull back; found by a search"
@@ -149,8 +149,6 @@ LISTED = {
         "linear-classifier-naive-bayes": (None, 0.65),
         "nb-private-prediction": (0.788, 0.387),
         "nb-selecting": (None, 0.75),
-        "noisy-clusters-selection": (None, 0.9),
-        "noisy-counts-selection": (None, 0.9),
         "priv-gene": (None, 0.896),
         "priv-local": (None, 0.844),
         "quantile-thresholds": (None, 0.878),
