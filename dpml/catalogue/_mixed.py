@@ -220,7 +220,7 @@ METHODS = (
     _entry(
         "mixed-nb-global",
         "Numeric naive Bayes by class sums",
-        "MixedNB[global] gaussian.release_moments",
+        "MixedNB[global] naive_bayes.moments.release_moments",
         "[zafarani-clifton2021], Algorithm 1 with global sensitivities; centred sums derived here",
         "ε",
         _moments("global", "cauchy"),
@@ -229,7 +229,7 @@ METHODS = (
         _entry(
             f"mixed-nb-{kind}-{noise}",
             f"{TITLES[kind]}, {noise} noise",
-            f"MixedNB[{kind}] gaussian.release_moments",
+            f"MixedNB[{kind}] naive_bayes.moments.release_moments",
             source,
             NOISE_CLAIMS[noise],
             _moments(kind, noise, trim),
@@ -241,7 +241,7 @@ METHODS = (
         _entry(
             f"mixed-nb-vaidya-{relation}",
             f"Naive Bayes of Vaidya et al., {relation}",
-            "MixedNB[vaidya] published.vaidya_moments",
+            "MixedNB[vaidya] naive_bayes.as_published.vaidya_moments",
             "[vaidya2013], as described in [thesis], section 3.3.5",
             "ε",
             _vaidya,
@@ -255,7 +255,7 @@ METHODS = (
     _entry(
         "mixed-nb-vaidya-numbers",
         "Naive Bayes of Vaidya et al., numeric attributes",
-        "MixedNB[vaidya] published.vaidya_moments",
+        "MixedNB[vaidya] naive_bayes.as_published.vaidya_moments",
         "[vaidya2013], as compared with in [zafarani-clifton2021]",
         "ε",
         _vaidya_numbers,
@@ -267,7 +267,7 @@ METHODS = (
     _entry(
         "gaussian-nb-published",
         "Numeric naive Bayes by Algorithm 1 of Zafarani and Clifton",
-        "MixedNB[published] published.published_moments",
+        "MixedNB[published] naive_bayes.as_published.published_moments",
         "[zafarani-clifton2021], Algorithm 1",
         "ε under replace-one",
         _published,
@@ -279,7 +279,7 @@ METHODS = (
     _entry(
         "nb-partitioned",
         "Naive Bayes on disjoint parts",
-        "BernoulliNB[partitioned] partition.release_partitioned",
+        "BernoulliNB[partitioned] naive_bayes.partition.release_partitioned",
         "[thesis], section 3.4; cost derived here",
         "ε",
         _partitioned,
@@ -287,7 +287,7 @@ METHODS = (
     _entry(
         "nb-private-prediction",
         "Private prediction by naive Bayes",
-        "prediction.PrivatePredictionNB prediction.release_labels",
+        "PrivatePredictionNB naive_bayes.private_prediction.release_labels",
         "derived here ([thesis] leaves it as future work)",
         "ε for each label",
         _prediction,
