@@ -76,17 +76,22 @@ def _published(epsilon: float, relation: str) -> Case:
     return Case(*_tables(relation), call, sample, recorded(call), words="a record is added, or replaced")
 
 
-WIDE, SIGNAL = 400, list(range(20))
+WIDE, SIGNAL, OTHER = 400, list(range(20)), list(range(20, 40))
 
 
 def few_of_many(relation: str) -> tuple[Any, Any]:
     """Return tables so wide that a few features are chosen first. Class 1 has 20 features, and so has one of class 0.
 
-    Whichever of the 20 features is chosen, this record is counted in it.
+    Whichever of the 20 features is chosen, this record is counted in it. Under replace-one it is of class 1 first, and
+    has 20 features of class 0 too, which then gain what the others lose.
     """
-    rows = [(SIGNAL, 1), ([], 0)] * 50
-    before = rows if relation == "add-remove" else [*rows, (SIGNAL, 1)]
-    return table_from_rows(before, WIDE), table_from_rows([*rows, (SIGNAL, 0)], WIDE)
+    if relation == "replace-one":
+        rows = [(SIGNAL, 1), ([], 0)] * 45 + [(SIGNAL, 1), (OTHER, 0)] * 5
+        sides = [[*rows, (SIGNAL + OTHER, label)] for label in (1, 0)]
+    else:
+        rows = [(SIGNAL, 1), ([], 0)] * 50
+        sides = [rows, [*rows, (SIGNAL, 0)]]
+    return table_from_rows(sides[0], WIDE), table_from_rows(sides[1], WIDE)
 
 
 def _selecting(make: Any, shown: Any):

@@ -64,7 +64,7 @@ def _leader(method: str):
         X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
         data, neighbour = (X[:2], np.array([0, 1])), (X, np.array([0, 1, 1]))
         if relation == "replace-one":
-            data = (np.vstack([X[:2], [[0.0, 0.0, 0.0]]]), np.array([0, 1, 0]))
+            data = (X, np.array([0, 1, 0]))
 
         def make(seed):
             facts: dict[str, Any] = {"relation": relation, "schema": schema, "random_state": seed}
@@ -77,7 +77,8 @@ def _leader(method: str):
             fits = [make(int(seed)).fit(*data) for seed in rng.integers(2**31, size=draws)]
             return np.array([fit.decision_function(np.eye(3)) for fit in fits])
 
-        return Case(data, neighbour, call, sample, recorded(call), draws=200, words="a record of all ones is added")
+        words = "a record of all ones is added, or changes its class"
+        return Case(data, neighbour, call, sample, recorded(call), draws=200, words=words)
 
     return case
 

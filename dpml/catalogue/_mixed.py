@@ -287,7 +287,7 @@ METHODS = (
     _entry(
         "nb-private-prediction",
         "Private prediction by naive Bayes",
-        "naive_bayes.private_prediction.PrivatePredictionNB naive_bayes.private_prediction.release_labels",
+        "PrivatePredictionNB naive_bayes.private_prediction.release_labels",
         "derived here ([thesis] leaves it as future work)",
         "ε for each label",
         _prediction,

@@ -171,6 +171,8 @@ def _from_counts(kind: Any, **options: Any):
             return kind(epsilon, n_features=T, score="total_count", **more)
 
         data, neighbour = neighbouring_tables("total_count", relation, 1.0)
+        if relation == "replace-one":  # the record changes its class too
+            data = data[0], np.append(data[1][:-1], 0)
         draws = 300 if kind is NoisyClusterSelector else 20_000  # each draw searches for its clusters again
         return Case(data, neighbour, *fitted(make), draws=draws, words="a record of r ones is added, or replaced")
 
