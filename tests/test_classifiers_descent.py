@@ -11,7 +11,7 @@ from dpml.classifiers import LinearSVC, LogisticRegression
 from dpml.classifiers.linear import minimiser, objective_noise
 from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge
 from dpml.classifiers.linear.descent import (
-    _sums,
+    _gradient_sums,
     default_iterations,
     descent_noise,
     gaussian_objective_noise,
@@ -274,7 +274,8 @@ def test_a_batch_of_draws_is_many_runs(monkeypatch):
 def test_a_sample_has_each_record_with_its_probability_and_the_same_in_all_classes():
     X = np.eye(50)
     targets = [np.zeros(50), np.zeros(50)]
-    sums = _sums(X, targets, np.zeros((2000, 2, 50)), LOGISTIC, 0.3, np.random.default_rng(8))
+    rng = np.random.default_rng(8)
+    sums = _gradient_sums(X, targets, np.zeros((2000, 2, 50)), LOGISTIC, lambda shape: rng.random(shape) < 0.3)
     np.testing.assert_array_equal(sums[:, 0], sums[:, 1])
     present = sums[:, 0] == 0.5  # a record's gradient at 0 is x/2
     assert ((sums[:, 0] == 0) | present).all()
