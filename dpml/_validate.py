@@ -46,6 +46,15 @@ def scalable(lower: float, upper: float) -> bool:
     return LEAST_WIDTH <= upper - lower < math.inf
 
 
+def check_upper(value: Any, lower: float) -> float:
+    """Return an upper bound above a lower one, at a distance that can be scaled."""
+    upper = check_number(value, "upper", lower, open_lower=True)
+    if not scalable(lower, upper):
+        allowed = f"{LEAST_WIDTH:.2g} or more above lower = {lower:g}, at a distance that is a float"
+        raise InvalidParameter("upper", upper, allowed)
+    return upper
+
+
 def check_epsilon(value: Any, name: str = "epsilon") -> float:
     """Return a finite ε > 0."""
     return check_number(value, name, 0.0, open_lower=True)

@@ -24,6 +24,7 @@ from dpml.classifiers import AutoClassifier, BernoulliNB, LogisticRegression, Mi
 from dpml.encoding import SHARE_GRID
 from dpml.evaluation import private_cross_val_score, release_evaluation
 from dpml.exceptions import InvalidParameter, InvalidSchema
+from dpml.mechanisms import ClampedLikelihood, SampleAndAggregate
 from dpml.mechanisms.private import to_integers
 from dpml.publishing import ImportanceWeights
 from dpml.schema import Feature, Schema
@@ -223,3 +224,12 @@ def test_a_finer_grid_of_weights_than_floats_can_add_up_is_refused():
     how = {"sample_weight": [1.0, 1.0], "weight_bound": 1.0}
     with pytest.raises(InvalidParameter, match="grid"):
         evaluation.roc_histogram([0, 1], [0.1, 0.9], grid=2 * SHARE_GRID, **how)
+
+
+@pytest.mark.parametrize("upper", [5e-324, 1e-307, 1.7e308])
+@pytest.mark.parametrize("kind", [SampleAndAggregate, ClampedLikelihood])
+def test_a_mechanism_takes_no_width_that_cannot_be_scaled(kind, upper):
+    options = {"blocks": 3} if kind is SampleAndAggregate else {}
+    lower = -upper if upper > 1 else 0.0
+    with pytest.raises(InvalidParameter, match="upper"):
+        kind(1.0, lower=lower, upper=upper, **options)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
+from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng, check_upper
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import door
 from dpml.mechanisms.laplace import Laplace
@@ -64,7 +64,7 @@ class SampleAndAggregate:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "blocks", check_integer(self.blocks, "blocks", 1))
         object.__setattr__(self, "lower", check_number(self.lower, "lower"))
-        object.__setattr__(self, "upper", check_number(self.upper, "upper", self.lower, open_lower=True))
+        object.__setattr__(self, "upper", check_upper(self.upper, self.lower))
         check_relation(self.relation)
 
     @property

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from dpml._validate import check_choice, check_draws, check_epsilon, check_number, check_relation, check_rng
+from dpml._validate import (
+    check_choice,
+    check_draws,
+    check_epsilon,
+    check_number,
+    check_relation,
+    check_rng,
+    check_upper,
+)
 from dpml.mechanisms import door
 from dpml.mechanisms.private import statistic
 
@@ -267,7 +275,7 @@ class ClampedLikelihood:
     def __post_init__(self):
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "lower", check_number(self.lower, "lower"))
-        object.__setattr__(self, "upper", check_number(self.upper, "upper", self.lower, open_lower=True))
+        object.__setattr__(self, "upper", check_upper(self.upper, self.lower))
         check_relation(self.relation)
 
     @property

@@ -21,14 +21,22 @@ from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema import facts
 from dpml.schema.feature import Feature, show_value
 from dpml.schema.stated import MOST_WHOLE, label_array, stated_values
-from dpml.schema.tables import checked_column, checked_dense, checked_sparse, codes_of, few, ignored_names, rows_of
+from dpml.schema.tables import (
+    checked_column,
+    checked_dense,
+    checked_sparse,
+    codes_of,
+    counts_outside,
+    few,
+    ignored_names,
+    rows_of,
+)
 from dpml.schema.untrusted import (
     frame_of,
     null_rows,
     plain_cells,
     plain_features,
     plain_labels,
-    plain_rows,
     read_frame,
 )
 
@@ -305,19 +313,9 @@ class Schema:
         >>> schema.misfits(pd.DataFrame({"job": ["cook", "cok", "clerk"]}), ["no", "yes", "Yes"])
         {'job': 1, 'label': 1}
         """
-        X = read_frame(X)
-        found: dict[str, int] = {}
-        if not sparse.issparse(X):
-            if isinstance(X, pd.DataFrame):
-                columns = {str(c): X.iloc[:, i] for i, c in enumerate(X.columns)}
-            else:
-                cells = plain_rows(X, self.n_features, "clip") if isinstance(X, (list, tuple)) else np.asarray(X)
-                columns = {f.name: cells[:, i] for i, f in enumerate(self.features)}
-            for f in self.features:
-                if f.name in columns:
-                    found[f.name] = f.count_outside(columns[f.name])
-        found["label"] = int((self.check_labels(y, "clip") < 0).sum())
-        return {name: count for name, count in found.items() if count}
+        counts = counts_outside(self.features, X)
+        counts["label"] = int((self.check_labels(y, "clip") < 0).sum())
+        return {name: count for name, count in counts.items() if count}
 
     def public_count(self, X: Any, relation: str) -> int | None:
         """Return the number of records if it is public: `n_rows`, or under replace-one the number in X. Else None.

@@ -11,9 +11,18 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature
-from dpml.schema.untrusted import frame_of, plain_labels, plain_numbers, plain_rows
+from dpml.schema.untrusted import frame_of, plain_labels, plain_numbers, plain_rows, read_frame
 
-__all__ = ["checked_column", "checked_dense", "checked_sparse", "codes_of", "few", "ignored_names", "rows_of"]
+__all__ = [
+    "checked_column",
+    "checked_dense",
+    "checked_sparse",
+    "codes_of",
+    "counts_outside",
+    "few",
+    "ignored_names",
+    "rows_of",
+]
 
 
 def checked_dense(features: Sequence[Feature], X: Any, on_invalid: str) -> np.ndarray:
@@ -77,6 +86,19 @@ def rows_of(rows: Sequence, n_features: int, on_invalid: str = "raise") -> np.nd
     if numbers and (on_invalid == "raise" or array.shape[1] == n_features):
         return array
     return plain_rows(rows, n_features, on_invalid)
+
+
+def counts_outside(features: Sequence[Feature], X: Any) -> dict[str, int]:
+    """Return how many values of each feature are outside its domain of a table; of a sparse one none is counted."""
+    X = read_frame(X)
+    if sparse.issparse(X):
+        return {}
+    if isinstance(X, pd.DataFrame):
+        columns = {str(c): X.iloc[:, i] for i, c in enumerate(X.columns)}
+    else:
+        cells = plain_rows(X, len(features), "clip") if isinstance(X, (list, tuple)) else np.asarray(X)
+        columns = {f.name: cells[:, i] for i, f in enumerate(features)}
+    return {f.name: f.count_outside(columns[f.name]) for f in features if f.name in columns}
 
 
 def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:
