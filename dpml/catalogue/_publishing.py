@@ -147,13 +147,10 @@ def _case(
     def sample(data, draws, rng):
         return np.array([_row(fitted(data, None if release else rng)) for _ in range(draws)])
 
-    if tables is _copies:
-        one, other = _copies(call)
-        return Case(one, other, call, sample, recorded(call), draws=100, words=words)
+    data, neighbour = _copies(call) if tables is _copies else tables(epsilon, relation)
     others = _searched(KEYS.get(make.func, ""), relation) if getattr(make.func, "private", True) else ()
     draws = 100 if schema.n_features == COPIES else 1_000
-    one, other = tables(epsilon, relation)
-    return Case(one, other, call, sample, recorded(call), draws=draws, words=words, others=others)
+    return Case(data, neighbour, call, sample, recorded(call), draws=draws, words=words, others=others)
 
 
 def _row(model: Any) -> Any:
