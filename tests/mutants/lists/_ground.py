@@ -70,10 +70,10 @@ MUTANTS = [
         ("test_schema_extremes.py::test_a_width_that_cannot_be_scaled_is_refused",),
     ),
     Mutant(
-        "dpml._validate.whole_numbers",
-        "NaN is -2^63",
-        "np.nan_to_num(",
-        "np.nan_to_num(nan=-(2.0**62), x=",
+        "dpml.mechanisms.private.to_integers",
+        "NaN is -2^53",
+        "nan=0.0",
+        "nan=-MOST_STEPS",
         ("test_schema_extremes.py::test_floats_become_integers_that_floats_hold",),
     ),
     Mutant(
@@ -93,8 +93,8 @@ MUTANTS = [
     Mutant(
         "dpml.schema.tables.rows_of",
         "a list read as NumPy does",
-        "return array if numbers else plain_rows(rows, n_features)",
-        "return array",
+        "if numbers and (",
+        "if array.ndim == 2 and (",
         ("test_schema_reading.py::test_text_in_a_list_of_rows_leaves_the_truth_values_of_others",),
     ),
     Mutant(

@@ -37,10 +37,10 @@ MUTANTS = [
         (f"{REFUSED}[charges nothing]",),
     ),
     Mutant(
-        "dpml.release.records.Records.split",
+        "dpml.release.records._kept",
         "held-out records train, too",
-        "self.kept(~held_out)",
-        "self",
+        "chosen = (drawn < share) == below",
+        "chosen = (drawn < share) == below if below else drawn < 2",
         (f"{RELEASED}::test_a_record_trains_or_evaluates",),
     ),
     Mutant(
