@@ -117,7 +117,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         named = isinstance(X, pd.DataFrame)
         count = schema.public_count(X, relation)
         X, positions, schema = schema.check_table(X, y, "clip" if self.release else self.on_invalid)
-        nothing = X[:0], np.asarray(schema.classes)[:0]
+        nothing = X[:0], schema.class_labels[:0]
         X, codes = Private(X), Private(positions)
         held = keep_columns(BernoulliNB(1.0) if self.classifier is None else self.classifier)
         spending_steps(held, ("epsilon", "budget", "schema", "relation", "on_invalid", "release", "random_state"))
