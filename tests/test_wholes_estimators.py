@@ -188,8 +188,9 @@ def cost_and_charge(run, data, neighbour, relation, delta):
         return run(budgets[-1], data)
 
     cost = recorded_cost(call, data, neighbour, delta=delta, pasts=1)
-    paid = budgets[0].ledger[["delta", "rho"]].to_numpy().sum()
-    return cost if paid or not delta or not cost else math.inf, budgets[0].spent
+    if delta and cost and not budgets[0].ledger[["delta", "rho"]].to_numpy().any():
+        cost = math.inf
+    return cost, budgets[0].spent
 
 
 def fitted(make, epsilon, shared, release):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from dpml.auditing.sameness import fingerprint
@@ -71,6 +72,9 @@ def _entries(part: Any, size: int) -> list[bytes]:
     if isinstance(part, np.ndarray) and not part.dtype.hasobject:
         kind = str(part.dtype).encode()
         return [kind + row.tobytes() for row in part]
+    if isinstance(part, pd.DataFrame) and part.columns.is_unique:
+        columns = [_entries(column.to_numpy(), size) for _, column in part.items()]
+        return [b"\0".join(row) for row in zip(*columns, strict=True)] if columns else [b""] * size
     return [fingerprint(_taken(part, [i])) for i in range(size)]
 
 

@@ -37,6 +37,8 @@ RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, np
 SPARSE_CACHES = {"_has_sorted_indices", "_has_canonical_format", "maxprint"}
 # of a class inside a function: what Python adds to each
 CLASS_CACHES = {"__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__", "__slotnames__"}
+# CPython's flag of classes that a program makes while it runs
+HEAP_TYPE = 1 << 9
 # of classes that have been met
 _names: weakref.WeakKeyDictionary[type, bytes] = weakref.WeakKeyDictionary()
 
@@ -106,8 +108,8 @@ class _Visit:
     def _kind(self, kind: type) -> bytes:
         name = _names.get(kind)
         if name is None:
-            # a class inside a function counts with what it holds
-            if not _importable(kind):
+            # a class inside a function counts with what it holds; one that is written in C holds nothing of a call
+            if kind.__flags__ & HEAP_TYPE and not _importable(kind):
                 return self.digest(kind, True)
             name = _names[kind] = _name(kind)
         return name
