@@ -55,7 +55,7 @@ ATTRIBUTES = {
 }
 
 
-def found(path):
+def object_at(path):
     parts = path.split(".")
     for end in range(len(parts) - 1, 0, -1):
         try:
@@ -71,7 +71,7 @@ def found(path):
 @pytest.mark.parametrize("path", NAMES)
 def test_a_public_name_is_called_as_it_was(path):
     positional, keywords = (names.split() for names in NAMES[path])
-    value = found(path)
+    value = object_at(path)
     assert callable(value)
     parameters = inspect.signature(value).parameters
     if "arguments" in parameters:  # the app passes these on
@@ -83,7 +83,7 @@ def test_a_public_name_is_called_as_it_was(path):
 
 @pytest.mark.parametrize("path", ATTRIBUTES)
 def test_a_public_name_has_its_attributes(path):
-    value = found(path)
+    value = object_at(path)
     named = {*dir(value), *inspect.signature(value).parameters}
     assert [name for name in ATTRIBUTES[path] if name not in named] == []
 
