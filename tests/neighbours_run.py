@@ -10,6 +10,7 @@ import argparse
 import csv
 import importlib
 import inspect
+import itertools
 import math
 import os
 import sys
@@ -139,18 +140,18 @@ def main():
         out = csv.DictWriter(file, FIELDS)
         if new:
             out.writeheader()
-        for name, test, arguments in chosen:
-            blocks = [
-                (relation, first, min(BLOCK, each - first)) for relation in RELATIONS for first in range(0, each, BLOCK)
-            ]
-            blocks = [block for block in blocks if (name, *block) not in done]
-            ratio = ratio_of(test, arguments) if blocks else None
-            for block in blocks:
-                row = run(name, ratio, *block)
-                out.writerow(row)
-                file.flush()
-                failed = failed or bool(row["failure"])
-                print(*row.values(), flush=True)
+        ratios = {name: ratio_of(test, arguments) for name, test, arguments in chosen}
+        starts = range(0, each, BLOCK)
+        blocks = [(relation, first, min(BLOCK, each - first)) for first in starts for relation in RELATIONS]
+        # a run that is cut short has seen every subject
+        for block, name in itertools.product(blocks, ratios):
+            if (name, *block) in done:
+                continue
+            row = run(name, ratios[name], *block)
+            out.writerow(row)
+            file.flush()
+            failed = failed or bool(row["failure"])
+            print(*row.values(), flush=True)
     return int(failed)
 
 

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import softmax
 
@@ -11,7 +12,7 @@ from dpml.publishing import ImportanceWeights
 from dpml.publishing.misfit import interaction_size, pair_reach, residuals, telling_pairs
 from dpml.publishing.penalty import PRIOR
 from dpml.publishing.ratio_features import RatioFeatures, public_pairs
-from dpml.schema import Schema
+from dpml.schema import Feature, Schema
 
 D = 6
 CUBE = np.array(list(product((0, 1), repeat=D)))
@@ -122,6 +123,38 @@ def test_the_size_of_interactions_is_found(size):
         assert 0.9 < np.median(np.array(found) / true) < 2.5
     else:
         assert max(found) < 0.1
+
+
+def test_where_weights_stand_on_one_record_the_size_of_interactions_is_a_number():
+    """Cells tell ever less: what was missed is divided by squares down to the smallest float, then by nothing."""
+    features = RatioFeatures(Schema.binary(2), (("x0", "x1"),))
+    X = features.matrix(features.parts(features.schema.check_features(np.array(list(product((0, 1), repeat=2))))[0]))
+    sizes = [interaction_size(X, np.array([m, m, 3.0]), features, 0.3, 1e-9, 1000) for m in np.arange(5, 25, 0.25)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(sizes) == {1.0, 0.0}
+
+
+def test_one_record_and_a_small_epsilon_give_a_size_of_interactions():
+    """In a tenth of these fits a float's square was too large for it, and the fit ended after its charge."""
+    schema = Schema(
+        (
+            Feature("pet", "categorical", ("cat", "dog", "hen")),
+            Feature("age", "numeric", lower=0, upper=80),
+            Feature("rich"),
+        )
+    )
+    rows = list(product(("cat", "dog", "hen"), (0.0, 30.0, 80.0), (0, 1)))
+    public = pd.DataFrame(rows, columns=schema.feature_names)
+    for seed in range(60):
+        weights = ImportanceWeights(0.05, 0.3, method="moments", pairs=2, schema=schema, random_state=seed)
+        assert 0 <= weights.fit(public[:1], public).misfit_ <= 1
+
+
+@pytest.mark.parametrize("pairs", [0, 2])
+def test_the_least_epsilon_tells_nothing_of_interactions(pairs):
+    records = CUBE[:40]
+    model = ImportanceWeights(1e-100, 0.3, method="moments", pairs=pairs, schema=Schema.binary(D), random_state=0)
+    assert model.fit(records, CUBE).misfit_ in (0.0, 1.0)
 
 
 def test_noise_in_the_sums_is_not_taken_for_interactions():

@@ -31,6 +31,7 @@ __all__ = ["interaction_size", "pair_reach", "residuals", "telling_pairs"]
 FloatArray = NDArray[np.float64]
 
 ABOVE = 2.0  # standard errors above its estimate that g² is taken
+MOST_NOISE = 1e100  # tells no more than nothing, and its square is finite
 TOLD = PRIOR / 2  # an interval that allows for less is not too wide to be of use
 NUMBERS = (1, 2, 3, 5, 10)
 
@@ -46,8 +47,12 @@ def residuals(X: FloatArray, shares: FloatArray, Y: FloatArray) -> FloatArray:
     """
     X, Y = X - shares @ X, Y - shares @ Y
     weighted = X * shares[:, None]
+    products = weighted.T @ X
+    # a power of two: where weights stand on one record, the products are too small for an inverse
+    shift = -int(np.frexp(np.abs(products).max())[1])
     # directions in which the records do not differ tell nothing
-    slopes = np.linalg.pinv(weighted.T @ X, rcond=1e-9, hermitian=True) @ (weighted.T @ Y)
+    inverse = np.linalg.pinv(np.ldexp(products, shift), rcond=1e-9, hermitian=True)
+    slopes = inverse @ np.ldexp(weighted.T @ Y, shift)
     return np.asarray(Y - X @ slopes, dtype=float)
 
 
@@ -92,7 +97,8 @@ def interaction_size(
     total = float(reach.sum())
     if total <= 0:
         return 0.0
-    squared = max(found, 0.0) / total
+    # at most the prior's, as the answer: where weights stand on one row, the total is as small as floats are
+    squared = min(max(found, 0.0) / total, PRIOR**2)
     # few cells tell little, however large what they tell is
     spread = noisy + 2 * squared**2 * float(reach @ reach)
     return min(math.sqrt(squared + ABOVE * math.sqrt(spread) / total), PRIOR)
@@ -100,6 +106,7 @@ def interaction_size(
 
 def _variance(noise: float, sampled: FloatArray) -> float:
     """Return the variance of a sum of squared misses without interactions."""
+    noise = min(noise, MOST_NOISE)
     # a squared Laplace variable has a variance of 5 times the square of its mean, a squared normal one of twice
     return float((5 * noise**2 + 4 * noise * sampled + 2 * sampled**2).sum())
 
