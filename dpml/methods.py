@@ -15,7 +15,17 @@ from typing import Any
 from dpml._validate import check_choice
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["FAMILIES", "METHODS", "Method", "by_sweep", "method", "of_family", "register", "unregister"]
+__all__ = [
+    "FAMILIES",
+    "METHODS",
+    "Method",
+    "by_sweep",
+    "method",
+    "of_family",
+    "register",
+    "study_by_name",
+    "unregister",
+]
 
 FAMILIES = ("classifier",)
 GROUPS = ("naive-bayes", "linear", "other")
@@ -93,7 +103,12 @@ class Method:
 
     def study_of(self, dataset: Any, *, relation: str = "add-remove") -> Any:
         """Return the study that measures it on a data set."""
-        return _object(self.study, "study")(dataset, relation=relation, **self.study_options)
+        return study_by_name(self.study)(dataset, relation=relation, **self.study_options)
+
+
+def study_by_name(dotted: str) -> Any:
+    """Return the class of a study by its name ``module.name``; another process needs no more than the name."""
+    return _object(dotted, "study")
 
 
 def _object(dotted: str, name: str) -> Any:
@@ -202,6 +217,33 @@ def _linear(key: str, title: str, kind: str, options: Mapping[str, Any], label: 
     register(Method(key, title, "classifier", f"dpml.classifiers.{kind}", options, label, **facts))
 
 
+# the default classifier
+register(
+    Method(
+        "auto",
+        "AutoClassifier",
+        "classifier",
+        "dpml.classifiers.AutoClassifier",
+        study="dpml.studies.automatic.AutoStudy",
+        sweep="automatic",
+        advised=True,
+        claims=(
+            "auto-counts",
+            "auto-number",
+            "auto-bins",
+            "auto-alone",
+            "auto-weights",
+            "auto-words",
+            "auto-few-words",
+            "auto-dense",
+            "auto-mixed",
+            "auto-bins-release",
+            "auto-words-release",
+            "auto-few-words-release",
+        ),
+    )
+)
+
 BINARY, MIXED = "dpml.classifiers.BernoulliNB", "dpml.classifiers.MixedNB"
 _naive_bayes(
     "binned",
@@ -211,6 +253,7 @@ _naive_bayes(
     phrase="naive Bayes, binned counts",
     study="dpml.studies.mixed.BinnedNBStudy",
     sweep="binned-naive-bayes",
+    advised=True,
     claims=("mixed-nb-binned",),
     table=True,
 )
@@ -223,6 +266,7 @@ _naive_bayes(
     phrase="naive Bayes, row-bounded",
     study="dpml.studies.accuracy.RowBoundedNBStudy",
     sweep="row-bounded-naive-bayes",
+    advised=True,
     claims=("nb-row-bounded", "nb-row-bounded-clip", "nb-row-bounded-release", "nb-selecting"),
 )
 _moments("global", "Global sensitivity", claims=("mixed-nb-global",))
@@ -246,6 +290,7 @@ _naive_bayes(
     phrase="naive Bayes, Algorithm 1 of the thesis",
     study="dpml.studies.accuracy.PublishedNBStudy",
     sweep="naive-bayes",
+    advised=True,
     claims=("nb-published",),
 )
 _naive_bayes(
@@ -326,30 +371,6 @@ _linear(
     "logistic-noisy-descent",
 )
 
-register(
-    Method(
-        "auto",
-        "AutoClassifier",
-        "classifier",
-        "dpml.classifiers.AutoClassifier",
-        study="dpml.studies.automatic.AutoStudy",
-        sweep="automatic",
-        claims=(
-            "auto-counts",
-            "auto-number",
-            "auto-bins",
-            "auto-alone",
-            "auto-weights",
-            "auto-words",
-            "auto-few-words",
-            "auto-dense",
-            "auto-mixed",
-            "auto-bins-release",
-            "auto-words-release",
-            "auto-few-words-release",
-        ),
-    )
-)
 # models of other projects, whose results are recorded
 register(Method("peer-descent", "DP-SGD, logistic regression", "classifier", label="DP-SGD, recorded"))
 register(Method("peer-boosting", "Private EBM of interpret", "classifier", label="Private EBM, recorded"))

@@ -13,6 +13,7 @@ from dpml.catalogue import CATALOGUE, standing
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
 from dpml.methods import METHODS, Method
+from dpml.studies import STUDIES, SelectedNBStudy
 
 OWN = [key for key, entry in METHODS.items() if entry.target]
 STUDIED = [key for key, entry in METHODS.items() if entry.study]
@@ -85,3 +86,12 @@ def test_a_key_is_taken_once_and_can_be_taken_out():
         methods.unregister("mine")
     with pytest.raises(InvalidParameter, match="key"):
         methods.method("mine")
+
+
+@pytest.mark.parametrize("key", [key for key in STUDIED if METHODS[key].sweep])
+def test_a_sweep_builds_the_study_of_the_entry(key):
+    entry, build = METHODS[key], STUDIES[METHODS[key].sweep].build
+    own = methods.study_by_name(entry.study)
+    # with all features a choice of features is Algorithm 1
+    assert build is own or (key == "algorithm-1" and issubclass(build, SelectedNBStudy))
+    assert methods.by_sweep(entry.sweep, entry.study_options.get("method", "")) is entry

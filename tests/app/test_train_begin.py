@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.train import peers
+from dpml_app.train import peers, recorded
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.begin import GRIDS, auto_measure
 from dpml_app.train.card import NOW, SOON, chosen
@@ -69,7 +69,7 @@ def test_it_is_trained_on_smaller_tables():
 
 
 def test_what_is_recorded_says_with_what_it_was_made():
-    kept = json.loads(peers.FILE.read_text(encoding="utf-8"))["peers"]
+    kept = json.loads(recorded.FILE.read_text(encoding="utf-8"))["peers"]
     assert list(kept) == PEERS
     for name, of in kept.items():
         assert of["made with"].split()[1][0].isdigit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.train.begin import auto_measure
+from dpml_app.train.begin import auto_measure, study_measure
 from dpml_app.train.compute import nb_measure
 from dpml_app.train.linear_compute import linear_measure
 from dpml_app.train.methods import BEGIN, LINEAR, options_of
@@ -23,5 +23,11 @@ def measured(
         return Chunk(linear_measure, (*common, LINEAR[method].draws(values["draws"]), values["seed"], auc, n))
     if method == "auto":
         return Chunk(auto_measure, (*common[:4], BEGIN[method].draws(values["draws"]), values["seed"], auc, n))
+    if method in BEGIN:
+        entry = BEGIN[method].entry
+        own = entry.study, tuple(entry.study_options.items())
+        return Chunk(
+            study_measure, (common[0], own, *common[2:4], BEGIN[method].draws(values["draws"]), values["seed"], auc, n)
+        )
     size = () if n is None else (n,)
     return Chunk(nb_measure, (*common, values["draws"], values["seed"], auc, *size))
