@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from dpml.methods import METHODS, Method
 from dpml.studies import STUDIES, SelectedNBStudy
 
 OWN = [key for key, entry in METHODS.items() if entry.target]
+# scikit-learn's own, without noise, trained on published tables
+ELSEWHERE = {("app/dpml_app/publish/settings.py", "Linear SVM")}
 STUDIED = [key for key, entry in METHODS.items() if entry.study]
 
 
@@ -95,3 +98,23 @@ def test_a_sweep_builds_the_study_of_the_entry(key):
     # with all features a choice of features is Algorithm 1
     assert build is own or (key == "algorithm-1" and issubclass(build, SelectedNBStudy))
     assert methods.by_sweep(entry.sweep, entry.study_options.get("method", "")) is entry
+
+
+def test_titles_and_what_is_private_are_written_in_no_other_table():
+    """No other module maps a method's key to its title or label, or says whether its claim holds."""
+    root = Path(dpml.__file__).parent
+    places = [*root.rglob("*.py"), *(root.parent / "app" / "dpml_app").rglob("*.py")]
+    names = {getattr(entry, name) for entry in METHODS.values() for name in ("title", "label", "phrase")}
+    names -= {each.rpartition(".")[2] for each in (entry.target for entry in METHODS.values())}
+    faults = []
+    for path in places:
+        module = path.relative_to(root.parent).as_posix()
+        if module == "dpml/methods.py" or module.startswith("dpml/catalogue/"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in names and (module, node.value) not in ELSEWHERE:
+                faults.append((module, node.value))
+            stated = isinstance(node, ast.keyword) and node.arg in ("claim_holds", "private", "pure")
+            if stated and "dpml_app" in module and isinstance(getattr(node.value, "value", None), bool):
+                faults.append((module, node.arg))
+    assert faults == []

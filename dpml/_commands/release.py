@@ -36,7 +36,7 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
         help="of ε for selection, training, evaluation or publishing; may be given for each (default: training=0.8 and "
         "evaluation=0.2)",
     )
-    parser.add_argument("--method", default="auto", help="auto or another key of dpml.methods, a classifier, or one of the catalogue (default auto)")
+    parser.add_argument("--method", default="auto", help="auto, a classifier, or one of the catalogue (default auto)")
     parser.add_argument("--relation", choices=RELATIONS, default=RELATIONS[0], help=f"default {RELATIONS[0]}")
     parser.add_argument("--features", type=int, metavar="N", help="number of columns that a selection keeps")
     parser.add_argument("--records", type=int, metavar="N", help="of the synthetic table (default: the noisy number)")

@@ -44,7 +44,7 @@ from dpml_app.train.card import NOW, SOON
 from dpml_app.train.compute import nb_facts
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
-settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=4)
+settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)
 values, facts, card = settings.train_values(), nb_facts("toy"), AccuracyCard()
 chunks = {place: chunk for (series, place), chunk in card.work(values, facts).items() if series == "made-up"}
 results = {("made-up", place): chunk.function(*chunk.arguments) for place, chunk in chunks.items()}
