@@ -72,7 +72,7 @@ def test_the_rule_is_the_classifiers_own(epsilon, method):
     }[method]
 
 
-@pytest.mark.parametrize("name", NO_FILE)
+@pytest.mark.parametrize("name", ["toy", *(pytest.param(n, marks=pytest.mark.full) for n in NO_FILE if n != "toy")])
 def test_what_ships_is_what_is_computed(name):
     kept = json.loads((shipped.HERE / f"{name}.json").read_text())
     places = [0, EPSILONS.index(0.1), len(EPSILONS) - 1]
