@@ -1,8 +1,8 @@
-"""No modules of dpml import each other in a circle, those that are imported inside functions included.
+"""No modules of dpml import each other in a circle, imports inside functions included, and none is long.
 
 The graph is of modules. A name that a package's `__init__` takes from elsewhere leads to the module that defines it: a
-package that gathers its modules' names is no circle. Imports under `if TYPE_CHECKING` are left out of the graph, because
-they never run; they only say where a name that is looked up later comes from.
+package that gathers its modules' names is no circle. Imports under `if TYPE_CHECKING` are left out of the graph:
+they never run. They only say where a name that is looked up later comes from.
 """
 
 import ast
@@ -83,6 +83,11 @@ def circles(root):
 
 def test_no_modules_import_each_other_in_a_circle():
     assert circles(ROOT) == []
+
+
+def test_no_module_is_longer_than_400_lines():
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in ROOT.rglob("*.py")}
+    assert {name: n for name, n in lengths.items() if n > 400} == {}
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,7 @@ from dpml.schema.tables import (
     ignored_names,
     rows_of,
 )
-from dpml.schema.untrusted import (
-    frame_of,
-    null_rows,
-    plain_features,
-    read_frame,
-)
+from dpml.schema.untrusted import frame_of, null_rows, plain_features, read_frame
 
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
