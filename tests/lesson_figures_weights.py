@@ -10,7 +10,7 @@ from lesson_checks import check
 from dpml.auditing import recorded_releases
 from dpml.mechanisms import Laplace, door
 from dpml.publishing import ImportanceWeights, release_answers
-from dpml.publishing.ratio import balanced_minimiser
+from dpml.publishing.weights.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
 
 PEOPLE = Schema((Feature("age", "categorical", ("young", "old")), Feature("income", "categorical", ("low", "high"))))

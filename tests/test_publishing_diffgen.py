@@ -7,8 +7,9 @@ import pytest
 from pet_table import SCHEMA, people
 
 from dpml.classifiers.grid import Records, places_of
-from dpml.publishing import DiffGen, DiffGenStructNF, diffgen
-from dpml.publishing.diffgen import release_specialisations, specialisation_range, specialisation_score
+from dpml.publishing import DiffGen, DiffGenStructNF
+from dpml.publishing.tables import diffgen
+from dpml.publishing.tables.diffgen import release_specialisations, specialisation_range, specialisation_score
 
 
 def tables(shape, most):

@@ -14,7 +14,7 @@ from dpml.exceptions import BudgetExceeded, MissingExtra
 from dpml.mechanisms import door
 from dpml.mechanisms.private import Private
 from dpml.publishing.graphical import AIM, MST
-from dpml.publishing.marginals import Marginal, independent, release_aim, release_mst
+from dpml.publishing.graphical.marginals import Marginal, independent, release_aim, release_mst
 
 
 def records_of(frame):

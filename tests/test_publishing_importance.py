@@ -23,8 +23,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.ratio import (
+from dpml.publishing.weights.density_ratio import (
     METHODS,
     BalancedMinimum,
     balanced_minimiser,
@@ -32,7 +31,8 @@ from dpml.publishing.ratio import (
     record_change,
     release_sums,
 )
-from dpml.publishing.ratio_features import RatioFeatures
+from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.weights.moments import moment_minimiser
 from dpml.schema import Feature, Schema
 
 # ---- statistics ------------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from scipy.special import softmax
 
 from dpml.exceptions import InvalidParameter
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.misfit import interaction_size, pair_reach, residuals, telling_pairs
-from dpml.publishing.penalty import PRIOR
-from dpml.publishing.ratio_features import RatioFeatures, public_pairs
+from dpml.publishing.weights.features import RatioFeatures, public_pairs
+from dpml.publishing.weights.misspecification import interaction_size, pair_reach, residuals, telling_pairs
+from dpml.publishing.weights.penalty import PRIOR
 from dpml.schema import Feature, Schema
 
 D = 6

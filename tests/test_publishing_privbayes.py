@@ -12,8 +12,8 @@ from sklearn.metrics import mutual_info_score
 from dpml.classifiers.grid import Records
 from dpml.publishing import PrivBayes
 from dpml.publishing._publisher import drawn_given
-from dpml.publishing.dependence import dependence, dependence_range, information_sensitivity, mutual_information
-from dpml.publishing.privbayes import parent_sets, release_network
+from dpml.publishing.tables.dependence import dependence, dependence_range, information_sensitivity, mutual_information
+from dpml.publishing.tables.privbayes import parent_sets, release_network
 from dpml.schema import Feature, Schema
 
 SHAPES = [((2, 2), 5), ((2, 3), 2), ((3, 3), 1)]
@@ -199,7 +199,7 @@ def test_values_follow_the_row_of_their_parents():
 
 def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypatch):
     from dpml.mechanisms import door
-    from dpml.publishing import privbayes
+    from dpml.publishing.tables import privbayes
 
     seen = []
 

@@ -20,7 +20,7 @@ import pandas as pd
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.book import Book, Cost, down, exact, nearest, up
 from dpml.budget.conversion import zcdp_epsilon
-from dpml.budget.file import FileLedger
+from dpml.budget.file import FileLedger, ledger_path
 from dpml.budget.ledger import Ledger, Terms
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
@@ -99,7 +99,7 @@ class Budget:
         self._epsilon = check_epsilon(epsilon)
         self._delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
         self._relation = check_relation(relation)
-        self._path = _check_path(path)
+        self._path = ledger_path(path)
         if not isinstance(must_exist, bool) or (must_exist and self._path is None):
             raise InvalidParameter("must_exist", must_exist, "True or False, and False without a path")
         self._part, self._id = "", ""
@@ -385,20 +385,6 @@ def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget
         found.__dict__.update(state)
         _living[address] = found
     return found
-
-
-def _check_path(path: str | os.PathLike | None) -> str | None:
-    """Return the absolute path of a file, or None."""
-    if path is None:
-        return None
-    allowed = "a file's name, or None"
-    try:
-        name = os.fsdecode(path)
-    except TypeError:
-        raise InvalidParameter("path", path, allowed) from None
-    if not name or "\0" in name:
-        raise InvalidParameter("path", path, allowed)
-    return os.path.realpath(os.path.expanduser(name))
 
 
 def charge(

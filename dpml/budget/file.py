@@ -22,7 +22,7 @@ from dpml.budget.book import Book, link
 from dpml.budget.ledger import FORKING, Check, Ledger, Terms
 from dpml.exceptions import DpmlError, InvalidParameter, LedgerDamaged, LedgerOutdated, LedgerUnavailable
 
-__all__ = ["FileLedger"]
+__all__ = ["FileLedger", "ledger_path"]
 
 # seconds that a charge waits for other processes
 LOCK_TIMEOUT = 60.0
@@ -34,6 +34,20 @@ TABLES = (
     "CREATE TABLE entry (id INTEGER PRIMARY KEY, facts TEXT NOT NULL)",
 )
 OLD_TABLES = {b"total", b"part", b"charge"}
+
+
+def ledger_path(path: str | os.PathLike | None) -> str | None:
+    """Return the absolute path of a file, or None."""
+    if path is None:
+        return None
+    allowed = "a file's name, or None"
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        raise InvalidParameter("path", path, allowed) from None
+    if not name or "\0" in name:
+        raise InvalidParameter("path", path, allowed)
+    return os.path.realpath(os.path.expanduser(name))
 
 
 class FileLedger(Ledger):

@@ -102,6 +102,11 @@ class Released:
         facts = {"status": self.status, "epsilon": self.epsilon, "spent": self.spent, "relation": self.relation}
         return _json({**facts, "delta": 0.0, "charges": self.ledger.to_dict(orient="records")})
 
+    def schema_yaml(self) -> str:
+        """Return the facts that were said to be public as YAML; that of a rehearsal says so in its first line."""
+        text = self.schema.to_yaml()
+        return f"# {REHEARSAL}\n{text}" if self.status == REHEARSAL else text
+
     def evaluation_json(self) -> str:
         """Return the measures and the noisy counts as JSON."""
         facts: dict[str, Any] = {"status": self.status, "relation": self.relation, "classes": list(self.schema.classes)}

@@ -98,7 +98,7 @@ MUTANTS = [
         ("test_schema_reading.py::test_text_in_a_list_of_rows_leaves_the_truth_values_of_others",),
     ),
     Mutant(
-        "dpml.schema.schema.Schema.check_labels",
+        "dpml.schema.tables.checked_labels",
         "an unknown label taken as a class",
         "return codes",
         'return np.maximum(codes, 0) if on_invalid == "clip" else codes',

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.special import logsumexp
 
-from dpml.publishing.ratio import check_reg_lambda
+from dpml.publishing.weights.density_ratio import check_reg_lambda
 
 __all__ = ["moment_minimiser"]
 

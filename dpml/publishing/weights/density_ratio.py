@@ -1,7 +1,7 @@
 """Release the log ratio of a private table's density to a public table's: β, with ratio ∝ exp(β·x).
 
 Statistics: the minimiser of the balanced loss, or the sums of the features (`RatioFeatures`). Release: noise on the
-minimiser, in the objective, or on the sums. All that follows (`dpml.publishing.weighted`) is post-processing.
+minimiser, in the objective, or on the sums. All that follows (`weighted_table`) is post-processing.
 
 The private table D has N records, the public one E has N_E, and w(t) = 1/(1 + exp(t)). Two losses are used:
 
@@ -40,7 +40,7 @@ from dpml.mechanisms import Laplace, door
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.private import is_private, public_number, repeated, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale
-from dpml.publishing.ratio_features import GRID, RatioFeatures
+from dpml.publishing.weights.features import GRID, RatioFeatures
 
 __all__ = [
     "CALIBRATIONS",

@@ -21,10 +21,7 @@ from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms.private import Private, public_number
 from dpml.mechanisms.secure import check_release
-from dpml.publishing.misfit import interaction_size, telling_pairs
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.penalty import choose_reg_lambda, public_reg_lambda
-from dpml.publishing.ratio import (
+from dpml.publishing.weights.density_ratio import (
     CALIBRATIONS,
     METHODS,
     balanced_minimiser,
@@ -34,9 +31,12 @@ from dpml.publishing.ratio import (
     release_balanced_output,
     release_sums,
 )
-from dpml.publishing.ratio_features import Parts, RatioFeatures, public_pairs
-from dpml.publishing.spread import Spread, noise_variance
-from dpml.publishing.weighted import WeightedTable
+from dpml.publishing.weights.features import Parts, RatioFeatures, public_pairs
+from dpml.publishing.weights.misspecification import interaction_size, telling_pairs
+from dpml.publishing.weights.moments import moment_minimiser
+from dpml.publishing.weights.penalty import choose_reg_lambda, public_reg_lambda
+from dpml.publishing.weights.variance import Spread, noise_variance
+from dpml.publishing.weights.weighted_table import WeightedTable
 from dpml.schema import Schema, resolve_schema
 
 __all__ = ["CALIBRATIONS", "FEW_RECORDS", "METHODS", "ImportanceWeights"]
@@ -56,11 +56,11 @@ class ImportanceWeights(PrivateEstimator):
     schema follow from them, and every answer from the weights, at no further cost.
 
     Privacy: ε per fit for replace-one, where the number N of private records is public. (The paper says add/remove,
-    where the scale of its noise would tell N.) With S of `dpml.publishing.ratio.record_change`, at most √d:
+    where the scale of its noise would tell N.) With S of `density_ratio.record_change`, at most √d:
 
     - ``"output"``, Algorithm 1: norm-gamma noise of L2 sensitivity (S + 2τ)/(Nλ) on the minimiser of the balanced,
       regularised logistic loss;
-    - ``"objective"``: a noisy linear term in that loss (`dpml.publishing.ratio.balanced_noise`);
+    - ``"objective"``: a noisy linear term in that loss (`dpml.publishing.weights.density_ratio.balanced_noise`);
     - ``"moments"``, this project's: Laplace noise on the sums of the features over the private records. β is then the
       minimiser of a loss that needs only these sums and the public table, so λ may be chosen afterwards at no cost.
       Only this method has ``release=True``.
@@ -71,7 +71,7 @@ class ImportanceWeights(PrivateEstimator):
         Privacy parameter of one fit, finite and > 0.
     reg_lambda : float or {"public", "private"}
         λ in [1e-6, 1e6]. A large λ gives weights near 1, with bias and little variance. "public": a rule that sees no
-        private record (`dpml.publishing.penalty.public_reg_lambda`). "private": chosen from noisy moments that get a
+        private record (`penalty.public_reg_lambda`). "private": chosen from noisy moments that get a
         fifth of ε; for "moments" they are the release itself and cost nothing more.
     method : {"output", "objective", "moments"}
     calibration : {"tight", "published"}
@@ -82,7 +82,7 @@ class ImportanceWeights(PrivateEstimator):
     pairs : int, sequence of (str, str) or "public"
         Pairs of attributes that the ratio may depend on, besides single attributes. A number: that many pairs with the
         most mutual information in the public table. "public": for noisy moments the fewest that tell intervals how far
-        the ratio is from the model (`dpml.publishing.misfit.telling_pairs`), none at a small ε; else none.
+        the ratio is from the model (`misspecification.telling_pairs`), none at a small ε; else none.
     schema : Schema, optional
         Public facts. None: the canonical binary schema.
     budget : Budget, optional
@@ -107,7 +107,7 @@ class ImportanceWeights(PrivateEstimator):
         N.
     misfit_ : float
         How far the log ratio may be from the model's: the size of a pair's coefficient, by what the released pairs tell
-        (`dpml.publishing.misfit`). It widens intervals. 0 for other methods than "moments", and without pairs.
+        (the module `misspecification`). It widens intervals. 0 for other methods than "moments", and without pairs.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the private table was a DataFrame.

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.penalty import PRIOR
-from dpml.publishing.ratio_features import Parts, RatioFeatures, public_pairs
-from dpml.publishing.spread import noise_variance
+from dpml.publishing.weights.features import Parts, RatioFeatures, public_pairs
+from dpml.publishing.weights.moments import moment_minimiser
+from dpml.publishing.weights.penalty import PRIOR
+from dpml.publishing.weights.variance import noise_variance
 
 __all__ = ["interaction_size", "pair_reach", "residuals", "telling_pairs"]
 

@@ -19,7 +19,7 @@ from dpml.counts import FACTOR
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
-from dpml.publishing.uniform import binned, number_of_cells
+from dpml.publishing.tables.uniform import binned, number_of_cells
 from dpml.schema import Schema
 
 __all__ = ["DISCERNIBILITY_RANGE", "PPH", "discernibility", "release_projection"]

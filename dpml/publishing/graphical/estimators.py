@@ -1,7 +1,7 @@
 """MST and AIM: tables drawn from a graphical model of noisy marginals. The model is estimated by the package `mbi`.
 
 `mbi` (McKenna's, the reference for graphical-model estimation) is the optional extra ``graphical``. It only sees
-released values (`dpml.publishing.marginals`).
+released values (`dpml.publishing.graphical.marginals`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from dpml.classifiers.grid.cells import divided
 from dpml.classifiers.grid.fitting import Checked
 from dpml.exceptions import MissingExtra
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
-from dpml.publishing.marginals import (
+from dpml.publishing.graphical.conditionals import Conditional, chained, expected_counts
+from dpml.publishing.graphical.marginals import (
     MST_SHARES,
     Attributes,
     Expected,
@@ -32,7 +33,6 @@ from dpml.publishing.marginals import (
     release_mst,
     total_of,
 )
-from dpml.publishing.network import Conditional, chained, expected_counts
 from dpml.schema import Schema
 
 __all__ = ["AIM", "MST"]

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from dpml.classifiers.linear._newton import minimise
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.ratio import TOLERANCE, _Balanced
-from dpml.publishing.ratio_features import RatioFeatures
-from dpml.publishing.spread import noise_variance
+from dpml.publishing.weights.density_ratio import TOLERANCE, _Balanced
+from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.weights.moments import moment_minimiser
+from dpml.publishing.weights.variance import noise_variance
 
 __all__ = ["LAMBDAS", "PRIOR", "choose_reg_lambda", "public_reg_lambda"]
 

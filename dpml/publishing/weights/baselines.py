@@ -15,7 +15,7 @@ from dpml.budget import Budget, charge
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import Private, public_number, statistic
-from dpml.publishing.ratio_features import RatioFeatures
+from dpml.publishing.weights.features import RatioFeatures
 
 __all__ = ["release_answers", "release_table"]
 

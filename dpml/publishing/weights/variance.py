@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from dpml.publishing.ratio import objective_noises, output_noise
-from dpml.publishing.ratio_features import RatioFeatures
+from dpml.publishing.weights.density_ratio import objective_noises, output_noise
+from dpml.publishing.weights.features import RatioFeatures
 
 __all__ = ["Spread", "noise_variance"]
 

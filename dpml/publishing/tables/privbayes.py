@@ -23,7 +23,7 @@ from dpml.mechanisms import door
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
-from dpml.publishing.dependence import SCORES, dependence, dependence_range, mutual_information
+from dpml.publishing.tables.dependence import SCORES, dependence, dependence_range, mutual_information
 from dpml.schema import Schema
 
 __all__ = [

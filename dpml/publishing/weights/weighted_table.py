@@ -22,9 +22,9 @@ from sklearn.pipeline import Pipeline
 
 from dpml._validate import check_number
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.publishing.misfit import pair_reach
-from dpml.publishing.ratio_features import Parts, RatioFeatures
-from dpml.publishing.spread import Spread
+from dpml.publishing.weights.features import Parts, RatioFeatures
+from dpml.publishing.weights.misspecification import pair_reach
+from dpml.publishing.weights.variance import Spread
 
 __all__ = ["Interval", "WeightedTable", "effective_sample_size", "limit_bias", "n_half"]
 
@@ -62,8 +62,8 @@ class WeightedTable:
         N.
     spread : Spread
     misfit : float
-        g of `dpml.publishing.misfit`: how far the log ratio may be from the model's, for intervals. 0 where no pair of
-        attributes was released.
+        g of the module `misspecification`: how far the log ratio may be from the model's, for intervals. 0 where no
+        pair of attributes was released.
 
     Examples
     --------
