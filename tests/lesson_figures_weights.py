@@ -8,7 +8,7 @@ import pandas as pd
 from lesson_checks import check
 
 from dpml.auditing import recorded_releases
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.publishing import ImportanceWeights, release_answers
 from dpml.publishing.weights.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
@@ -38,7 +38,7 @@ def year_of_importance(s):
 
 @check
 def weights_are_post_processing(s):
-    """What follows a fit hands nothing to the door."""
+    """What follows a fit hands nothing to the boundary."""
     model = ImportanceWeights(1.0, random_state=0).fit(np.eye(3)[[0, 1]], np.eye(3))
 
     class Refused:
@@ -47,7 +47,7 @@ def weights_are_post_processing(s):
 
         coins = alternatives = release
 
-    with door.listen(Refused()):
+    with boundary.listen(Refused()):
         return len(model.weights(np.eye(3))) == 3 and model.weighted(np.eye(3)).mean([1, 0, 0]) > 0
 
 

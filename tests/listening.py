@@ -1,4 +1,4 @@
-"""What passes the door of the mechanisms while something runs, for tests of what each step is given."""
+"""What passes the boundary of the mechanisms while something runs, for tests of what each step is given."""
 
 import pickle
 from contextlib import contextmanager, nullcontext
@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import is_private
 
 
@@ -15,11 +15,11 @@ class Passed(list):
 
     def release(self, mechanism, statistic, rng):
         self.append((mechanism, statistic))
-        with door.unreleased():
-            return door.release(mechanism, statistic, rng)
+        with boundary.unreleased():
+            return boundary.release(mechanism, statistic, rng)
 
     def public_randomness(self, rng, draw, arguments, size):
-        return door.drawn_by(rng, draw, arguments, size)
+        return boundary.drawn_by(rng, draw, arguments, size)
 
     @contextmanager
     def alternatives(self, factor):
@@ -32,21 +32,21 @@ class Passed(list):
 
 @contextmanager
 def listening():
-    """Return the list of what passes the door in the block."""
+    """Return the list of what passes the boundary in the block."""
     passed = Passed()
-    with door.listen(passed):
+    with boundary.listen(passed):
         yield passed
 
 
 def plain_releases(call):
     """Return how many releases a call has, and the mechanisms of those whose statistic was no private value."""
-    handed, release = [], door.release
+    handed, release = [], boundary.release
 
     def noted(mechanism, statistic, rng):
         handed.append((mechanism, is_private(statistic)))
         return release(mechanism, statistic, rng)
 
-    with patch.object(door, "release", noted):
+    with patch.object(boundary, "release", noted):
         call()
     return len(handed), [mechanism for mechanism, private in handed if not private]
 
@@ -60,8 +60,8 @@ class Again:
     def release(self, mechanism, statistic, rng):
         shapes = [np.shape(part) for part in (statistic if type(statistic) is tuple else [statistic])]
         if self.first:
-            with door.unreleased():
-                self.kept.append((mechanism, shapes, door.release(mechanism, statistic, rng)))
+            with boundary.unreleased():
+                self.kept.append((mechanism, shapes, boundary.release(mechanism, statistic, rng)))
             return self.kept[-1][-1]
         before, same, value = self.kept.pop(0)
         assert (mechanism, shapes) == (before, same), "another release than before, after the same ones"
@@ -69,7 +69,7 @@ class Again:
 
     def public_randomness(self, rng, draw, arguments, size):
         if self.first:
-            self.kept.append(door.drawn_by(rng, draw, arguments, size))
+            self.kept.append(boundary.drawn_by(rng, draw, arguments, size))
             return self.kept[-1]
         return self.kept.pop(0)
 
@@ -88,7 +88,7 @@ def assert_function_of_releases(call, data, other):
             raise AssertionError(f"the result cannot be written: {error}") from error
 
     again = Again()
-    with door.listen(again):
+    with boundary.listen(again):
         expected = written(call(data))
         again.first = False
         result = written(call(other))

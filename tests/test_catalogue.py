@@ -69,7 +69,7 @@ def covered():
     return objects, options
 
 
-# parts of what is covered under its own name: what their fit hands to the door is compared with theirs below
+# parts of what is covered under its own name: what their fit hands to the boundary is compared with theirs below
 PARTS = {
     "release_published": "BernoulliNB[published]",
     "release_row_bounded": "BernoulliNB[row-bounded]",
@@ -121,8 +121,8 @@ def test_entries_are_complete_and_print():
         method("laplacian")
 
 
-def at_the_door(call, case):
-    """Return what a call hands to the door, whatever its shape: (mechanism without the number of draws, statistic)."""
+def at_the_boundary(call, case):
+    """Return what a call hands to the boundary, of any shape: (mechanism without the number of draws, statistic)."""
 
     def plain(mechanism):
         return replace(mechanism, draws=1) if hasattr(mechanism, "draws") else mechanism
@@ -148,8 +148,8 @@ UNSEEDED = {"search-release", "best-selector-release", "cross-validation-release
 @pytest.mark.parametrize(("name", "relation"), PAIRS)
 def test_one_draw_of_the_batch_path_releases_what_the_public_call_releases(name, relation, epsilon):
     case = CATALOGUE[name].case(epsilon, relation)
-    public = at_the_door(case.call, case)
-    batch = at_the_door(lambda data: case.sample(data, draws=1, rng=np.random.default_rng(0)), case)
+    public = at_the_boundary(case.call, case)
+    batch = at_the_boundary(lambda data: case.sample(data, draws=1, rng=np.random.default_rng(0)), case)
     assert len(public) == len(batch)
     for (mechanism, statistic), (other, other_statistic) in zip(public, batch, strict=True):
         assert type(mechanism) is type(other)

@@ -44,7 +44,7 @@ from dpml.tuning import BestSelector
 
 
 def paid_for(mechanism, factor):
-    """The ε of a release at the door; of a perturbed minimum its rate and the determinant (`objective_noise`)."""
+    """The ε of a release at the boundary; of a perturbed minimum its rate and the determinant (`objective_noise`)."""
     if type(mechanism).__name__ == "PerturbedMinimum":
         # two records pull after a replacement, and one determinant counts
         rate = mechanism.noise.epsilon

@@ -42,7 +42,7 @@ CHECKS = {
 LONG_CHECKS = {
     "tests/mutants": "mutants",
     "pytest .*tests/test_wholes_estimators.py": "neighbours",
-    "pytest .*tests/test_public_door_fuzz.py": "fuzz",
+    "pytest .*tests/test_public_input_fuzz.py": "fuzz",
     r"\.ci/lowest\.py": "lowest versions",
     "python3.11 -m venv": "lowest versions",
     "lowest/bin/python -m pip install": "lowest versions",
@@ -125,7 +125,7 @@ def test_what_takes_long_runs_only_where_it_is_asked_for(ci):
     [neighbours] = [note for note in full if "tests/test_wholes_estimators.py" in note]
     assert "neighbours=10000" in neighbours
     assert "tests/test_wholes_functions.py" in neighbours
-    [fuzz] = [note for note in full if "tests/test_public_door_fuzz.py" in note]
+    [fuzz] = [note for note in full if "tests/test_public_input_fuzz.py" in note]
     assert "fuzz=10000" in fuzz
 
 

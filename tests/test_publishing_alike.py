@@ -1,4 +1,4 @@
-"""What all publishers do alike: tables that satisfy the schema, charges, the door, and what is for study alone."""
+"""What all publishers do alike: tables that satisfy the schema, charges, the boundary, and what is for study alone."""
 
 import numpy as np
 import pandas as pd
@@ -92,7 +92,7 @@ def test_charges_come_before_the_first_draw_or_not_at_all(kind):
 
 
 @pytest.mark.parametrize("kind", [*PUBLISHERS, *TREES])
-def test_all_that_a_fit_hands_to_the_door_costs_epsilon_and_what_follows_costs_nothing(kind):
+def test_all_that_a_fit_hands_to_the_boundary_costs_epsilon_and_what_follows_costs_nothing(kind):
     frame = people(400)
     X, y = frame.drop(columns="wealth"), frame["wealth"].tolist()
 

@@ -11,7 +11,7 @@ from pet_table import SCHEMA, people
 from dpml.budget import Budget
 from dpml.classifiers.grid import Records, places_of
 from dpml.exceptions import BudgetExceeded, MissingExtra
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private
 from dpml.publishing.graphical import AIM, MST
 from dpml.publishing.graphical.marginals import Marginal, independent, release_aim, release_mst
@@ -110,7 +110,7 @@ class Listener:
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_rounds_of_aim_cost_epsilon_together(relation):
     listener, records = Listener(), records_of(people(500))
-    with door.listen(listener):
+    with boundary.listen(listener):
         found = release_aim(records, 1.0, n_rounds=12, relation=relation, rng=np.random.default_rng(0))
     factor = 2 if relation == "replace-one" else 1
     (singles, _), *rounds = listener.seen

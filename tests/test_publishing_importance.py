@@ -218,7 +218,7 @@ FITS = [
 
 @pytest.mark.filterwarnings("ignore::dpml.exceptions.ConcentratedWeights")
 @pytest.mark.parametrize("options", FITS, ids=str)
-def test_all_that_a_fit_hands_to_the_door_costs_epsilon_at_most(options):
+def test_all_that_a_fit_hands_to_the_boundary_costs_epsilon_at_most(options):
     public, data = people(50, 1), people(30, 2, 0.2)
     other = data.copy()
     data.loc[29] = ["cat", 80.0, 0, 0]

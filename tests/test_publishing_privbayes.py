@@ -145,7 +145,7 @@ def test_without_noise_the_tables_are_the_marginals(degree):
 
 
 def test_marginals_that_are_in_others_are_not_released():
-    from dpml.mechanisms import door
+    from dpml.mechanisms import boundary
 
     seen = []
 
@@ -155,9 +155,9 @@ def test_marginals_that_are_in_others_are_not_released():
             return mechanism._sample(statistic, rng)
 
         def public_randomness(self, rng, draw, arguments, size):
-            return door.drawn_by(rng, draw, arguments, size)
+            return boundary.drawn_by(rng, draw, arguments, size)
 
-    with door.listen(Listener()):
+    with boundary.listen(Listener()):
         network = release_network(records_of(people(300)), 1.0, degree=4, shares=(0.1, 0.1, 0.8),
                                   rng=np.random.default_rng(0))  # fmt: skip
     # the last attribute has all others as parents, so there is one marginal with all cells and the whole share
@@ -198,7 +198,7 @@ def test_values_follow_the_row_of_their_parents():
 
 
 def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypatch):
-    from dpml.mechanisms import door
+    from dpml.mechanisms import boundary
     from dpml.publishing.tables import privbayes
 
     seen = []
@@ -209,11 +209,11 @@ def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypa
             return mechanism._sample(statistic, rng)
 
         def public_randomness(self, rng, draw, arguments, size):
-            return door.drawn_by(rng, draw, arguments, size)
+            return boundary.drawn_by(rng, draw, arguments, size)
 
     X = np.random.default_rng(0).integers(2, size=(300, 12))
     monkeypatch.setattr(privbayes, "MOST_CANDIDATES", 40)
-    with door.listen(Listener()):
+    with boundary.listen(Listener()):
         model = PrivBayes(1e6, degree=3, random_state=0).fit(X, X[:, 0])
     assert seen[0] == 1
     assert max(seen[1:-1]) <= 42  # 40, or each of the others with each of those before it

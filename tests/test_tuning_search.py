@@ -14,7 +14,7 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LinearSVC, LogisticRegression
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
+from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 from dpml.tuning import (
@@ -174,7 +174,7 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
         def fit(self, X, y):
             if len(y):  # not the rehearsals
                 fits.append((self.epsilon, len(y), self.relation, self.schema.n_lower))
-            with door.unreleased():  # only the search is listened to
+            with boundary.unreleased():  # only the search is listened to
                 return super().fit(X, y)
 
     X, y = table()

@@ -31,7 +31,7 @@ from dpml.exceptions import (
     NotPrivate,
     RelationMismatch,
 )
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
 from dpml.release.cells import check_spellings
 from dpml.release.methods import method_named, method_problems
@@ -278,7 +278,7 @@ class Plan:
             some = replace(task, epsilons={part: task.epsilons[part] for part in parts})
             try:
                 # a listener of an audit hears nothing of it: there are no records
-                with door.listen(None):
+                with boundary.listen(None):
                     rng = None if secure else np.random.default_rng(0)
                     done = carry_out(some, Records.none(schema), secure=secure, rng=rng)
                 charges = [*charges, *done.charges]

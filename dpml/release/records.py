@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml.exceptions import InvalidData, shown
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, number_of, statistic
 from dpml.release.cells import AsStated, spelled
 from dpml.schema import Schema
@@ -42,7 +42,7 @@ class Records:
 
     def split(self, share: float, rng: np.random.Generator) -> tuple[Records, Records]:
         """Return the records that train and those that evaluate, by a number drawn for each record."""
-        drawn = door.public_randomness(rng, "random", size=number_of(self.y))
+        drawn = boundary.public_randomness(rng, "random", size=number_of(self.y))
         training, held_out = (_kept(self.X, self.y, drawn, share, below) for below in (False, True))
         return replace(self, X=training[0], y=training[1]), replace(self, X=held_out[0], y=held_out[1])
 

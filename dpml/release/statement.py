@@ -111,7 +111,8 @@ def _banner(released: Released) -> str:
     if released.status == "release":
         return ""
     return (
-        '<p class="banner">Rehearsal, not a release. Its noise is for study: whoever knows the seed can take it away. '
+        '<p class="banner">Rehearsal, not a release. Its noise is for study: whoever knows the seed can take '
+        "it away. "
         "Nothing of it may be passed on.</p>"
     )
 

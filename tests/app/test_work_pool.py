@@ -250,7 +250,7 @@ def test_chunk_that_always_ends_its_worker_is_reported_and_others_are_computed(m
     assert path.stat().st_size == TRIES
 
 
-def test_a_death_is_not_laid_at_the_door_of_another_worker(make_pool, tmp_path):
+def test_a_death_is_not_laid_at_the_boundary_of_another_worker(make_pool, tmp_path):
     pool = make_pool(2)
     bad = pool.submit(Chunk(worker_calls.end_always, (tmp_path / "bad",)))
     once = [pool.submit(Chunk(worker_calls.end_once, (tmp_path / f"once {i}", i))) for i in range(1, 3)]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 
 __all__ = ["Stop", "Stopped"]
 
@@ -55,7 +55,7 @@ class Stop:
     def heard(self) -> Iterator[None]:
         """Return a context in which no noise is drawn once somebody has asked, and no result leaves."""
         self.check()
-        with door.listen(_Listener(self)):
+        with boundary.listen(_Listener(self)):
             yield
         self.check()
 
@@ -72,8 +72,8 @@ class _Listener:
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
         self.stop.check()
-        return door.drawn_by(rng, draw, arguments, size)
+        return boundary.drawn_by(rng, draw, arguments, size)
 
     def alternatives(self, factor: float) -> Any:
-        with door.unreleased():
-            return door.alternatives(factor)
+        with boundary.unreleased():
+            return boundary.alternatives(factor)

@@ -19,7 +19,7 @@ from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_size
 from dpml.classifiers.grid.counts import marginal_counts, side_by_side
 from dpml.classifiers.grid.fitting import Checked
 from dpml.counts import FACTOR
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
@@ -148,7 +148,7 @@ def release_network(
     wanted = MOST_PARENTS if degree is None else check_integer(degree, "degree", 0)
     step_epsilon = equal_share(for_network, max(d - 1, 1))
     width = dependence_range(score, relation, n_lower)
-    first = int(door.public_randomness(rng if rng is not None else np.random.default_rng(), "integers", d))
+    first = int(boundary.public_randomness(rng if rng is not None else np.random.default_rng(), "integers", d))
     pairs: list[Pair] = [(first, ())]
     known: Any = {}
     while len(pairs) < d:

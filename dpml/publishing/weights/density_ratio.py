@@ -36,7 +36,7 @@ from dpml.classifiers.linear._minimum import different_records
 from dpml.classifiers.linear._newton import minimise
 from dpml.classifiers.linear._perturbation import SOLVER_SHARE, reachable
 from dpml.exceptions import InvalidData
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.private import is_private, public_number, repeated, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale
@@ -236,8 +236,8 @@ def release_balanced_objective(
     n = public_number(X, "replace-one")
     noise, cover, reg_lambda, tolerance = objective_noises(epsilon, reg_lambda, features, n, calibration, tolerance)
     perturbed = BalancedMinimum(noise, n * reg_lambda, tolerance, draws, np.asarray(X_public, dtype=float))
-    beta = door.release(perturbed, (X,), rng)
-    return door.release(_Cover(cover, 2 * tolerance / (n * reg_lambda)), (beta, X), rng)
+    beta = boundary.release(perturbed, (X,), rng)
+    return boundary.release(_Cover(cover, 2 * tolerance / (n * reg_lambda)), (beta, X), rng)
 
 
 def objective_noises(
@@ -253,7 +253,7 @@ def objective_noises(
 
 @dataclass(frozen=True)
 class BalancedMinimum:
-    """The minimiser of N·G(β) + b·β at the door. The statistic is the private table; the public one is a parameter."""
+    """The minimiser of N·G(β) + b·β at the boundary. The statistic is the private table, the public one a parameter."""
 
     noise: NormGamma
     reg_lambda: float  # Nλ'
@@ -266,18 +266,18 @@ class BalancedMinimum:
         b = self.noise._sample(np.zeros((self.draws, X.shape[1])), rng)
         return _minimiser(X, self.X_public, self.reg_lambda, b, self.tolerance)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         gone, come = _changed((*statistic,), (*other_statistic,))
         if not len(gone) and not len(come):
-            return door.NOTHING
+            return boundary.NOTHING
         if len(gone) != 1 or len(come) != 1:
-            return door.EVERYTHING  # not neighbours under replace-one
+            return boundary.EVERYTHING  # not neighbours under replace-one
         (x,), (z,) = gone, come
         squares = max(float(x @ x), float(z @ z))
         change = math.sqrt(max(squares, float((x - z) @ (x - z))))
         # as in `balanced_noise`, with the lengths of these two records
         cost = change / self.noise.scale + math.log1p(squares / (4 * self.reg_lambda))
-        return door.Loss(pure=self.draws * cost)
+        return boundary.Loss(pure=self.draws * cost)
 
 
 @dataclass(frozen=True)
@@ -290,12 +290,12 @@ class _Cover:
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         return self.noise._sample(statistic[0], rng)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         (beta, *records), (other_beta, *other_records) = statistic, other_statistic
         if not any(map(len, _changed(records, other_records))):
-            return door.NOTHING
+            return boundary.NOTHING
         distance = np.linalg.norm(np.subtract(beta, other_beta), axis=-1) + self.reach
-        return door.Loss(pure=float(distance.sum()) / self.noise.scale)
+        return boundary.Loss(pure=float(distance.sum()) / self.noise.scale)
 
 
 def _changed(records: Any, other_records: Any) -> tuple[list[FloatArray], list[FloatArray]]:

@@ -83,7 +83,7 @@ MUTANTS = [
         "dpml.auditing.recorder._Replay.public_randomness",
         "public randomness of its own",
         "asked.drawn = copy.deepcopy(before.drawn)",
-        "asked.drawn = door.drawn_by(self.rng, draw, arguments, size)",
+        "asked.drawn = boundary.drawn_by(self.rng, draw, arguments, size)",
         ("test_auditing_recorder.py::test_random_stopping_costs_a_factor_of_its_dearest_run",),
     ),
     Mutant(
@@ -272,7 +272,7 @@ MUTANTS = [
     Mutant(
         "dpml.catalogue._recorded.Compared._loss",
         "two mechanisms that differ not seen",
-        "if one == other else door.EVERYTHING",
+        "if one == other else boundary.EVERYTHING",
         "",
         ("test_catalogue.py::test_two_mechanisms_that_differ_have_no_finite_loss",),
     ),

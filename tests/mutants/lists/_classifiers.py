@@ -246,7 +246,7 @@ MUTANTS = [
         "the relation of the fit not asked",
         "self.relation != self._relation",
         "False",
-        ("test_public_door_estimators.py::test_a_relation_that_is_changed_after_a_fit_is_refused",),
+        ("test_public_input_estimators.py::test_a_relation_that_is_changed_after_a_fit_is_refused",),
     ),
     Mutant(
         f"{ROOM}.naive_bayes.private_prediction.score_range",
@@ -292,7 +292,7 @@ MUTANTS = [
         ("test_classifiers_local_search.py::test_candidate_range_covers_all_records_and_labels",),
     ),
     Mutant(
-        f"{ROOM}.local_search._search._door",
+        f"{ROOM}.local_search._search._boundary",
         "relation swapped",
         '2 if check_relation(relation) == "replace-one" else 1',
         '2 if check_relation(relation) == "add-remove" else 1',

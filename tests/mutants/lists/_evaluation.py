@@ -363,8 +363,8 @@ MUTANTS = [
     Mutant(
         "dpml.tuning.stopping._best_of",
         "runs not told apart",
-        "with door.alternatives(2 + eta)",
-        "with door.alternatives(eta)",
+        "with boundary.alternatives(2 + eta)",
+        "with boundary.alternatives(eta)",
         (claim("random_stopping"),),
     ),
     Mutant(
@@ -484,7 +484,7 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.roc.thresholds.recursive_medians",
         "the exact medians",
-        "door.release(ScaledCauchy(), _medians(x, left, right, first, end, beta, noise), rng)",
+        "boundary.release(ScaledCauchy(), _medians(x, left, right, first, end, beta, noise), rng)",
         "_medians(x, left, right, first, end, beta, noise)[0]",
         ("test_evaluation_roc_thresholds.py::test_blocks_of_draws_do_not_change_the_law",),
     ),

@@ -3,7 +3,7 @@
 from mutants.lists._tests import fit
 from mutants.mutant import Mutant
 
-TABLE = ("test_public_door_table.py",)
+TABLE = ("test_public_input_table.py",)
 MUTANTS = [
     Mutant(
         "dpml.budget.shares.split_epsilon",
@@ -38,7 +38,7 @@ MUTANTS = [
         "clip skipped",
         "np.clip(numbers, self.lower, self.upper)",
         "numbers",
-        ("test_public_door_table.py::test_clipping_sends_each_value_to_its_domain",),
+        ("test_public_input_table.py::test_clipping_sends_each_value_to_its_domain",),
         quick=True,
     ),
     Mutant(
@@ -46,14 +46,14 @@ MUTANTS = [
         "one side only clipped",
         "np.clip(numbers, self.lower, self.upper)",
         "np.minimum(numbers, self.upper)",
-        ("test_public_door_table.py::test_clipping_sends_each_value_to_its_domain",),
+        ("test_public_input_table.py::test_clipping_sends_each_value_to_its_domain",),
     ),
     Mutant(
         "dpml.schema.feature.Feature.clean",
         "the middle of the data",
         "self.lower / 2 + self.upper / 2",
         "float(np.clip(np.nan_to_num(plain_numbers(column)), self.lower, self.upper).max(initial=self.lower))",
-        ("test_public_door_table.py::test_clipping_sends_each_value_to_its_domain",),
+        ("test_public_input_table.py::test_clipping_sends_each_value_to_its_domain",),
     ),
     Mutant(
         "dpml.schema.stated.stated_values",
@@ -102,14 +102,14 @@ MUTANTS = [
         "an unknown label taken as a class",
         "return codes",
         'return np.maximum(codes, 0) if on_invalid == "clip" else codes',
-        ("test_public_door_table.py::test_unknown_label_is_named_or_marked",),
+        ("test_public_input_table.py::test_unknown_label_is_named_or_marked",),
     ),
     Mutant(
         "dpml.schema.schema.Schema.without_unknown",
         "a dropped record counted",
         "(X[known], codes[known])",
         "(X, np.maximum(codes, 0))",
-        ("test_public_door_table.py::test_record_with_an_unknown_label_is_dropped_when_clipping",),
+        ("test_public_input_table.py::test_record_with_an_unknown_label_is_dropped_when_clipping",),
     ),
     Mutant(
         "dpml.schema.schema.Schema.public_count",
@@ -124,7 +124,7 @@ MUTANTS = [
         "sum(f.block is None for f in binary), 1)",
         "sum(f.block is None for f in binary) - 1, 1)",
         (
-            "test_public_door_names.py::test_a_frame_after_a_fit_on_an_array_is_read_by_position_with_scikit_learns_warning",
+            "test_public_input_names.py::test_a_frame_after_a_fit_on_an_array_is_read_by_position_with_scikit_learns_warning",
         ),
     ),
     Mutant(
@@ -132,14 +132,14 @@ MUTANTS = [
         "classes as if there were one more",
         "return Schema.binary(shape[1])",
         "return Schema.binary(shape[1], classes=(0, 1, 2))",
-        ("test_public_door.py::test_resolve_schema",),
+        ("test_public_input.py::test_resolve_schema",),
     ),
     Mutant(
         "dpml.budget.budget.charge",
         "no charge at all",
         "budget is not None:",
         "False:",
-        ("test_public_door_budget.py::test_charge_goes_to_the_budget_if_one_is_given",),
+        ("test_public_input_budget.py::test_charge_goes_to_the_budget_if_one_is_given",),
         quick=True,
     ),
     Mutant(
@@ -154,21 +154,21 @@ MUTANTS = [
         "relation not asked",
         "check_relation(relation) != self._relation",
         "check_relation(relation) is None",
-        ("test_public_door_budget.py::test_cost_under_the_other_relation_is_refused",),
+        ("test_public_input_budget.py::test_cost_under_the_other_relation_is_refused",),
     ),
     Mutant(
         "dpml.budget.budget.Budget._check",
         "a charge of twice what is left",
         "(cost - exact(total)) * ROUNDING >",
         "(cost - 2 * exact(total)) * ROUNDING >",
-        ("test_public_door_budget.py::test_charges_that_round_past_the_total_are_accepted",),
+        ("test_public_input_budget.py::test_charges_that_round_past_the_total_are_accepted",),
     ),
     Mutant(
         "dpml.budget.budget.Budget._lineage",
         "parents not asked",
         "holder = holder._parent",
         "holder = None",
-        ("test_public_door_budget.py::test_part_cannot_pass_what_its_parents_have_left",),
+        ("test_public_input_budget.py::test_part_cannot_pass_what_its_parents_have_left",),
     ),
     Mutant(
         "dpml.budget.budget.Budget._cost",
@@ -286,6 +286,6 @@ MUTANTS = [
         "exact scores of a release",
         'getattr(model, "release", False)',
         "False",
-        ("test_public_door_estimators.py::test_a_release_has_no_exact_score_and_says_where_there_is_one",),
+        ("test_public_input_estimators.py::test_a_release_has_no_exact_score_and_says_where_there_is_one",),
     ),
 ]

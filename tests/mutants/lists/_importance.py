@@ -56,7 +56,7 @@ MUTANTS = [
         "secure noise that forgets the grid of numbers",
         "integer_scale(epsilon, features.change * grid)",
         "integer_scale(epsilon, features.change)",
-        (f"{WEIGHTS}::test_all_that_a_fit_hands_to_the_door_costs_epsilon_at_most",),
+        (f"{WEIGHTS}::test_all_that_a_fit_hands_to_the_boundary_costs_epsilon_at_most",),
     ),
     Mutant(
         "dpml.publishing.weights.features.RatioFeatures._bounds",

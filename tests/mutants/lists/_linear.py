@@ -157,7 +157,7 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.linear.descent.release_descent",
         "n released without noise",
-        "door.release(NormalNoise(count_sigma), repeated(number_of(X), draws), rng)",
+        "boundary.release(NormalNoise(count_sigma), repeated(number_of(X), draws), rng)",
         "np.full(draws, float(X.shape[0]))",
         (fit("LogisticRegression[noisy-descent]"),),
     ),
@@ -291,7 +291,7 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.linear.descent.release_descent",
         "gradients without noise",
-        "door.release(NormalNoise(sigma), _gradient_sums(X, targets, ahead, loss), rng)",
+        "boundary.release(NormalNoise(sigma), _gradient_sums(X, targets, ahead, loss), rng)",
         "_gradient_sums(X, targets, ahead, loss)",
         (of_releases("binary-LogisticRegression-{'method': 'noisy-descent'}"),),
     ),

@@ -1,4 +1,4 @@
-"""Mutants of dpml.mechanisms: additive noise, choices, sparse vector, ranges, the secure sampler, the door."""
+"""Mutants of dpml.mechanisms: additive noise, choices, sparse vector, ranges, the secure sampler, the boundary."""
 
 from mutants.lists._tests import claim, law, records
 from mutants.mutant import Mutant
@@ -244,14 +244,14 @@ MUTANTS = [
         ("test_mechanisms_secure.py::test_noisy_max_on_a_grid_uses_the_widened_range",),
     ),
     Mutant(
-        f"{ROOM}.door.l1_distance",
+        f"{ROOM}.boundary.l1_distance",
         "one side only",
         "np.abs(np.where(equal, 0.0, first - second))",
         "np.maximum(np.where(equal, 0.0, first - second), 0.0)",
         ("test_auditing_recorder.py::test_costs_by_hand",),
     ),
     Mutant(
-        f"{ROOM}.door.Loss.__add__",
+        f"{ROOM}.boundary.Loss.__add__",
         "profiles left out",
         "self.profiles + other.profiles",
         "self.profiles",

@@ -6,7 +6,7 @@ from mutants.mutant import Mutant
 ALIKE, DIFFGEN, UNIFORM = "test_publishing_alike.py", "test_publishing_diffgen.py", "test_publishing_uniform.py"
 BAYES, TREE = "test_publishing_privbayes.py", "test_classifiers_tree.py"
 BOTH = ("add-remove", "replace-one")
-AT_THE_DOOR = f"{ALIKE}::test_all_that_a_fit_hands_to_the_door_costs_epsilon_and_what_follows_costs_nothing"
+AT_THE_DOOR = f"{ALIKE}::test_all_that_a_fit_hands_to_the_boundary_costs_epsilon_and_what_follows_costs_nothing"
 
 FOLLOWS = f"{ALIKE}::test_what_a_fit_and_its_table_are_follows_from_what_was_released"
 GRAPHICAL = "test_publishing_graphical.py::test_marginals_follow_from_what_was_released"
@@ -56,8 +56,8 @@ MUTANTS = [
     Mutant(
         "dpml.mechanisms.source.LargestScore._compare",
         "a choice without noise that costs nothing",
-        "door.NOTHING if alike else door.EVERYTHING",
-        "door.NOTHING",
+        "boundary.NOTHING if alike else boundary.EVERYTHING",
+        "boundary.NOTHING",
         (audit("diffgen-struct-nf", "add-remove"),),
     ),
     Mutant(

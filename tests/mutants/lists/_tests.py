@@ -30,7 +30,7 @@ def records(name: str) -> str:
 
 def law(name: str) -> str:
     """The draws of this mechanism follow the stated law."""
-    return f"test_mechanisms_door.py::test_draws_follow_the_stated_law[{name}]"
+    return f"test_mechanisms_boundary.py::test_draws_follow_the_stated_law[{name}]"
 
 
 def audit(entry: str, relation: str, epsilon: float = 1.0) -> str:

@@ -1,4 +1,4 @@
-"""The one door for noise: every draw of noise and every private choice goes through this module.
+"""The one boundary for noise: every draw of noise and every private choice goes through this module.
 
 A mechanism passes its exact statistic to `release`, which draws. A listener (`listen`; the recorder of `dpml.auditing`
 is one) receives the mechanism and the statistic instead, and its return value is the release. Randomness that protects
@@ -6,7 +6,7 @@ nothing, such as the split of the records into parts, goes through `public_rando
 
 Here, and nowhere else in a method, a `dpml.mechanisms.private.Private` statistic is opened.
 
-A mechanism at the door is a frozen dataclass with two methods:
+A mechanism at the boundary is a frozen dataclass with two methods:
 
 - ``_sample(statistic, rng)`` draws one release of the statistic, with the scale that the mechanism states;
 - ``_compare(statistic, other, other_statistic)`` returns the `Loss` of that release between two data sets.

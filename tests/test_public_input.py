@@ -1,4 +1,4 @@
-"""Bad input is refused by name at the public door: parameters and schemas."""
+"""Bad input is refused by name on public input: parameters and schemas."""
 
 import math
 import pickle
@@ -30,10 +30,10 @@ def assert_refused(error, name, value, *allowed):
 @pytest.mark.parametrize(
     "epsilon", [0, 0.0, -0.0, -1, -1e-300, math.nan, math.inf, -math.inf, True, False, np.True_, "1", None, 1j, [1.0]]
 )
-@pytest.mark.parametrize("door", [_validate.check_epsilon, Budget], ids=["check_epsilon", "Budget"])
-def test_epsilon_out_of_range_is_refused(door, epsilon):
+@pytest.mark.parametrize("boundary", [_validate.check_epsilon, Budget], ids=["check_epsilon", "Budget"])
+def test_epsilon_out_of_range_is_refused(boundary, epsilon):
     with pytest.raises(InvalidParameter) as caught:
-        door(epsilon)
+        boundary(epsilon)
     assert_refused(caught.value, "epsilon", epsilon, "a finite number in (0, inf)")
 
 

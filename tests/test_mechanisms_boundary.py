@@ -1,4 +1,4 @@
-"""Every mechanism at the door draws with the noise that it states.
+"""Every mechanism at the boundary draws with the noise that it states.
 
 The recorder trusts a mechanism's scale. Here the draws are compared with the stated law, by Kolmogorov-Smirnov or
 chi-square with fixed seeds, for every class that has a `_sample`; the same comparison refuses a third of the noise.
@@ -297,7 +297,7 @@ def test_draws_with_a_third_of_the_noise_do_not_follow_the_law(name):
     assert pvalue(fault[0]._sample(fault[1], np.random.default_rng(7))) < UNSEEDED / 100
 
 
-def test_every_mechanism_at_the_door_has_a_case():
+def test_every_mechanism_at_the_boundary_has_a_case():
     found = set()
     for info in pkgutil.walk_packages(dpml.__path__, "dpml."):
         if info.name != "dpml.__main__":

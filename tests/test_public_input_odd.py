@@ -1,4 +1,4 @@
-"""Odd input at the public door: forked budgets, odd cells, odd columns."""
+"""Odd input on public input: forked budgets, odd cells, odd columns."""
 
 import multiprocessing
 
