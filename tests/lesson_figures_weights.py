@@ -47,7 +47,7 @@ def weights_are_post_processing(s):
 
         coins = alternatives = release
 
-    with boundary.listen(Refused()):
+    with boundary.observe(Refused()):
         return len(model.weights(np.eye(3))) == 3 and model.weighted(np.eye(3)).mean([1, 0, 0]) > 0
 
 

@@ -282,7 +282,7 @@ def test_releases_go_on_as_usual_when_nobody_listens():
     recorded_cost(released(Laplace(1.0)), [0.0], [1.0])
     after = Laplace(1.0).release(np.zeros(3), rng=np.random.default_rng(5))
     assert np.array_equal(before, after)
-    assert boundary._listener.get() is None
+    assert boundary._observer.get() is None
 
 
 def test_a_selector_is_recorded():

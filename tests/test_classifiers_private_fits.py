@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from listening import assert_function_of_releases
+from observing import assert_function_of_releases
 from scipy import sparse
 from sklearn.base import clone
 

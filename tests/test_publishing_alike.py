@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from listening import assert_function_of_releases, listening, plain_releases
+from observing import assert_function_of_releases, observing, plain_releases
 from pet_table import SCHEMA, people
 from sklearn.base import clone
 
@@ -132,7 +132,7 @@ def test_every_statistic_is_private_until_it_is_drawn(kind, release):
 @pytest.mark.parametrize("kind", [*PUBLISHERS, *FOR_STUDY, *TREES, PrivPfCClassifier])
 def test_only_what_is_for_study_chooses_without_noise(kind):
     frame = people(400)
-    with listening() as passed:
+    with observing() as passed:
         kind(1.0, schema=SCHEMA, random_state=0).fit(frame.drop(columns="wealth"), frame["wealth"])
     assert bool(passed.of(LargestScore)) is (kind in FOR_STUDY)
 

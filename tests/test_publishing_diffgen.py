@@ -136,7 +136,7 @@ def test_each_step_has_an_equal_part_of_the_first_share():
 
     seen = []
 
-    class Listener:
+    class Observer:
         def release(self, mechanism, statistic, rng):
             seen.append(mechanism)
             return mechanism._sample(statistic, rng)
@@ -145,7 +145,7 @@ def test_each_step_has_an_equal_part_of_the_first_share():
     X, codes, _ = SCHEMA.check_table(frame.drop(columns="wealth"), frame["wealth"])
     taxonomies = tuple(f.taxonomy for f in SCHEMA.features)
     records = Records(places_of(X, SCHEMA, taxonomies), codes, 2, taxonomies)
-    with boundary.listen(Listener()):
+    with boundary.observe(Observer()):
         release_specialisations(records, 1.0, n_steps=4, shares=(0.2, 0.8), rng=np.random.default_rng(0))
     *choices, counts = seen
     assert [choice.epsilon for choice in choices] == pytest.approx([0.05] * 4)

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from importance_tables import PETS, people
-from listening import assert_function_of_releases, plain_releases
+from observing import assert_function_of_releases, plain_releases
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 from sklearn.base import clone

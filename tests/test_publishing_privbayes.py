@@ -149,7 +149,7 @@ def test_marginals_that_are_in_others_are_not_released():
 
     seen = []
 
-    class Listener:
+    class Observer:
         def release(self, mechanism, statistic, rng):
             seen.append((mechanism, np.size(statistic)))
             return mechanism._sample(statistic, rng)
@@ -157,7 +157,7 @@ def test_marginals_that_are_in_others_are_not_released():
         def public_randomness(self, rng, draw, arguments, size):
             return boundary.drawn_by(rng, draw, arguments, size)
 
-    with boundary.listen(Listener()):
+    with boundary.observe(Observer()):
         network = release_network(records_of(people(300)), 1.0, degree=4, shares=(0.1, 0.1, 0.8),
                                   rng=np.random.default_rng(0))  # fmt: skip
     # the last attribute has all others as parents, so there is one marginal with all cells and the whole share
@@ -203,7 +203,7 @@ def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypa
 
     seen = []
 
-    class Listener:
+    class Observer:
         def release(self, mechanism, statistic, rng):
             seen.append(np.size(statistic))
             return mechanism._sample(statistic, rng)
@@ -213,7 +213,7 @@ def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypa
 
     X = np.random.default_rng(0).integers(2, size=(300, 12))
     monkeypatch.setattr(privbayes, "MOST_CANDIDATES", 40)
-    with boundary.listen(Listener()):
+    with boundary.observe(Observer()):
         model = PrivBayes(1e6, degree=3, random_state=0).fit(X, X[:, 0])
     assert seen[0] == 1
     assert max(seen[1:-1]) <= 42  # 40, or each of the others with each of those before it

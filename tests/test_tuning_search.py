@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from listening import listening
+from observing import observing
 from scipy import stats
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -182,7 +182,7 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
     search = PrivateSearch(
         Recorded(1.0), {"row_bound": [1, 2, 3]}, 1.2, relation=relation, schema=schema, random_state=0, **options
     )
-    with listening() as passed:
+    with observing() as passed:
         search.fit(X, y)
     choices, scores = passed.of(PermuteAndFlip, ExponentialMechanism), passed.of(Laplace)
     retrained = search.costs_["retrain"]

@@ -83,7 +83,7 @@ class _Asked:
 
 @dataclass
 class _Recording:
-    """Listener that records the first call."""
+    """Observer that records the first call."""
 
     rng: np.random.Generator
     releases: list[_Noted] = field(default_factory=list)
@@ -126,7 +126,7 @@ class _Diverged(BaseException):
 
 @dataclass
 class _Replay(_Recording):
-    """Listener that answers a second call with the outputs of the first, and compares the statistics."""
+    """Observer that answers a second call with the outputs of the first, and compares the statistics."""
 
     first: _Recording = None  # type: ignore[assignment]
     entries: int = 1
@@ -306,9 +306,9 @@ class _Ended:
     error: Exception | None
 
 
-def _run(call: Callable, data: Any, listener: _Recording) -> _Ended:
+def _run(call: Callable, data: Any, observer: _Recording) -> _Ended:
     result = error = None
-    with effects() as left, boundary.listen(listener):
+    with effects() as left, boundary.observe(observer):
         try:
             result = call(data)
         except Exception as raised:

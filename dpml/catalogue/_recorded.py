@@ -106,7 +106,7 @@ class _Found(BaseException):
 
 
 class _First:
-    """A listener that ends a call at its first release, so that nothing is drawn."""
+    """An observer that ends a call at its first release, so that nothing is drawn."""
 
     def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
         raise _Found(mechanism, statistic)
@@ -121,7 +121,7 @@ class _First:
 def first_drawn(call: Call, data: Any) -> tuple[Any, Any]:
     """Return the (mechanism, exact statistic) of a call's first release, without drawing noise."""
     try:
-        with boundary.listen(_First()):
+        with boundary.observe(_First()):
             call(data)
     except _Found as found:
         mechanism, statistic = found.args

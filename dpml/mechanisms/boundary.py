@@ -1,8 +1,8 @@
 """The one boundary for noise: every draw of noise and every private choice goes through this module.
 
-A mechanism passes its exact statistic to `release`, which draws. A listener (`listen`; the recorder of `dpml.auditing`
-is one) receives the mechanism and the statistic instead, and its return value is the release. Randomness that protects
-nothing, such as the split of the records into parts, goes through `public_randomness`.
+A mechanism passes its exact statistic to `release`, which draws. An observer (`observe`; the recorder of
+`dpml.auditing` is one) receives the mechanism and the statistic instead, and its return value is the release.
+Randomness that protects nothing, such as the split of the records into parts, goes through `public_randomness`.
 
 Here, and nowhere else in a method, a `dpml.mechanisms.private.Private` statistic is opened.
 
@@ -27,13 +27,13 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import Private, is_private, opened
 
 __all__ = [
-    "Listener",
     "Loss",
+    "Observer",
     "alternatives",
     "drawn_by",
     "l1_distance",
-    "listen",
-    "listener",
+    "observe",
+    "observer",
     "public_randomness",
     "release",
     "unreleased",
@@ -75,7 +75,7 @@ NOTHING = Loss()
 EVERYTHING = Loss(pure=float("inf"))
 
 
-class Listener(Protocol):
+class Observer(Protocol):
     """An object that receives each release before anything is drawn."""
 
     def release(self, mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
@@ -91,27 +91,27 @@ class Listener(Protocol):
         ...
 
 
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 
 @contextmanager
-def listen(to: Listener | None) -> Iterator[None]:
-    """Pass every release inside the ``with`` block, in this thread, to a listener."""
-    token = _listener.set(to)
+def observe(to: Observer | None) -> Iterator[None]:
+    """Pass every release inside the ``with`` block, in this thread, to an observer."""
+    token = _observer.set(to)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _observer.reset(token)
 
 
-def listener() -> Listener | None:
-    """Return who listens in this thread, for a listener that passes everything on."""
-    return _listener.get()
+def observer() -> Observer | None:
+    """Return who observes this thread, for an observer that passes everything on."""
+    return _observer.get()
 
 
 def unreleased() -> Any:
     """Return a context for noise that is part of a statistic: its draws are not released and not recorded."""
-    return listen(None)
+    return observe(None)
 
 
 def l1_distance(first: Any, second: Any) -> float:
@@ -124,10 +124,10 @@ def l1_distance(first: Any, second: Any) -> float:
 
 def release(mechanism: Any, statistic: Any, rng: np.random.Generator | None) -> Any:
     """Draw one release of a statistic. Without a generator the mechanism uses its own source of randomness."""
-    heard, statistic = _listener.get(), opened(statistic)
-    if heard is None:
+    observer, statistic = _observer.get(), opened(statistic)
+    if observer is None:
         return mechanism._sample(statistic, rng)
-    return heard.release(mechanism, statistic, rng)
+    return observer.release(mechanism, statistic, rng)
 
 
 # The distributions that protect nothing. Their arguments are numbers, so no function can carry a record in.
@@ -154,14 +154,14 @@ def public_randomness(rng: np.random.Generator | None, draw: str, *arguments: fl
     """
     if draw not in PUBLIC_DRAWS or not all(isinstance(a, numbers.Real) for a in arguments):
         raise InvalidParameter("draw", draw, f"one of {PUBLIC_DRAWS}, with numbers as arguments")
-    heard = _listener.get()
-    drawn_for = drawn_by if heard is None else heard.public_randomness
+    observer = _observer.get()
+    drawn_for = drawn_by if observer is None else observer.public_randomness
     drawn = drawn_for(rng, draw, arguments, opened(size))
     return Private(drawn) if is_private(size) else drawn
 
 
 def drawn_by(rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-    """Return a generator's draw, for listeners."""
+    """Return a generator's draw, for observers."""
     return getattr(rng, draw)(*arguments, **({} if size is None else {"size": size}))
 
 
@@ -170,5 +170,5 @@ def alternatives(factor: float) -> Any:
 
     Only the best run is released. It costs `factor` times the loss of the most expensive run (`dpml.tuning.stopping`).
     """
-    heard = _listener.get()
-    return nullcontext(nullcontext) if heard is None else heard.alternatives(factor)
+    observer = _observer.get()
+    return nullcontext(nullcontext) if observer is None else observer.alternatives(factor)

@@ -29,7 +29,7 @@ WORDS = {
 
 
 class _Noting:
-    """Listener that notes each mechanism, and passes the release on to whoever listened before."""
+    """Observer that notes each mechanism, and passes the release on to whoever observed before."""
 
     def __init__(self, noise: list[str], outer: Any):
         self.noise, self.outer = noise, outer
@@ -43,11 +43,11 @@ class _Noting:
         )
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-        with boundary.listen(self.outer):
+        with boundary.observe(self.outer):
             return boundary.public_randomness(rng, draw, *arguments, size=size)
 
     def alternatives(self, factor: float) -> Any:
-        with boundary.listen(self.outer):
+        with boundary.observe(self.outer):
             return boundary.alternatives(factor)
 
 
@@ -55,7 +55,7 @@ class _Noting:
 def noted() -> Iterator[list[str]]:
     """Return a context in which every kind of noise that is drawn is added to a list, in words."""
     noise: list[str] = []
-    with boundary.listen(_Noting(noise, boundary.listener())):
+    with boundary.observe(_Noting(noise, boundary.observer())):
         yield noise
 
 

@@ -277,8 +277,8 @@ class Plan:
         for parts in _stages(task.epsilons):
             some = replace(task, epsilons={part: task.epsilons[part] for part in parts})
             try:
-                # a listener of an audit hears nothing of it: there are no records
-                with boundary.listen(None):
+                # an observer of an audit sees nothing of it: there are no records
+                with boundary.observe(None):
                     rng = None if secure else np.random.default_rng(0)
                     done = carry_out(some, Records.none(schema), secure=secure, rng=rng)
                 charges = [*charges, *done.charges]

@@ -44,7 +44,7 @@ def without_noise() -> Iterator[None]:
     ...     Laplace(0.1, 1.0).release([3.0, 4.0], rng=np.random.default_rng(0)).round(9)
     array([3., 4.])
     """
-    with boundary.listen(_Noiseless()):
+    with boundary.observe(_Noiseless()):
         yield
 
 

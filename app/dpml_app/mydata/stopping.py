@@ -55,12 +55,12 @@ class Stop:
     def heard(self) -> Iterator[None]:
         """Return a context in which no noise is drawn once somebody has asked, and no result leaves."""
         self.check()
-        with boundary.listen(_Listener(self)):
+        with boundary.observe(_Observer(self)):
             yield
         self.check()
 
 
-class _Listener:
+class _Observer:
     """Draws as if nobody listened, while nobody has asked to stop."""
 
     def __init__(self, stop: Stop):

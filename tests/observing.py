@@ -11,7 +11,7 @@ from dpml.mechanisms.private import is_private
 
 
 class Passed(list):
-    """A listener that lets every release happen, and lists it as (mechanism, statistic)."""
+    """An observer that lets every release happen, and lists it as (mechanism, statistic)."""
 
     def release(self, mechanism, statistic, rng):
         self.append((mechanism, statistic))
@@ -31,10 +31,10 @@ class Passed(list):
 
 
 @contextmanager
-def listening():
+def observing():
     """Return the list of what passes the boundary in the block."""
     passed = Passed()
-    with boundary.listen(passed):
+    with boundary.observe(passed):
         yield passed
 
 
@@ -52,7 +52,7 @@ def plain_releases(call):
 
 
 class Again:
-    """A listener that keeps what the first run releases, and gives the second run the same."""
+    """An observer that keeps what the first run releases, and gives the second run the same."""
 
     def __init__(self):
         self.kept, self.first = [], True
@@ -88,7 +88,7 @@ def assert_function_of_releases(call, data, other):
             raise AssertionError(f"the result cannot be written: {error}") from error
 
     again = Again()
-    with boundary.listen(again):
+    with boundary.observe(again):
         expected = written(call(data))
         again.first = False
         result = written(call(other))
