@@ -139,7 +139,7 @@ CHANGES = {
         "dpml.tuning.search.search_costs",
         retrains_twice,
     ),
-    "purses of twice the share": ("cross-validation", "dpml.evaluation.cross_validation._spenders", fat_purses),
+    "inner budgets of twice the share": ("cross-validation", "dpml.evaluation.cross_validation._spenders", fat_purses),
     "the sensitivity of a wavelet halved": ("ranges-privelet", "dpml.mechanisms.ranges.Privelet._moved", scaled(0.5)),
     "factor of random stopping": ("search-random-stopping", "dpml.tuning.plan.equal_share", scaled(2.0)),
     "the number of records that are left": (

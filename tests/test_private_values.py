@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 OPENED = {
     "dpml.mechanisms.private": "the type itself",
     "dpml.mechanisms.boundary": "a statistic is opened for the draw of a mechanism and for the comparison with another",
-    "dpml.estimators.purse": "the fit of an estimator that a wrapper holds takes the records themselves",
+    "dpml.estimators.inner_budget": "the fit of an estimator that a wrapper holds takes the records themselves",
 }
 # an audit compares exact values of two data sets by design
 AUDITING = "dpml.auditing"

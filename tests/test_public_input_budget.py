@@ -156,7 +156,7 @@ def test_split_takes_weights_or_names():
         Budget(1.0).split(train=0, test=1)
 
 
-def test_copies_and_clones_spend_from_the_same_purse():
+def test_copies_and_clones_spend_from_the_same_inner_budget():
     budget = Budget(1.0)
     assert copy.copy(budget) is budget
     assert copy.deepcopy({"budget": [budget]})["budget"][0] is budget

@@ -76,7 +76,7 @@ def test_interface():
     again = clone(search).fit(frame, labels)
     np.testing.assert_array_equal(again.predict_proba(frame), search.predict_proba(frame))
     assert search.best_estimator_.random_state is None
-    assert search.best_estimator_.budget.remaining == 0  # its purse, from which a later release would be paid
+    assert search.best_estimator_.budget.remaining == 0  # its inner budget, from which a later release would be paid
     assert search.score(frame, labels) > 0.7
     with pytest.raises(AttributeError):
         PrivateSearch(LinearSVC(1.0), [{}], 1.0).fit(X, y).predict_proba(X)

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
-from dpml.estimators.purse import fit_held, rehearse, spending_steps
+from dpml.estimators.inner_budget import fit_held, rehearse, spending_steps
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.histogram import N_BINS, check_start
 from dpml.evaluation.private_evaluation import PrivateEvaluation

@@ -8,7 +8,7 @@ is a TypeError, and so is every use of an exact count where a noisy one was mean
 
 Four more functions open one: `n_columns` (the schema has stated that number), `public_number` (under replace-one it is
 public), `for_study` (refuses in release mode), and the fit of an estimator that a wrapper holds
-(`dpml.estimators.purse`), which takes the records themselves.
+(`dpml.estimators.inner_budget`), which takes the records themselves.
 tests/test_private_values.py walks the syntax tree: nothing else does.
 
 The type prevents mistakes, not malice: Python hides nothing from code that means to look (docs/privacy.md).

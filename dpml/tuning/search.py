@@ -28,7 +28,7 @@ from dpml.budget import Budget, charge
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
-from dpml.estimators.purse import fit_held, rehearse, spending_steps
+from dpml.estimators.inner_budget import fit_held, rehearse, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
 from dpml.mechanisms.private import Private
@@ -274,8 +274,8 @@ class PrivateSearch(PrivateClassifier):
         steps = spending_steps(model)
         for step, share in zip(steps, shares, strict=True):
             # its own budget has no more than its share, so a charge above it, or of a δ, raises
-            purse = Budget(share, relation=self.relation)
-            step.set_params(budget=purse, random_state=None if self.release else rng)
+            inner_budget = Budget(share, relation=self.relation)
+            step.set_params(budget=inner_budget, random_state=None if self.release else rng)
         fit_held(model, steps, records.X, records.labels, "PrivateSearch")
         for step in steps:
             # the caller did not set this generator as a parameter

@@ -22,7 +22,7 @@ from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR, perturbed
-from dpml.estimators.purse import fit_held
+from dpml.estimators.inner_budget import fit_held
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.secure import check_release
@@ -169,8 +169,8 @@ class AutoClassifier(PrivateClassifier):
         """Fit another classifier of the library; the charge of this fit pays for it."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
-        purse = Budget(epsilon, relation=self.relation)
-        held = MixedNB(epsilon, **facts, budget=purse)
+        inner_budget = Budget(epsilon, relation=self.relation)
+        held = MixedNB(epsilon, **facts, budget=inner_budget)
         held._as_release = self._as_release
         fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
         self.estimator_ = fitted.set_params(random_state=None)

@@ -184,7 +184,7 @@ MUTANTS = [
         ("test_evaluation_roc_thresholds.py::test_smooth_sensitivities_of_many_nodes_are_those_of_one",),
     ),
     Mutant(
-        "dpml.estimators.purse.fit_held",
+        "dpml.estimators.inner_budget.fit_held",
         "a charge not required",
         "if not len(step.budget.ledger):",
         "if False:",
@@ -192,21 +192,21 @@ MUTANTS = [
         quick=True,
     ),
     Mutant(
-        "dpml.estimators.purse._spends",
+        "dpml.estimators.inner_budget._spends",
         "what is not private taken",
         'getattr(step, "private", True) is False',
         "False",
         ("test_tuning_search_estimator.py::test_an_estimator_that_spends_more_than_it_states_is_stopped",),
     ),
     Mutant(
-        "dpml.estimators.purse._spends",
+        "dpml.estimators.inner_budget._spends",
         "a step without a claim taken",
         'hasattr(step, "transform") and not get_tags(step).requires_fit',
         'hasattr(step, "transform")',
         ("test_wholes_wrappers.py::test_cross_validation_gives_no_fit_more_than_was_stated_for_it",),
     ),
     Mutant(
-        "dpml.estimators.purse.rehearse",
+        "dpml.estimators.inner_budget.rehearse",
         "more δ than is stated",
         'known.get("delta") or 0.0',
         "0.5",
@@ -215,8 +215,8 @@ MUTANTS = [
     Mutant(
         "dpml.tuning.best_selector.BestSelector.fit",
         "ε twice",
-        "purse = Budget(choice.epsilon_left, delta, relation)\n        held.set_params(epsilon=choice.epsilon_left",
-        "purse = Budget(9 * epsilon, delta, relation)\n        held.set_params(epsilon=epsilon",
+        "inner_budget = Budget(choice.epsilon_left, delta, relation)\n        held.set_params(epsilon=choice.epsilon_left",
+        "inner_budget = Budget(9 * epsilon, delta, relation)\n        held.set_params(epsilon=epsilon",
         (fit("BestSelector"),),
     ),
     Mutant(
@@ -327,9 +327,9 @@ MUTANTS = [
     ),
     Mutant(
         "dpml.tuning.search.PrivateSearch._trained",
-        "no purse",
-        "purse = Budget(share, relation=self.relation)",
-        "purse = Budget(9 * share, 0.5, self.relation)",
+        "no inner budget",
+        "inner_budget = Budget(share, relation=self.relation)",
+        "inner_budget = Budget(9 * share, 0.5, self.relation)",
         ("test_wholes_wrappers.py::test_what_is_released_later_is_paid_from_the_purse_or_refused",),
     ),
     Mutant(

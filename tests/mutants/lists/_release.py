@@ -45,7 +45,7 @@ MUTANTS = [
     ),
     Mutant(
         "dpml.release.steps._bare",
-        "the purse goes along",
+        "the inner budget goes along",
         'for name in ("budget", "random_state")',
         'for name in ("random_state",)',
         (f"{RELEASED}::test_the_model_holds_no_purse_and_no_generator",),

@@ -1,9 +1,9 @@
-"""Fitting of an estimator inside a wrapper: it gets a purse, a `Budget` of its own, and must charge it.
+"""Fitting of an estimator inside a wrapper: it gets an inner budget, a `Budget` of its own, and must charge it.
 
-The cost that an estimator states only sets the size of the purse, a `Budget` under the wrapper's relation. A fit that
-costs more, or costs a δ that was not stated, or is stated for the other relation, raises an error. A fit that charges
-nothing is refused, since its releases, at `fit` or later at `predict`, would be unpaid. The purse stays with the fitted
-estimator, so the wrapper's charge also pays for later releases.
+The cost that an estimator states only sets the size of the inner budget, a `Budget` under the wrapper's relation. A fit
+that costs more, or costs a δ that was not stated, or is stated for the other relation, raises an error. A fit that
+charges nothing is refused, since its releases, at `fit` or later at `predict`, would be unpaid. The inner budget stays
+with the fitted estimator, so the wrapper's charge also pays for later releases.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _spends(step: Any, needed: Sequence[str]) -> bool:
 
 
 def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
-    """Fit a model whose spending steps hold purses, and require a charge to each; messages name the `holder`.
+    """Fit a model whose spending steps hold inner budgets, and require a charge to each; messages name the `holder`.
 
     A fit takes the records themselves, so private ones are opened here, and nowhere else in a wrapper.
     """
@@ -94,7 +94,7 @@ def rehearse(
     Returns
     -------
     list of float
-        The δ that each spending step charges, for the purses of the fit on the records. An estimator's charge is
+        The δ that each spending step charges, for the inner budgets of the fit on the records. An estimator's charge is
         public, so it is the same without records as with them.
     """
     trial = clone(model)
@@ -102,7 +102,7 @@ def rehearse(
     for step, epsilon in zip(steps, epsilons, strict=True):
         known = step.get_params(deep=False)
         facts = {
-            # a purse with the δ that the estimator states, and no more
+            # an inner budget with the δ that the estimator states, and no more
             "budget": Budget(epsilon, known.get("delta") or 0.0, relation),
             "on_invalid": "clip",
             "random_state": None if known.get("release") else 0,
