@@ -172,7 +172,7 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
 
     class Recorded(BernoulliNB):
         def fit(self, X, y):
-            if len(y):  # not the rehearsals
+            if len(y):  # not the dry runs
                 fits.append((self.epsilon, len(y), self.relation, self.schema.n_lower))
             with boundary.unreleased():  # only the search is listened to
                 return super().fit(X, y)

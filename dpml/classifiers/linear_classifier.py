@@ -131,7 +131,7 @@ class LinearClassifier(PrivateClassifier):
     release: bool = False
     random_state: Any = None
 
-    # set by a rehearsal: choose the method that a release would choose, and draw noise for study
+    # set by a demonstration run: choose the method that a release would choose, and draw noise for study
     _as_release = False
 
     def fit(self, X: Any, y: Any) -> LinearClassifier:

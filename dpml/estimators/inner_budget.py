@@ -21,7 +21,7 @@ from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, DpmlError, FactWarning, InvalidParameter, NotPrivate
 from dpml.mechanisms.private import opened
 
-__all__ = ["fit_held", "rehearse", "spending_steps"]
+__all__ = ["dry_run", "fit_held", "spending_steps"]
 
 
 def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) -> list[Any]:
@@ -76,9 +76,7 @@ def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> A
     return model
 
 
-def rehearse(
-    model: Any, epsilons: Sequence[float], relation: str, nothing: tuple[Any, Any], holder: str
-) -> list[float]:
+def dry_run(model: Any, epsilons: Sequence[float], relation: str, nothing: tuple[Any, Any], holder: str) -> list[float]:
     """Fit a copy to an empty table, so that errors appear before anything is charged or drawn.
 
     Parameters

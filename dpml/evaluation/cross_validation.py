@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
-from dpml.estimators.inner_budget import fit_held, rehearse, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.histogram import N_BINS, check_start
 from dpml.evaluation.private_evaluation import PrivateEvaluation
@@ -189,7 +189,7 @@ def private_cross_val_score(
     deltas: list[float] = []
     if steps:
         trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
-        deltas = rehearse(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
+        deltas = dry_run(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
     total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * math.fsum(deltas)
     if steps:
         charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")

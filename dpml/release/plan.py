@@ -99,7 +99,7 @@ class Plan:
     [['training', 0.8], ['evaluation', 0.2]]
     >>> released = plan.run(table, "left", secure=False, random_state=0)
     >>> released.status
-    'rehearsal, not a release'
+    'demonstration run, not a release'
     >>> released.model.predict(pd.DataFrame({"age": [20, 80]})).tolist()
     ['no', 'yes']
     """
@@ -189,8 +189,8 @@ class Plan:
         Parameters
         ----------
         secure : bool
-            Whether a release is planned, or a rehearsal: a rehearsal may draw any noise, and facts that were read off
-            the data are no obstacle to it.
+            Whether a release is planned, or a demonstration run: a demonstration run may draw any noise, and facts that
+            were read off the data are no obstacle to it.
 
         Returns
         -------
@@ -312,9 +312,9 @@ class Plan:
             The column of X with the labels, or the labels.
         secure : bool
             True: a release, with noise from OpenDP. No data set makes it fail, and values outside their domain are
-            clipped. False: a rehearsal on demonstration noise; everything that it makes says so.
+            clipped. False: a demonstration run on demonstration noise; everything that it makes says so.
         random_state : int, Generator, RandomState or None
-            Seed of a rehearsal. A release has none.
+            Seed of a demonstration run. A release has none.
         budget : Budget, optional
             Charged all rows of `preview`, or none of them, before anything is drawn.
 
@@ -363,7 +363,9 @@ def _stages(epsilons: Mapping[str, float]) -> list[tuple[str, ...]]:
 
 def _advised(error: DpmlError, method: str) -> DpmlError:
     if isinstance(error, NoSecureSampler):
-        return NoSecureSampler(f"{method}: {error}. Choose a method that has one, as 'auto', or rehearse: secure=False")
+        return NoSecureSampler(
+            f"{method}: {error}. Choose a method that has one, as 'auto', or demonstrate: secure=False"
+        )
     return error
 
 

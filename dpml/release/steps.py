@@ -109,7 +109,7 @@ def _without_label(schema: Schema, label: str) -> Schema:
 
 
 def _selector(task: Task) -> TopSelector:
-    # the one choice of columns that has a secure sampler; a rehearsal makes the same
+    # the one choice of columns that has a secure sampler; a demonstration run makes the same
     return TopSelector(1.0, task.n_features or 1, method="permute-and-flip")
 
 
@@ -120,7 +120,7 @@ def _fitted(
     inner_budget = Budget(task.epsilons[part], relation=task.relation)
     made = set_up(model, epsilon=inner_budget.epsilon, budget=inner_budget, **facts)
     if hasattr(made, "_as_release"):
-        # a rehearsal is one of what will be released: these choose another method where any noise will do
+        # a demonstration run is one of what will be released: these choose another method where any noise will do
         made._as_release = True
 
     def fit() -> None:

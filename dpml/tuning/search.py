@@ -28,7 +28,7 @@ from dpml.budget import Budget, charge
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
-from dpml.estimators.inner_budget import fit_held, rehearse, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
 from dpml.mechanisms.private import Private
@@ -195,7 +195,7 @@ class PrivateSearch(PrivateClassifier):
         X, codes = Private(X), Private(positions)
         for candidate in candidates:
             model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
-            rehearse(model, shares, self.relation, nothing, "PrivateSearch")
+            dry_run(model, shares, self.relation, nothing, "PrivateSearch")
         charge(self.budget, self.relation, costs["total"], label=f"PrivateSearch, {self.method}")
         # the coins need not be secret (`split_records`), so a release uses this generator too, seeded by the system
         rng = as_generator(self.random_state)

@@ -40,14 +40,13 @@ RELEASING = Threads("release", 1)
 MODES = {
     "": "",
     "releasing": "Release: what you do here is charged, and its files may be published.",
-    "rehearsing": "Rehearsal, not a release: the noise is for study, and nothing here may be published.",
+    "demonstrating": "Demonstration run, not a release: the noise is for study, and nothing here may be published.",
 }
 SHOW_MODE = """
 const strip = document.getElementById("mode")
-for (const name of ["releasing", "rehearsing"]) { document.body.classList.toggle(name, cb_obj.data.mode[0] === name) }
-if (strip !== null) { strip.textContent = cb_obj.data.says[0] }
-// what is shown now begins at the top, wherever the button was
-document.querySelector("main").scrollTop = 0
+for (const name of ["releasing", "demonstrating"]) { document.body.classList.toggle(name, cb_obj.data.mode[0] === name)
+} if (strip !== null) { strip.textContent = cb_obj.data.says[0] } // what is shown now begins at the top, wherever the
+button was document.querySelector("main").scrollTop = 0
 """
 STYLE = (
     TABLE_STYLE
@@ -147,8 +146,8 @@ class Release:
 
     @property
     def verb(self) -> str:
-        """What is done here: a release, or where no noise is safe to publish, a rehearsal."""
-        return "Release" if self.secure else "Rehearse"
+        """What is done here: a release, or where no noise is safe to publish, a demonstration run."""
+        return "Release" if self.secure else "Demonstrate"
 
     # ---- the mode ----------------------------------------------------------------------------------------------------
 
@@ -173,7 +172,7 @@ class Release:
         self._show_mode()
 
     def _show_mode(self) -> None:
-        mode = "" if not self.on else "releasing" if self.secure else "rehearsing"
+        mode = "" if not self.on else "releasing" if self.secure else "demonstrating"
         with self.hold():
             self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
         self.whole.visible = self.on
@@ -223,7 +222,7 @@ class Release:
         draft, ready = self.draft(), self._ready
         spent = 0.0 if self.budget is None else self.budget.spent
         total = float(self.total.value) if self.budget is None else self.budget.epsilon
-        self.spent.object = words.spent(total, spent, len(self.done), rehearsal=not self.secure)
+        self.spent.object = words.spent(total, spent, len(self.done), demonstration=not self.secure)
         self.button.disabled = True
         if draft is None:
             self.plan.object = self.facts.object = ""
@@ -344,7 +343,7 @@ class Release:
         made = next((one for one in self.done if one.title == self.which.value), None)
         measured = "" if made is None or made.evaluation is None else words.evaluation(made.evaluation)
         self.ledger.object = measured + words.ledger(self.budget.ledger)
-        kind = "release" if self.secure else "rehearsal"
+        kind = "release" if self.secure else "demonstration"
         whole = {f"{kind}-session-ledger.json": ("Session's ledger (JSON)", session_ledger(self.budget, self.secure))}
         self.files.offer(whole if made is None else {**made.files, **whole})
 

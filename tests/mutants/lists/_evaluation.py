@@ -206,7 +206,7 @@ MUTANTS = [
         ("test_wholes_wrappers.py::test_cross_validation_gives_no_fit_more_than_was_stated_for_it",),
     ),
     Mutant(
-        "dpml.estimators.inner_budget.rehearse",
+        "dpml.estimators.inner_budget.dry_run",
         "more δ than is stated",
         'known.get("delta") or 0.0',
         "0.5",
