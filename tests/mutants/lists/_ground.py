@@ -178,7 +178,7 @@ MUTANTS = [
         ("test_budget.py::test_concentrated_charges_add_up_before_they_are_converted",),
     ),
     Mutant(
-        "dpml.budget.book.Book.__init__",
+        "dpml.budget.running_totals.RunningTotals.__init__",
         "replace-one like add-remove",
         '1 if relation == "add-remove" else 2',
         "1",
@@ -188,7 +188,7 @@ MUTANTS = [
         quick=True,
     ),
     Mutant(
-        "dpml.budget.book.Book.after",
+        "dpml.budget.running_totals.RunningTotals.after",
         "disjoint parts for nothing",
         "_minus(_sums(new), _sums(old))",
         "_minus(cost, cost)",

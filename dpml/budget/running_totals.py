@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Book", "down", "exact", "link", "nearest", "up"]
+__all__ = ["RunningTotals", "chain_hash", "down", "exact", "nearest", "up"]
 
 # the smallest double is 2^-1074
 PLACES = 1074
@@ -50,7 +50,7 @@ def down(total: int) -> float:
     return math.nextafter(number, -math.inf) if number == math.inf or exact(number) > total else number
 
 
-def link(chain: bytes, text: bytes) -> bytes:
+def chain_hash(chain: bytes, text: bytes) -> bytes:
     """Return the checksum of all entries so far and this text."""
     return hashlib.blake2b(chain + text, digest_size=32).digest()
 
@@ -64,7 +64,7 @@ class Part:
     total: Cost = (0, 0, 0)
 
 
-class Book:
+class RunningTotals:
     """The totals of a ledger's entries. Each entry is read once.
 
     An entry is the JSON text of a charge or of a new part. Adding an entry takes a few integer additions for the
@@ -72,7 +72,7 @@ class Book:
     """
 
     def __init__(self, begun: bytes, relation: str):
-        self.chain = link(b"", begun)
+        self.chain = chain_hash(b"", begun)
         self.count = 0
         self.charges: list[dict[str, Any]] = []
         self.parts: dict[str, Part] = {"": Part()}
@@ -97,7 +97,7 @@ class Book:
                 self.parts[part].total = total
             self.groups.update(groups)
             self.charges.append(entry)
-        self.chain = link(self.chain, text)
+        self.chain = chain_hash(self.chain, text)
         self.count += 1
 
     def _add_part(self, entry: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from dpml.budget import Budget
-from dpml.budget.book import Book, down, exact, nearest, up
+from dpml.budget.running_totals import RunningTotals, down, exact, nearest, up
 from dpml.classifiers import BernoulliNB
 from dpml.exceptions import BudgetExceeded, InvalidParameter
 
@@ -94,22 +94,22 @@ def naive_cost(part, charges, parts, touched):
 def test_running_totals_are_those_of_the_definition(relation):
     rng = np.random.default_rng(0)
     for _ in range(20):
-        book, charges, parts = Book(b"", relation), [], {}
+        totals, charges, parts = RunningTotals(b"", relation), [], {}
         for i in range(60):
             if rng.random() < 0.3:
                 parent = str(rng.choice(["", *parts]))
                 group = None if rng.random() < 0.3 else f"{parent}:{rng.integers(2)}"
-                book.add(Book.text({"part": f"p{i}", "parent": parent, "disjoint": group}))
+                totals.add(RunningTotals.text({"part": f"p{i}", "parent": parent, "disjoint": group}))
                 parts[f"p{i}"] = parent, group
             else:
                 part = str(rng.choice(["", *parts]))
                 cost = rng.choice([0, LEAST, 1e-9, 0.1, 0.2, 1 / 3], 3).tolist()
                 charges.append((part, *map(exact, cost)))
                 facts = dict(zip(("epsilon", "delta", "rho"), cost, strict=True))
-                book.add(Book.text({"part": part, "name": "", "label": "", **facts}))
+                totals.add(RunningTotals.text({"part": part, "name": "", "label": "", **facts}))
         assert parts != {}
         for part in ("", *parts):
-            assert list(book.parts[part].total) == naive_cost(part, charges, parts, 2 - (relation == "add-remove"))
+            assert list(totals.parts[part].total) == naive_cost(part, charges, parts, 2 - (relation == "add-remove"))
 
 
 def test_a_file_gives_the_same_totals_when_it_is_opened_again(tmp_path):
