@@ -10,7 +10,7 @@ from scipy.special import softmax
 from dpml.exceptions import InvalidParameter
 from dpml.publishing import ImportanceWeights
 from dpml.publishing.weights.features import RatioFeatures, public_pairs
-from dpml.publishing.weights.misspecification import interaction_size, pair_reach, residuals, telling_pairs
+from dpml.publishing.weights.misspecification import informative_pairs, interaction_size, pair_reach, residuals
 from dpml.publishing.weights.penalty import PRIOR
 from dpml.schema import Feature, Schema
 
@@ -183,14 +183,14 @@ def test_the_rule_takes_the_fewest_pairs_that_tell_and_sees_no_private_record(ep
     D_, E = (CUBE[rng.choice(len(CUBE), n, p=p)] for n, p in ((4000, private), (1500, public)))
     features = RatioFeatures(Schema.binary(D))
     parts = features.parts(features.schema.check_features(E)[0])
-    chosen = telling_pairs(features, parts, epsilon, 4000)
+    chosen = informative_pairs(features, parts, epsilon, 4000)
     for table in (D_, np.zeros_like(D_)):
         model = ImportanceWeights(epsilon, method="moments", random_state=0, schema=features.schema).fit(table, E)
         assert model.pairs_ == chosen
     assert chosen == public_pairs(features, parts, len(chosen))
     assert bool(chosen) == (epsilon > 0.1)
     # twice the noise asks for as many pairs at least, or for none
-    fewer = telling_pairs(features, parts, epsilon / 2, 4000)
+    fewer = informative_pairs(features, parts, epsilon / 2, 4000)
     assert len(fewer) >= len(chosen) or not fewer
     for method in ("output", "objective"):
         model = ImportanceWeights(epsilon, 0.1, method=method, random_state=0, schema=features.schema).fit(D_, E)

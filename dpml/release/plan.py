@@ -33,7 +33,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
-from dpml.release.cells import check_spellings
+from dpml.release.cells import check_categories_differ
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records
 from dpml.release.released import COLUMNS, Released, warn_misfits
@@ -208,7 +208,7 @@ class Plan:
             names = ", ".join(marked[:8]) + (", ..." if len(marked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
             found.append(InvalidSchema("data_derived", names, allowed))
-        found += check_spellings(self.schema)
+        found += check_categories_differ(self.schema)
         name, model = self._method
         against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
         found += against

@@ -23,7 +23,7 @@ from dpml.evaluation import private_confusion_matrix, release_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
 from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
-from dpml.release.cells import AsStated, needs_spelling
+from dpml.release.cells import CellNormalizer, needs_normalising
 from dpml.release.methods import set_up, source_of
 from dpml.release.noise import noted
 from dpml.release.records import Records, part_of
@@ -79,7 +79,7 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             training, held_out = records.split(task.test_share, np.random.default_rng() if rng is None else rng)
             schema = part_of(schema, 1 - task.test_share)
         # the model reads a raw table as the release did; on one of whole texts this step does nothing
-        steps: list[tuple[str, Any]] = [("spelling", AsStated(schema))] if needs_spelling(schema) else []
+        steps: list[tuple[str, Any]] = [("cells", CellNormalizer(schema))] if needs_normalising(schema) else []
         X = training.X
         if "selection" in task.epsilons:
             selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)

@@ -32,7 +32,7 @@ from dpml.publishing.weights.density_ratio import (
     release_sums,
 )
 from dpml.publishing.weights.features import Parts, RatioFeatures, public_pairs
-from dpml.publishing.weights.misspecification import interaction_size, telling_pairs
+from dpml.publishing.weights.misspecification import informative_pairs, interaction_size
 from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import choose_reg_lambda, public_reg_lambda
 from dpml.publishing.weights.variance import Spread, noise_variance
@@ -82,7 +82,7 @@ class ImportanceWeights(PrivateEstimator):
     pairs : int, sequence of (str, str) or "public"
         Pairs of attributes that the ratio may depend on, besides single attributes. A number: that many pairs with the
         most mutual information in the public table. "public": for noisy moments the fewest that tell intervals how far
-        the ratio is from the model (`misspecification.telling_pairs`), none at a small ε; else none.
+        the ratio is from the model (`misspecification.informative_pairs`), none at a small ε; else none.
     schema : Schema, optional
         Public facts. None: the canonical binary schema.
     budget : Budget, optional
@@ -213,7 +213,7 @@ class ImportanceWeights(PrivateEstimator):
         if isinstance(self.pairs, str):
             check_choice(self.pairs, "pairs", ("public",))
             # other methods release no sums that could tell how far the ratio is from the model
-            return telling_pairs(features, public, epsilon, self.n_private_) if self.method == "moments" else ()
+            return informative_pairs(features, public, epsilon, self.n_private_) if self.method == "moments" else ()
         if not isinstance(self.pairs, Sequence):
             return public_pairs(features, public, check_integer(self.pairs, "pairs", 0))
         named: Sequence[Any] = self.pairs

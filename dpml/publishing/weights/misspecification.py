@@ -26,7 +26,7 @@ from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import PRIOR
 from dpml.publishing.weights.variance import noise_variance
 
-__all__ = ["interaction_size", "pair_reach", "residuals", "telling_pairs"]
+__all__ = ["informative_pairs", "interaction_size", "pair_reach", "residuals"]
 
 FloatArray = NDArray[np.float64]
 
@@ -111,7 +111,9 @@ def _variance(noise: float, sampled: FloatArray) -> float:
     return float((5 * noise**2 + 4 * noise * sampled + 2 * sampled**2).sum())
 
 
-def telling_pairs(features: RatioFeatures, parts: Parts, epsilon: float, n_private: int) -> tuple[tuple[str, str], ...]:
+def informative_pairs(
+    features: RatioFeatures, parts: Parts, epsilon: float, n_private: int
+) -> tuple[tuple[str, str], ...]:
     """Return the fewest pairs whose noisy sums tell interactions of size `TOLD`; none if no number of them does.
 
     It sees no private record: equal weights stand for the ratio's, and `interaction_size` would be at most `TOLD` if
@@ -133,7 +135,7 @@ def telling_pairs(features: RatioFeatures, parts: Parts, epsilon: float, n_priva
     >>> X = np.random.default_rng(0).integers(2, size=(2000, 4))
     >>> features = RatioFeatures(Schema.binary(4))
     >>> parts = features.parts(features.schema.check_features(X)[0])
-    >>> [len(telling_pairs(features, parts, epsilon, 20_000)) for epsilon in (0.01, 0.1, 1.0)]
+    >>> [len(informative_pairs(features, parts, epsilon, 20_000)) for epsilon in (0.01, 0.1, 1.0)]
     [0, 1, 1]
     """
     X, rows = features.matrix(parts), np.arange(len(parts))

@@ -58,7 +58,7 @@ MUTANTS = [
         (f"{RELEASED}::test_a_tie_counts_as_what_the_model_predicts",),
     ),
     Mutant(
-        "dpml.release.cells.spelled",
+        "dpml.release.cells.normalised",
         "the type of a column decides",
         "not _has_numbers(stated)",
         "True",
