@@ -22,7 +22,7 @@ class Passed(list):
         return boundary.drawn_by(rng, draw, arguments, size)
 
     @contextmanager
-    def alternatives(self, factor):
+    def best_of_runs(self, factor):
         yield nullcontext
 
     def of(self, *kinds):

@@ -104,7 +104,7 @@ class _Recording:
         return drawn
 
     @contextmanager
-    def alternatives(self, factor: float) -> Iterator[Any]:
+    def best_of_runs(self, factor: float) -> Iterator[Any]:
         before, group, runs = self._run, self._groups, 0
         self._groups += 1
 

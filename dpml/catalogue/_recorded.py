@@ -114,7 +114,7 @@ class _First:
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
         return boundary.drawn_by(rng, draw, arguments, size)
 
-    def alternatives(self, factor: float) -> Any:
+    def best_of_runs(self, factor: float) -> Any:
         return nullcontext(nullcontext)
 
 

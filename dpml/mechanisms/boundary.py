@@ -29,7 +29,7 @@ from dpml.mechanisms.private import Private, is_private, opened
 __all__ = [
     "Loss",
     "Observer",
-    "alternatives",
+    "best_of_runs",
     "drawn_by",
     "l1_distance",
     "observe",
@@ -86,7 +86,7 @@ class Observer(Protocol):
         """Return ``rng.draw(*arguments, size)``, randomness that protects nothing."""
         ...
 
-    def alternatives(self, factor: float) -> Any:
+    def best_of_runs(self, factor: float) -> Any:
         """Return a context in which the cost is `factor` times the loss of the most expensive run."""
         ...
 
@@ -165,10 +165,10 @@ def drawn_by(rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
     return getattr(rng, draw)(*arguments, **({} if size is None else {"size": size}))
 
 
-def alternatives(factor: float) -> Any:
+def best_of_runs(factor: float) -> Any:
     """Return a context for a random number of runs; entering it gives a function that returns a context for one run.
 
     Only the best run is released. It costs `factor` times the loss of the most expensive run (`dpml.tuning.stopping`).
     """
     observer = _observer.get()
-    return nullcontext(nullcontext) if observer is None else observer.alternatives(factor)
+    return nullcontext(nullcontext) if observer is None else observer.best_of_runs(factor)

@@ -46,9 +46,9 @@ class _Noting:
         with boundary.observe(self.outer):
             return boundary.public_randomness(rng, draw, *arguments, size=size)
 
-    def alternatives(self, factor: float) -> Any:
+    def best_of_runs(self, factor: float) -> Any:
         with boundary.observe(self.outer):
-            return boundary.alternatives(factor)
+            return boundary.best_of_runs(factor)
 
 
 @contextmanager

@@ -59,7 +59,7 @@ class _Noiseless:
     def public_randomness(self, rng: np.random.Generator | None, draw: str, arguments: tuple, size: Any) -> Any:
         return boundary.drawn_by(rng, draw, arguments, size)
 
-    def alternatives(self, factor: float) -> AbstractContextManager[Any]:
+    def best_of_runs(self, factor: float) -> AbstractContextManager[Any]:
         return nullcontext(nullcontext)
 
 

@@ -231,7 +231,7 @@ def random_stopping(
 def _best_of(run: Callable, runs: int, eta: float, rng: np.random.Generator) -> tuple[Any, float]:
     best: Any = None
     best_score = -math.inf
-    with boundary.alternatives(2 + eta) as one_run:
+    with boundary.best_of_runs(2 + eta) as one_run:
         for first in [True] + [False] * (runs - 1):
             with one_run():
                 outcome, score = run(rng)

@@ -74,6 +74,6 @@ class _Observer:
         self.stop.check()
         return boundary.drawn_by(rng, draw, arguments, size)
 
-    def alternatives(self, factor: float) -> Any:
+    def best_of_runs(self, factor: float) -> Any:
         with boundary.unreleased():
-            return boundary.alternatives(factor)
+            return boundary.best_of_runs(factor)

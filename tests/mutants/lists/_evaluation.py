@@ -363,8 +363,8 @@ MUTANTS = [
     Mutant(
         "dpml.tuning.stopping._best_of",
         "runs not told apart",
-        "with boundary.alternatives(2 + eta)",
-        "with boundary.alternatives(eta)",
+        "with boundary.best_of_runs(2 + eta)",
+        "with boundary.best_of_runs(eta)",
         (claim("random_stopping"),),
     ),
     Mutant(
