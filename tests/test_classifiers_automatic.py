@@ -1,4 +1,4 @@
-"""The classifier to begin with: its parts against naive references, its rule, and what its fit costs and says."""
+"""The default classifier: its parts against naive references, its rule, and what its fit costs and says."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -25,7 +25,7 @@ NO_FILE = ("census", "toy", "breast_cancer")
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])
-def test_the_draws_are_fits_of_the_classifier_to_begin_with(epsilon):
+def test_the_draws_are_fits_of_the_default_classifier(epsilon):
     data = load("toy")
     found = cost.private("toy", "replace-one", epsilon, 3)
     model = AutoClassifier(

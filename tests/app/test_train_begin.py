@@ -1,4 +1,4 @@
-"""The classifier to begin with and the peers on the Train page, in process: computed, or recorded and said so."""
+"""The default classifier and the peers on the Train page, in process: computed, or recorded and said so."""
 
 import json
 
@@ -11,14 +11,14 @@ from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.begin import GRIDS, auto_measure
 from dpml_app.train.card import NOW, SOON, chosen
 from dpml_app.train.compute import nb_facts
-from dpml_app.train.methods import BEGIN, EVERY
+from dpml_app.train.methods import DEFAULTS, EVERY
 from dpml_app.train.size import SizeCard
 
 from dpml.classifiers import AutoClassifier
 from dpml.datasets import load
 from dpml.studies import AutoStudy
 
-PEERS = [name for name, method in BEGIN.items() if method.recorded]
+PEERS = [name for name, method in DEFAULTS.items() if method.recorded]
 
 
 def values_of(**changes):
@@ -73,7 +73,7 @@ def test_what_is_recorded_says_with_what_it_was_made():
     assert list(kept) == PEERS
     for name, of in kept.items():
         assert of["made with"].split()[1][0].isdigit()
-        assert (of["delta"] > 0) == (not BEGIN[name].pure)
+        assert (of["delta"] > 0) == (not DEFAULTS[name].pure)
         for row in of["rows"]:
             assert len(row["accuracy"]) == of["draws"]
             assert 0 <= min(row["accuracy"]) <= max(row["accuracy"]) <= 1

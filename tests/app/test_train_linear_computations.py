@@ -14,7 +14,7 @@ from dpml_app.train.linear_compute import (
     public_lambda,
     rule_takes,
 )
-from dpml_app.train.methods import BEGIN, DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
+from dpml_app.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
 from dpml_app.train.size import SizeCard
 from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TuningCard
 from dpml_app.train.tuning_compute import candidates, costs_of, tuning_measure
@@ -108,8 +108,8 @@ def test_areas_under_the_curve():
 
 def test_a_family_has_its_own_methods():
     assert families(values_of()) == ("linear",)
-    assert set(asked(values_of())) <= {*LINEAR, *BEGIN}
-    assert set(asked(values_of(train_family="naive-bayes"))) <= {*METHODS, *BEGIN}
+    assert set(asked(values_of())) <= {*LINEAR, *DEFAULTS}
+    assert set(asked(values_of(train_family="naive-bayes"))) <= {*METHODS, *DEFAULTS}
     both = asked(values_of(train_family="both"))
     assert set(both) & set(METHODS)
     assert set(both) & set(LINEAR)

@@ -39,7 +39,7 @@ def at_chosen(values: Values) -> dict[Place, Chunk]:
 
 
 class HeroCard(Card):
-    """The classifier to begin with at each ε, and the same without noise."""
+    """The default classifier at each ε, and the same without noise."""
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]

@@ -1,4 +1,4 @@
-"""What the Train page computes of the classifier to begin with, and of methods that others have registered."""
+"""What the Train page computes of the default classifier, and of methods that others have registered."""
 
 from __future__ import annotations
 

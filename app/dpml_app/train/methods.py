@@ -12,7 +12,7 @@ from dpml_app.drawing.looks import NOT_PRIVATE_DASH, Style, look_of
 from dpml_app.train.recorded import shipped
 
 __all__ = [
-    "BEGIN",
+    "DEFAULTS",
     "DELTA",
     "EVERY",
     "FAMILIES",
@@ -131,14 +131,14 @@ def _of_group(group: str) -> dict[str, Method]:
 
 
 METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
-# shown whatever the family: the classifier to begin with, peers, whose results are recorded and not made here, and
+# shown whatever the family: the default classifier, peers, whose results are recorded and not made here, and
 # methods that were registered by others, which their study measures
-BEGIN = {
+DEFAULTS = {
     each.key: Method(each, most_draws=20 if each.target else None)
     for each in methods.of_family("classifier")
     if each.key not in CHOSEN and (each.study or not each.target)
 }
-EVERY = {**METHODS, **LINEAR, **BEGIN}
+EVERY = {**METHODS, **LINEAR, **DEFAULTS}
 FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
 
 

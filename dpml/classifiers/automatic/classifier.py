@@ -1,4 +1,4 @@
-"""AutoClassifier: the classifier to begin with, for any schema."""
+"""AutoClassifier: the default classifier, for any schema."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LOWERED = 3.0
 
 @dataclass(eq=False, repr=False)
 class AutoClassifier(PrivateClassifier):
-    """The classifier to begin with: any schema, nothing to choose but ε.
+    """The default classifier: any schema, nothing to choose but ε.
 
     It takes numbers, categories, binary columns and sparse words, with two classes or more, and bins and encodes them
     itself. A public rule chooses the method (`default_plan`):

@@ -1,4 +1,4 @@
-"""Mutants of the classifier to begin with, of its words and bins, and of a proposed schema."""
+"""Mutants of the default classifier, of its words and bins, and of a proposed schema."""
 
 from mutants.lists._linear import OPENED, RELEASED
 from mutants.lists._tests import audit
