@@ -246,11 +246,11 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
         assert pool.submit(chunk).result(120).shape == (10,)
         other = Chunk(data.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
         assert pool.submit(other).result(120).shape == (10,)
-        assert pool._hands[0].lent == {name}
+        assert pool._worker_threads[0].lent == {name}
         pool.take_back(name)
         assert pool.cache.get(chunk.key) is None
         assert pool.submit(Chunk(own.here, (name,))).result(120) is False
-        assert pool._hands[0].lent == set()
+        assert pool._worker_threads[0].lent == set()
     finally:
         pool.stop()
         data.take_back(name)

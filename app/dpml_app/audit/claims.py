@@ -11,8 +11,8 @@ from dpml_app.audit import compute, words
 from dpml_app.audit.tables import ClaimsTable, claim_key
 from dpml_app.card import Card, Results, Values
 from dpml_app.work.engine import Engine
+from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Chunk
-from dpml_app.work.turns import Rank
 
 __all__ = ["CHECKS", "Checks", "ClaimsCard"]
 
@@ -31,7 +31,7 @@ class Checks(Engine):
         Returns whether the page is shown and computes nothing.
     """
 
-    rank = Rank.IDLE
+    priority = Priority.IDLE
     rests: Callable[[], bool]
 
     async def turn(self) -> None:

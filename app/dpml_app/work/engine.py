@@ -8,10 +8,10 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
+from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.progress import Progress, Wording
 from dpml_app.work.run import Run
-from dpml_app.work.turns import Rank
 
 __all__ = ["DELAY", "FLUSH_EVERY", "Engine"]
 
@@ -41,7 +41,7 @@ class Engine:
 
     Attributes
     ----------
-    rank : Rank
+    priority : Priority
         Before whom and after whom its chunks have their turns.
     pace : float
         Seconds between results that are shown for the first time; 0: they are shown as they come, some at a time.
@@ -50,7 +50,7 @@ class Engine:
         Those of the present request whose results have been shown.
     """
 
-    rank: ClassVar[Rank] = Rank.CURVES
+    priority: ClassVar[Priority] = Priority.CURVES
     pace: ClassVar[float] = 0.0
     wording: ClassVar[Wording] = Wording()
 
@@ -115,7 +115,7 @@ class Engine:
         self._chunks = list(chunks)
         self.seen.intersection_update(chunks)
         if chunks and cancelled:
-            self._run = Run(self.pool, chunks, rank=self.rank, here=self.here)
+            self._run = Run(self.pool, chunks, priority=self.priority, here=self.here)
             self._cancel(self._run)
         elif chunks:
             self._start()
@@ -123,7 +123,7 @@ class Engine:
             self.progress.tell("", 0, 0)
 
     def _start(self) -> None:
-        self._run = run = Run(self.pool, self._chunks, rank=self.rank, here=self.here)
+        self._run = run = Run(self.pool, self._chunks, priority=self.priority, here=self.here)
         self._tell(run, running=True)
 
         async def follow() -> None:

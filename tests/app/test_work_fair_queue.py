@@ -1,13 +1,13 @@
-"""Ranks go in order, and within a rank the owners take turns."""
+"""Ranks go in order, and within a priority the owners take turns."""
 
-from dpml_app.work.turns import IN_A_ROW, Rank, Turns
+from dpml_app.work.fair_queue import IN_A_ROW, FairQueue, Priority
 
 
-def filled(*items, rank=Rank.CURVES, turns=None):
+def filled(*items, priority=Priority.CURVES, turns=None):
     """Return turns in which each item waits for the owner that its first letter names."""
-    turns = turns or Turns()
+    turns = turns or FairQueue()
     for item in items:
-        turns.put(item, owner=item[0], rank=rank)
+        turns.put(item, owner=item[0], priority=priority)
     return turns
 
 
@@ -46,7 +46,7 @@ def test_an_owner_is_forgotten_once_nothing_waits_or_a_round_has_passed():
     assert not any(turns._next.values())
     filled("a0", "b0", "b1", "b2", turns=turns)
     assert [turns.take() for _ in range(3)] == ["a0", "b0", "b1"]
-    assert set(turns._next[Rank.CURVES]) == {"b"}
+    assert set(turns._next[Priority.CURVES]) == {"b"}
 
 
 def test_nothing_is_lost_and_the_order_of_an_owner_is_kept():
@@ -59,16 +59,16 @@ def test_nothing_is_lost_and_the_order_of_an_owner_is_kept():
 
 
 def test_answers_go_before_curves_and_curves_before_what_has_time():
-    turns = filled("a0", "b0", rank=Rank.IDLE)
+    turns = filled("a0", "b0", priority=Priority.IDLE)
     filled("a1", "b1", turns=turns)
-    filled("b2", rank=Rank.NOW, turns=turns)
+    filled("b2", priority=Priority.NOW, turns=turns)
     assert taken(turns) == ["b2", "a1", "b1", "a0", "b0"]
 
 
 def test_a_lower_rank_is_not_kept_waiting_for_ever():
-    turns = filled(*(f"f{i}" for i in range(1000)), rank=Rank.NOW)
+    turns = filled(*(f"f{i}" for i in range(1000)), priority=Priority.NOW)
     filled("a0", "a1", turns=turns)
-    filled("b0", rank=Rank.IDLE, turns=turns)
+    filled("b0", priority=Priority.IDLE, turns=turns)
     found = taken(turns)
     assert len(found) == 1003
     assert [found.index(item) for item in ("a0", "a1")] == [IN_A_ROW, 2 * IN_A_ROW + 1]
@@ -78,19 +78,19 @@ def test_a_lower_rank_is_not_kept_waiting_for_ever():
 def test_what_is_not_wanted_any_more_costs_no_turn():
     turns = filled("f0", "f1", "f2", "a0", "a1")
     assert taken(turns, lambda item: item not in ("f0", "f1")) == ["f2", "a0", "a1"]
-    turns = filled("f0", rank=Rank.NOW)
+    turns = filled("f0", priority=Priority.NOW)
     filled("a0", turns=turns)
     assert taken(turns, lambda item: item == "a0") == ["a0"]
 
 
 def test_only_unwanted_ones_below_do_not_hide_what_waits_above():
-    turns = filled(*(f"f{i}" for i in range(3 * IN_A_ROW)), rank=Rank.NOW)
-    filled("gone", rank=Rank.IDLE, turns=turns)
+    turns = filled(*(f"f{i}" for i in range(3 * IN_A_ROW)), priority=Priority.NOW)
+    filled("gone", priority=Priority.IDLE, turns=turns)
     assert len(taken(turns, lambda item: item != "gone")) == 3 * IN_A_ROW
 
 
 def test_what_is_put_back_is_next():
     turns = filled("a0", "b0", "b1")
     item = turns.take()
-    turns.put_back(item, owner="a", rank=Rank.CURVES)
+    turns.put_back(item, owner="a", priority=Priority.CURVES)
     assert taken(turns) == ["a0", "b0", "b1"]

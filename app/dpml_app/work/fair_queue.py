@@ -1,4 +1,4 @@
-"""Whose turn it is: what waits goes by rank, and within a rank its owners take turns."""
+"""Whose turn it is: what waits goes by priority, and within a priority its owners take turns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import panel as pn
 
 from dpml_app.limits import WAITING, ServerFull, most
 
-__all__ = ["Rank", "Turns", "session"]
+__all__ = ["FairQueue", "Priority", "session"]
 
 T = TypeVar("T")
 
-# so many of a rank in a row, then one of a lower rank that waits: whoever drags a slider without a pause stops nobody
+# so many of a priority in a row, then one of a lower priority that waits: whoever drags a slider without a pause stops
+# nobody
 IN_A_ROW = 8
 
 
-class Rank(IntEnum):
+class Priority(IntEnum):
     """What goes first: answers at the current setting, then curves, then what is computed when nothing else is."""
 
     NOW = 0
@@ -32,30 +33,32 @@ def session() -> Hashable | None:
     return pn.state.curdoc
 
 
-class Turns(Generic[T]):
+class FairQueue(Generic[T]):
     """Things that wait. Not safe for threads.
 
     Examples
     --------
-    >>> turns = Turns()
+    >>> queue = FairQueue()
     >>> for item in ("a1", "a2", "a3", "b1"):
-    ...     turns.put(item, owner=item[0], rank=Rank.CURVES)
-    >>> turns.put("c1", owner="c", rank=Rank.NOW)
-    >>> [turns.take() for _ in range(6)]
+    ...     queue.put(item, owner=item[0], priority=Priority.CURVES)
+    >>> queue.put("c1", owner="c", priority=Priority.NOW)
+    >>> [queue.take() for _ in range(6)]
     ['c1', 'a1', 'b1', 'a2', 'a3', None]
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[Rank, OrderedDict[Hashable, deque[T]]] = {rank: OrderedDict() for rank in Rank}
+        self._waiting: dict[Priority, OrderedDict[Hashable, deque[T]]] = {
+            priority: OrderedDict() for priority in Priority
+        }
         # start-time fair queueing: the round that is on, and the next one of each owner who has had a turn in it;
         # without the second, several owners who ask for one thing after another would keep the others out
-        self._round = dict.fromkeys(Rank, 0)
-        self._next: dict[Rank, dict[Hashable, int]] = {rank: {} for rank in Rank}
-        self._in_a_row = dict.fromkeys(Rank, 0)
+        self._round = dict.fromkeys(Priority, 0)
+        self._next: dict[Priority, dict[Hashable, int]] = {priority: {} for priority in Priority}
+        self._in_a_row = dict.fromkeys(Priority, 0)
 
-    def put(self, item: T, *, owner: Hashable, rank: Rank) -> None:
+    def put(self, item: T, *, owner: Hashable, priority: Priority) -> None:
         """Let an item wait behind the others of its owner."""
-        self._waiting[rank].setdefault(owner, deque()).append(item)
+        self._waiting[priority].setdefault(owner, deque()).append(item)
 
     def check(self, owner: Hashable, wanted: Callable[[T], bool] = lambda _item: True) -> None:
         """Raise `ServerFull` if as much of an owner waits as may wait; what is not wanted any more goes."""
@@ -67,33 +70,33 @@ class Turns(Generic[T]):
         if waits >= allowed:
             raise ServerFull(f"{waits:,} computations of this session wait already: at most {allowed:g} may")
 
-    def put_back(self, item: T, *, owner: Hashable, rank: Rank) -> None:
-        """Let an item that was taken be the next of its rank."""
-        self._waiting[rank].setdefault(owner, deque()).appendleft(item)
-        self._waiting[rank].move_to_end(owner, last=False)
-        self._next[rank].pop(owner, None)
+    def put_back(self, item: T, *, owner: Hashable, priority: Priority) -> None:
+        """Let an item that was taken be the next of its priority."""
+        self._waiting[priority].setdefault(owner, deque()).appendleft(item)
+        self._waiting[priority].move_to_end(owner, last=False)
+        self._next[priority].pop(owner, None)
 
     def take(self, wanted: Callable[[T], bool] = lambda _item: True) -> T | None:
         """Return the item whose turn it is, or None; those that are not wanted any more go and cost no turn."""
         passed_over = None
-        for rank in Rank:
-            lower = any(self._waiting[other] for other in Rank if other > rank)
-            if lower and self._in_a_row[rank] >= IN_A_ROW and self._waiting[rank]:
-                self._in_a_row[rank] = 0
-                passed_over = rank
+        for priority in Priority:
+            lower = any(self._waiting[other] for other in Priority if other > priority)
+            if lower and self._in_a_row[priority] >= IN_A_ROW and self._waiting[priority]:
+                self._in_a_row[priority] = 0
+                passed_over = priority
                 continue
-            item = self._take(rank, wanted)
+            item = self._take(priority, wanted)
             if item is not None:
-                self._in_a_row[rank] += lower
+                self._in_a_row[priority] += lower
                 return item
         if passed_over is not None:  # what is lower was all unwanted
             return self.take(wanted)
-        for rank in Rank:  # nobody waits: all begin anew, and nothing keeps an owner
-            self._next[rank].clear()
+        for priority in Priority:  # nobody waits: all begin anew, and nothing keeps an owner
+            self._next[priority].clear()
         return None
 
-    def _take(self, rank: Rank, wanted: Callable[[T], bool]) -> T | None:
-        waiting, current, following = self._waiting[rank], self._round[rank], self._next[rank]
+    def _take(self, priority: Priority, wanted: Callable[[T], bool]) -> T | None:
+        waiting, current, following = self._waiting[priority], self._round[priority], self._next[priority]
         while waiting:
             # one who has just come has had no turn in this round; of equals, the first who came
             owner = min(waiting, key=lambda who: following.get(who, current))
@@ -106,7 +109,7 @@ class Turns(Generic[T]):
                 del waiting[owner]
             if item is not None:
                 if begun > current:  # a new round: all of the last one may have a turn again
-                    self._round[rank] = begun
+                    self._round[priority] = begun
                     for who in [who for who, turn in following.items() if turn <= begun]:
                         del following[who]
                 following[owner] = begun + 1
