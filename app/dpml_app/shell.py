@@ -33,7 +33,6 @@ from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.idle import Idle, most_minutes
-from dpml_app.lent import exchange
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.memory import give_back_soon
 from dpml_app.mydata.page import MyDataPage
@@ -43,6 +42,7 @@ from dpml_app.publish.page import PublishPage
 from dpml_app.report import report_of
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
+from dpml_app.shared_table import exchange
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import pool

@@ -307,9 +307,9 @@ def test_values_are_written_so_that_python_reads_them_again():
 @pytest.fixture
 def table():
     made = own_tables.made()
-    own.lend(made)
+    own.attach(made)
     yield made
-    data.take_back(made.name)
+    data.detach(made.name)
 
 
 OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&draws=10"), ("evaluate", "&draws=10")]

@@ -220,7 +220,7 @@ class MyDataPage(BasePage):
                 return  # removed, or the session has ended
             with self._hold():
                 self.settings.hold(None)
-                own.lend(made)
+                own.attach(made)
                 self.settings.hold(made)
                 self.settings.assign({"dataset": made.name})
                 self.clear("use")

@@ -21,7 +21,7 @@ from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import Worker, WorkerEnded
 
-__all__ = ["Chunk", "Loan", "Pool", "pool"]
+__all__ = ["Attachment", "Chunk", "Pool", "pool"]
 
 # so often is a chunk asked for whose worker ends, and so often is a worker started that never gets ready
 TRIES = 3
@@ -53,23 +53,23 @@ class _Request:
 
 
 @dataclass(frozen=True)
-class Loan:
+class Attachment:
     """What a worker needs for the chunks that name it: how it is given to the worker, and how it is taken back."""
 
     give: Chunk
-    take_back: Chunk
+    detach: Chunk
 
 
 @dataclass(eq=False)
 class _WorkerThread:
     """A thread of the server, and the worker that it feeds.
 
-    `lent` are the names of what its worker has been given, `owed` what it must give back.
+    `attached` are the names of what its worker has been given, `to_detach` what it must give back.
     """
 
     worker: Any = None
-    lent: set[str] = field(default_factory=set)
-    owed: list[Chunk] = field(default_factory=list)
+    attached: set[str] = field(default_factory=set)
+    to_detach: list[Chunk] = field(default_factory=list)
     thread: threading.Thread | None = None
     ready: bool = False
     ended: bool = False
@@ -98,7 +98,7 @@ class Pool:
         self._asked: dict[tuple, _Request] = {}
         self._queue: FairQueue[tuple[Future, _Request]] = FairQueue()
         self._changed = threading.Condition()
-        self._loans: dict[str, Loan] = {}
+        self._attachments: dict[str, Attachment] = {}
 
     @property
     def warm(self) -> bool:
@@ -149,25 +149,25 @@ class Pool:
             if self.cache.get(chunk.key) is None:
                 self.cache.put(chunk.key, result)
 
-    def lend(self, name: str, loan: Loan) -> None:
+    def attach(self, name: str, attachment: Attachment) -> None:
         """Give each worker something before the first chunk that names it."""
         with self._changed:
-            self._loans[name] = loan
+            self._attachments[name] = attachment
 
-    def take_back(self, name: str) -> None:
+    def detach(self, name: str) -> None:
         """Drop every result that names it, compute no more of them, and have each worker drop it."""
         with self._changed:
-            loan = self._loans.pop(name, None)
+            attachment = self._attachments.pop(name, None)
             self.cache.drop(name)
             for request in self._asked.values():
                 if name in own.named(request.chunk.arguments):
                     for future in request.callers:
                         future.cancel()
-            if loan is not None:
+            if attachment is not None:
                 for worker_thread in self._worker_threads:
-                    if name in worker_thread.lent:
-                        worker_thread.lent.discard(name)
-                        worker_thread.owed.append(loan.take_back)
+                    if name in worker_thread.attached:
+                        worker_thread.attached.discard(name)
+                        worker_thread.to_detach.append(attachment.detach)
             self._changed.notify_all()
 
     async def result(self, chunk: Chunk, *, owner: Hashable | None = None, priority: Priority = Priority.NOW) -> Any:
@@ -200,7 +200,7 @@ class Pool:
         in_vain = 0
         while not worker_thread.ended and in_vain < TRIES:
             try:
-                worker_thread.worker, worker_thread.lent, worker_thread.owed = self._make(), set(), []
+                worker_thread.worker, worker_thread.attached, worker_thread.to_detach = self._make(), set(), []
                 worker_thread.worker.ready()
             except (WorkerEnded, OSError):
                 in_vain += 1
@@ -236,19 +236,19 @@ class Pool:
         """Give a worker what a chunk names and it has not been given yet."""
         for name in own.named(chunk.arguments):
             with self._changed:
-                loan = self._loans.get(name)
-                new = loan is not None and name not in worker_thread.lent
+                attachment = self._attachments.get(name)
+                new = attachment is not None and name not in worker_thread.attached
                 if new:
-                    worker_thread.lent.add(name)
-            if loan is not None and new:
-                worker_thread.worker.call(loan.give.function, loan.give.arguments)
+                    worker_thread.attached.add(name)
+            if attachment is not None and new:
+                worker_thread.worker.call(attachment.give.function, attachment.give.arguments)
 
     def _next(self, worker_thread: _WorkerThread) -> _Request | None:
         """Wait for a request; None once the worker has ended. What must be given back goes first."""
         with self._changed:
             while not worker_thread.ended and worker_thread.worker.alive:
-                if worker_thread.owed:
-                    return _Request(worker_thread.owed.pop(0), sent=True)
+                if worker_thread.to_detach:
+                    return _Request(worker_thread.to_detach.pop(0), sent=True)
                 taken = self._queue.take(self._wanted)
                 if taken is not None:
                     taken[1].sent = True
