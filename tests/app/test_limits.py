@@ -50,7 +50,7 @@ def test_a_server_does_not_start_with_a_limit_that_is_not_allowed():
 def test_so_much_of_one_owner_may_wait_and_others_are_free(monkeypatch):
     monkeypatch.setenv("DPML_WAITING", "3")
     turns = FairQueue()
-    for item, priority in (("a1", Priority.NOW), ("a2", Priority.CURVES), ("a3", Priority.IDLE)):
+    for item, priority in (("a1", Priority.IMMEDIATE), ("a2", Priority.CURVES), ("a3", Priority.IDLE)):
         turns.check("a")
         turns.put(item, owner="a", priority=priority)
     with pytest.raises(ServerFull, match="3 computations of this session wait already: at most 3 may"):
@@ -64,9 +64,9 @@ def test_what_is_not_wanted_any_more_does_not_count(monkeypatch):
     monkeypatch.setenv("DPML_WAITING", "2")
     turns = FairQueue()
     for item in ("old", "older"):
-        turns.put(item, owner="a", priority=Priority.NOW)
+        turns.put(item, owner="a", priority=Priority.IMMEDIATE)
     turns.check("a", lambda _item: False)
-    turns.put("new", owner="a", priority=Priority.NOW)
+    turns.put("new", owner="a", priority=Priority.IMMEDIATE)
     assert turns.take() == "new"
 
 

@@ -40,7 +40,7 @@ out["release"] = ["made-up" in offered(), type(model).__name__, len(method_probl
 
 from dpml_app.state import Settings
 from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.card import NOW, SOON
+from dpml_app.train.card import IMMEDIATE, WORKER
 from dpml_app.train.compute import nb_facts
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
@@ -51,7 +51,7 @@ results = {("made-up", place): chunk.function(*chunk.arguments) for place, chunk
 card.prepare(values, facts, {})
 card.show(results, {("made-up", place): chunk for place, chunk in chunks.items()})
 out["curve"] = len(card.figure.curves["made-up"].data["x"])
-out["places"] = sum(place not in (NOW, SOON) for place in chunks)
+out["places"] = sum(place not in (IMMEDIATE, WORKER) for place in chunks)
 out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = card.readout(values, facts, results)
 

@@ -9,7 +9,7 @@ from dpml_app.state import Settings
 from dpml_app.train import peers, recorded
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.begin import GRIDS, auto_measure
-from dpml_app.train.card import NOW, SOON, chosen
+from dpml_app.train.card import IMMEDIATE, WORKER, chosen
 from dpml_app.train.compute import nb_facts
 from dpml_app.train.methods import DEFAULTS, EVERY
 from dpml_app.train.size import SizeCard
@@ -33,7 +33,7 @@ def test_it_is_shown_with_either_family_and_is_the_librarys():
         values = values_of(dataset="toy", train_family=family, train_linear=[], draws=10)
         assert chosen(values, facts) == ("auto",)
     work = AccuracyCard().work(values, facts)
-    assert {place for _series, place in work} == {SOON, *SWEEP_EPSILONS}
+    assert {place for _series, place in work} == {WORKER, *SWEEP_EPSILONS}
     chunk = work["auto", 1.0]
     found = chunk.function(*chunk.arguments)["accuracy"]
     same = AutoStudy(load("toy"))(1.0, draws=10, rng=np.random.default_rng(0), grids=GRIDS)["accuracy"]
@@ -54,7 +54,7 @@ def test_it_has_fewer_draws_and_says_so():
     values, card = values_of(dataset="toy", draws=50), AccuracyCard()
     facts = nb_facts("toy")
     assert all(chunk.arguments[4] == 20 for chunk in card.work(values, facts).values())
-    assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", SOON): {"accuracy": np.array([0.5])}})
+    assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", WORKER): {"accuracy": np.array([0.5])}})
 
 
 def test_it_is_trained_on_smaller_tables():
@@ -87,7 +87,7 @@ def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
     work = AccuracyCard().work(values, facts)
     at = {place for series, place in work if series == "peer-descent"}
     assert at == {0.1, 0.5, 1.0, 3.0}
-    assert NOW not in at
+    assert IMMEDIATE not in at
     chunk = work["peer-descent", 0.1]
     (row,) = (r for r in peers.rows("peer-descent", "census") if r["epsilon"] == 0.1)
     np.testing.assert_array_equal(chunk.function(*chunk.arguments)["accuracy"], row["accuracy"])

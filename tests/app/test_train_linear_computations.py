@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dpml_app.train import tuning as train_tuning
 from dpml_app.train.accuracy import AccuracyCard, fewer_draws
-from dpml_app.train.card import NOW, asked, chosen
+from dpml_app.train.card import IMMEDIATE, asked, chosen
 from dpml_app.train.linear_compute import (
     exact_weights,
     lambda_without_noise,
@@ -127,7 +127,7 @@ def test_what_cannot_be_trained_says_why():
     assert all("too many columns, 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
     panel = AccuracyCard()
     panel.prepare(values, wide, {})
-    results = {("output", NOW): {"accuracy": np.array([0.5, 0.6])}}
+    results = {("output", IMMEDIATE): {"accuracy": np.array([0.5, 0.6])}}
     assert "Not drawn: Functional mechanism: too many columns" in panel.readout(values, wide, results)
 
 

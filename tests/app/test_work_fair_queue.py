@@ -61,12 +61,12 @@ def test_nothing_is_lost_and_the_order_of_an_owner_is_kept():
 def test_answers_go_before_curves_and_curves_before_what_has_time():
     turns = filled("a0", "b0", priority=Priority.IDLE)
     filled("a1", "b1", turns=turns)
-    filled("b2", priority=Priority.NOW, turns=turns)
+    filled("b2", priority=Priority.IMMEDIATE, turns=turns)
     assert taken(turns) == ["b2", "a1", "b1", "a0", "b0"]
 
 
 def test_a_lower_rank_is_not_kept_waiting_for_ever():
-    turns = filled(*(f"f{i}" for i in range(1000)), priority=Priority.NOW)
+    turns = filled(*(f"f{i}" for i in range(1000)), priority=Priority.IMMEDIATE)
     filled("a0", "a1", turns=turns)
     filled("b0", priority=Priority.IDLE, turns=turns)
     found = taken(turns)
@@ -78,13 +78,13 @@ def test_a_lower_rank_is_not_kept_waiting_for_ever():
 def test_what_is_not_wanted_any_more_costs_no_turn():
     turns = filled("f0", "f1", "f2", "a0", "a1")
     assert taken(turns, lambda item: item not in ("f0", "f1")) == ["f2", "a0", "a1"]
-    turns = filled("f0", priority=Priority.NOW)
+    turns = filled("f0", priority=Priority.IMMEDIATE)
     filled("a0", turns=turns)
     assert taken(turns, lambda item: item == "a0") == ["a0"]
 
 
 def test_only_unwanted_ones_below_do_not_hide_what_waits_above():
-    turns = filled(*(f"f{i}" for i in range(3 * IN_A_ROW)), priority=Priority.NOW)
+    turns = filled(*(f"f{i}" for i in range(3 * IN_A_ROW)), priority=Priority.IMMEDIATE)
     filled("gone", priority=Priority.IDLE, turns=turns)
     assert len(taken(turns, lambda item: item != "gone")) == 3 * IN_A_ROW
 

@@ -113,7 +113,12 @@ def test_one_that_floods_makes_others_wait_for_one_chunk(held):
 
 
 def test_answers_at_the_current_setting_go_first(held):
-    asked = [(1, "a", Priority.IDLE), (2, "a", Priority.CURVES), (3, "b", Priority.CURVES), (4, "c", Priority.NOW)]
+    asked = [
+        (1, "a", Priority.IDLE),
+        (2, "a", Priority.CURVES),
+        (3, "b", Priority.CURVES),
+        (4, "c", Priority.IMMEDIATE),
+    ]
     assert order(held, asked) == [4, 2, 3, 1]
 
 

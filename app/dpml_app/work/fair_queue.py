@@ -23,7 +23,7 @@ IN_A_ROW = 8
 class Priority(IntEnum):
     """What goes first: answers at the current setting, then curves, then what is computed when nothing else is."""
 
-    NOW = 0
+    IMMEDIATE = 0
     CURVES = 1
     IDLE = 2
 
@@ -41,7 +41,7 @@ class FairQueue(Generic[T]):
     >>> queue = FairQueue()
     >>> for item in ("a1", "a2", "a3", "b1"):
     ...     queue.put(item, owner=item[0], priority=Priority.CURVES)
-    >>> queue.put("c1", owner="c", priority=Priority.NOW)
+    >>> queue.put("c1", owner="c", priority=Priority.IMMEDIATE)
     >>> [queue.take() for _ in range(6)]
     ['c1', 'a1', 'b1', 'a2', 'a3', None]
     """

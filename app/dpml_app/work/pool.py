@@ -170,7 +170,9 @@ class Pool:
                         worker_thread.to_detach.append(attachment.detach)
             self._changed.notify_all()
 
-    async def result(self, chunk: Chunk, *, owner: Hashable | None = None, priority: Priority = Priority.NOW) -> Any:
+    async def result(
+        self, chunk: Chunk, *, owner: Hashable | None = None, priority: Priority = Priority.IMMEDIATE
+    ) -> Any:
         """Await a chunk's result."""
         return await asyncio.wrap_future(self.submit(chunk, owner=owner, priority=priority))
 

@@ -63,7 +63,7 @@ class Threads:
                     thread.start()
             owner = next(who for who in (session(), future) if who is not None)
             self._queue.check(owner, self._wanted)
-            self._queue.put((future, function, arguments), owner=owner, priority=Priority.NOW)
+            self._queue.put((future, function, arguments), owner=owner, priority=Priority.IMMEDIATE)
             self._changed.notify()
         return future
 

@@ -5,10 +5,10 @@ import threading
 from contextlib import nullcontext
 
 import pytest
-from dpml_app.work.engine import Engine
-from dpml_app.work.late import Late
+from dpml_app.work.deferred import DeferredRequest
 from dpml_app.work.pool import Chunk
 from dpml_app.work.progress import Wording
+from dpml_app.work.task_runner import TaskRunner
 from page_alone import pool_here
 
 
@@ -23,7 +23,7 @@ def refuse(x):
 FOUR = [Chunk(square, (x,)) for x in range(1, 5)]
 
 
-class Paced(Engine):
+class Paced(TaskRunner):
     pace = 0.05
     wording = Wording(stop="Pause", go_on="Go on", stopped="Paused", again="Again")
 
@@ -36,7 +36,7 @@ def pool():
 
 
 class Told:
-    """What an engine tells its page."""
+    """What an runner tells its page."""
 
     def __init__(self):
         self.shown, self.failures, self.tasks = [], [], []
@@ -63,96 +63,96 @@ async def until(true):
 
 
 def drive(pool, kind, script):
-    """Run a script with an engine; return what it has told."""
+    """Run a script with an runner; return what it has told."""
 
     async def main():
         told = Told()
-        engine = kind(pool, name="test-engine", **told.options())
-        await asyncio.wait_for(script(engine, told), 60)
-        engine.stop()
+        runner = kind(pool, name="test-runner", **told.options())
+        await asyncio.wait_for(script(runner, told), 60)
+        runner.stop()
         return told
 
     return asyncio.run(main())
 
 
 def test_a_paced_run_shows_one_after_the_other_pauses_and_goes_on_where_it_was(pool):
-    async def script(engine, told):
-        engine.request(FOUR)
+    async def script(runner, told):
+        runner.request(FOUR)
         await until(lambda: len(told.shown) == 2)
-        engine._on_button()
-        assert not engine.running
-        assert (engine.progress.button.label, engine.progress.status.object) == ("Go on", "Paused")
+        runner._on_button()
+        assert not runner.running
+        assert (runner.progress.button.label, runner.progress.status.object) == ("Go on", "Paused")
         await asyncio.sleep(0.2)
         assert told.shown == [[1], [2]]
-        engine.request(FOUR)  # what is asked for already stays as it is
+        runner.request(FOUR)  # what is asked for already stays as it is
         await asyncio.sleep(0.2)
         assert told.shown == [[1], [2]]
-        engine._on_button()
-        await until(lambda: not engine.running)
+        runner._on_button()
+        await until(lambda: not runner.running)
         # those that have been shown come at once
         assert [x for some in told.shown for x in some if some] == [1, 2, 1, 2, 3, 4]
-        assert engine.progress.button.label == "Again"
+        assert runner.progress.button.label == "Again"
         told.shown.clear()
-        engine._on_button()
-        await until(lambda: not engine.running)
+        runner._on_button()
+        await until(lambda: not runner.running)
         assert [some for some in told.shown if some] == [[1], [2], [3], [4]]
 
     drive(pool, Paced, script)
 
 
 def test_what_is_cancelled_stays_so_when_a_card_asks_for_more_until_another_setting_is_chosen(pool):
-    async def script(engine, told):
-        engine.request(FOUR[:3])
+    async def script(runner, told):
+        runner.request(FOUR[:3])
         await until(lambda: len(told.shown) == 1)
-        engine._on_button()
-        engine.request(FOUR[1:])  # a card was made meanwhile
+        runner._on_button()
+        runner.request(FOUR[1:])  # a card was made meanwhile
         await asyncio.sleep(0.2)
         assert told.shown == [[1]]
-        assert not engine.running
-        assert (engine.progress.button.label, engine.progress.status.object) == ("Go on", "Paused")
-        assert [engine.progress.state.data[of][0] for of in ("done", "total")] == [0, 3]
-        engine._on_button()
-        await until(lambda: not engine.running)
+        assert not runner.running
+        assert (runner.progress.button.label, runner.progress.status.object) == ("Go on", "Paused")
+        assert [runner.progress.state.data[of][0] for of in ("done", "total")] == [0, 3]
+        runner._on_button()
+        await until(lambda: not runner.running)
         assert [x for some in told.shown for x in some] == [1, 2, 3, 4]
-        engine.request(FOUR[:2])
-        await until(lambda: engine.running)
-        engine._on_button()
-        engine.stop()  # another setting
-        engine.request(FOUR)
-        await until(lambda: engine.running)
+        runner.request(FOUR[:2])
+        await until(lambda: runner.running)
+        runner._on_button()
+        runner.stop()  # another setting
+        runner.request(FOUR)
+        await until(lambda: runner.running)
 
     drive(pool, Paced, script)
 
 
 def test_a_cancel_that_comes_as_a_run_ends_holds_what_the_same_setting_still_asks_for(pool):
-    async def script(engine, told):
-        engine.request(FOUR[:1])
-        await until(lambda: told.shown == [[1]] and not engine.running)
-        engine._on_button()
-        assert not engine.running
-        engine.request(FOUR[1:])
+    async def script(runner, told):
+        runner.request(FOUR[:1])
+        await until(lambda: told.shown == [[1]] and not runner.running)
+        runner._on_button()
+        assert not runner.running
+        runner.request(FOUR[1:])
         await asyncio.sleep(0.2)
         assert told.shown == [[1]]
-        assert engine.progress.button.label == "Resume"
-        engine._on_button()
-        await until(lambda: not engine.running)
+        assert runner.progress.button.label == "Resume"
+        runner._on_button()
+        await until(lambda: not runner.running)
         assert [x for some in told.shown for x in some] == [1, 2, 3, 4]
 
-    drive(pool, Engine, script)
+    drive(pool, TaskRunner, script)
 
 
 def test_what_fails_is_told_and_the_same_request_tries_again(pool):
-    async def script(engine, told):
+    async def script(runner, told):
         for times in (1, 2):
-            engine.request([Chunk(refuse, (3,))])
+            runner.request([Chunk(refuse, (3,))])
             await until(lambda times=times: len(told.failures) == times)
         assert told.failures == [("Squares", "no 3")] * 2
 
-    drive(pool, Engine, script)
+    drive(pool, TaskRunner, script)
 
 
 def test_what_the_server_computes_itself_asks_no_worker(pool, monkeypatch):
-    class Here(Engine):
+    class Here(TaskRunner):
         def here(self, chunk):
             return chunk.arguments[0] < 3
 
@@ -160,9 +160,9 @@ def test_what_the_server_computes_itself_asks_no_worker(pool, monkeypatch):
     submit = pool.submit
     monkeypatch.setattr(pool, "submit", lambda chunk, **told: (asked.append(chunk), submit(chunk, **told))[1])
 
-    async def script(engine, told):
-        engine.request(FOUR)
-        await until(lambda: not engine.running)
+    async def script(runner, told):
+        runner.request(FOUR)
+        await until(lambda: not runner.running)
         assert sorted(x for some in told.shown for x in some) == [1, 2, 3, 4]
 
     drive(pool, Here, script)
@@ -182,7 +182,7 @@ def test_what_nothing_waits_for_is_shown_when_it_comes(pool):
 
     async def main():
         told = Told()
-        late = Late(pool, **told.options())
+        late = DeferredRequest(pool, **told.options())
         await late.request([Chunk(square, (5,))])
         assert pool.cache.get(Chunk(square, (5,)).key) == 25
         assert told.shown == [], "what is there in a moment is read with the rest"
@@ -200,7 +200,7 @@ def test_a_newer_request_outdates_what_was_to_come(pool):
 
     async def main():
         told = Told()
-        late = Late(pool, **told.options())
+        late = DeferredRequest(pool, **told.options())
         await late.request([Chunk(slow, (2,))])
         newer = asyncio.ensure_future(late.request([Chunk(slow, (3,))]))
         await asyncio.sleep(0.3)

@@ -10,13 +10,13 @@ from typing import Any
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.threads import FORMULAS
 
-__all__ = ["Late"]
+__all__ = ["DeferredRequest"]
 
 PATIENCE = 0.15
 
 
-class Late:
-    """The latest request wins; its parameters are those of `dpml_app.work.engine.Engine`."""
+class DeferredRequest:
+    """The latest request wins; its parameters are those of `dpml_app.work.task_runner.TaskRunner`."""
 
     def __init__(
         self,

@@ -13,14 +13,14 @@ from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.progress import Progress, Wording
 from dpml_app.work.run import Run
 
-__all__ = ["DELAY", "FLUSH_EVERY", "Engine"]
+__all__ = ["DELAY", "FLUSH_EVERY", "TaskRunner"]
 
 # a slider that is being dragged should not fade and start curves at every step
 DELAY = 0.15
 FLUSH_EVERY = 0.25
 
 
-class Engine:
+class TaskRunner:
     """One run at a time for one page.
 
     Parameters
