@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 from dpml_app.work.deferred import DeferredRequest
 from dpml_app.work.pool import Chunk
-from dpml_app.work.progress import Wording
+from dpml_app.work.progress import ButtonLabels
 from dpml_app.work.task_runner import TaskRunner
 from page_alone import pool_here
 
@@ -25,7 +25,7 @@ FOUR = [Chunk(square, (x,)) for x in range(1, 5)]
 
 class Paced(TaskRunner):
     pace = 0.05
-    wording = Wording(stop="Pause", go_on="Go on", stopped="Paused", again="Again")
+    wording = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Again")
 
 
 @pytest.fixture

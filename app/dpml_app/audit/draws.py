@@ -11,7 +11,7 @@ from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
 from dpml_app.audit.settings import AuditSettings
 from dpml_app.card import DEFERRED, Card, Place, Results, Values
 from dpml_app.work.pool import Chunk
-from dpml_app.work.progress import Wording
+from dpml_app.work.progress import ButtonLabels
 from dpml_app.work.task_runner import TaskRunner
 
 __all__ = ["AttackCard", "BoundCard", "Draws", "OutputCard", "exact_of", "steps_of"]
@@ -38,7 +38,7 @@ class Draws(TaskRunner):
     """Draws step by step, so slowly that one sees the bound move; the first ones are the server's own."""
 
     pace = 0.12
-    wording = Wording(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
+    wording = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
 
     def here(self, chunk: Chunk) -> bool:
         return chunk.arguments[-1] < AT_ONCE or not self.pool.warm

@@ -26,7 +26,7 @@ from dpml_app.mydata.budget_bar import READ, BudgetBar
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.mydata.save import Save
-from dpml_app.mydata.stopping import Stop, Stopped
+from dpml_app.mydata.stopping import CancellationToken, Stopped
 from dpml_app.mydata.wizard import TABLE_STYLE
 from dpml_app.settings import EPSILONS
 from dpml_app.widgets import WIDE
@@ -104,7 +104,7 @@ class Release:
         self._ready: Planned | None = None
         self._asked = 0
         # of the release that runs: the wish to stop, and its place among those of all sessions
-        self._stop = Stop()
+        self._stop = CancellationToken()
         self._task: Future | None = None
         self.budget: Budget | None = None
         self.done: list[Done] = []
@@ -286,7 +286,7 @@ class Release:
         if self.budget is None:
             self.budget = Budget(float(self.total.value), relation=ready.plan.relation)
         self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
-        self._stop, self._task = Stop(), None
+        self._stop, self._task = CancellationToken(), None
         self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
         self.spawn(self._run(draft, ready.plan, self.budget, self._stop))
         self.changed()
@@ -300,7 +300,7 @@ class Release:
             if not self.ended:
                 self.cancel.param.update(disabled=True, label="Stopping…")
 
-    async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: Stop) -> None:
+    async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: CancellationToken) -> None:
         said, done, before = "", False, budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]

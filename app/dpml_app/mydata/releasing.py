@@ -20,7 +20,7 @@ from dpml.exceptions import FactWarning
 from dpml.release import Plan, Released
 from dpml.release.released import DEMONSTRATION, RELEASE
 from dpml.schema import Schema
-from dpml_app.mydata.stopping import Stop
+from dpml_app.mydata.stopping import CancellationToken
 
 __all__ = ["Done", "Planned", "planned", "run", "session_ledger"]
 
@@ -77,7 +77,7 @@ def run(
     secure: bool,
     number: int,
     who: str,
-    stop: Stop,
+    stop: CancellationToken,
 ) -> Done:
     """Carry out a plan on a table, charged to the session's budget, and return its files; `Stopped` if it is cancelled.
 
@@ -86,7 +86,7 @@ def run(
     """
     begun = time.monotonic()
     table = records()[[*plan.schema.feature_names, label]]
-    with stop.heard(), warnings.catch_warnings():
+    with stop.cancellable(), warnings.catch_warnings():
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)
         released = plan.run(table, label, secure=secure, budget=budget)

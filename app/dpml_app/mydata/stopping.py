@@ -15,19 +15,19 @@ from typing import Any
 
 from dpml.mechanisms import boundary
 
-__all__ = ["Stop", "Stopped"]
+__all__ = ["CancellationToken", "Stopped"]
 
 
 class Stopped(BaseException):
     """A release was cancelled. No exception of the library's: nothing on the way takes it for a fault of the data."""
 
 
-class Stop:
+class CancellationToken:
     """A wish to stop, told in one thread and heard in another at its next draw.
 
     Examples
     --------
-    >>> stop = Stop()
+    >>> stop = CancellationToken()
     >>> stop.check()
     >>> stop.ask()
     >>> stop.asked
@@ -52,7 +52,7 @@ class Stop:
             raise Stopped
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
+    def cancellable(self) -> Iterator[None]:
         """Return a context in which no noise is drawn once somebody has asked, and no result leaves."""
         self.check()
         with boundary.observe(_Observer(self)):
@@ -63,7 +63,7 @@ class Stop:
 class _Observer:
     """Draws as if nobody listened, while nobody has asked to stop."""
 
-    def __init__(self, stop: Stop):
+    def __init__(self, stop: CancellationToken):
         self.stop = stop
 
     def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:

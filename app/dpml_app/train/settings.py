@@ -7,8 +7,8 @@ from typing import Any
 
 import param
 
+from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
-from dpml_app.several import Several
 from dpml_app.train.methods import DEFAULTS, FAMILIES, LINEAR, METHODS, Method
 
 __all__ = [
@@ -75,14 +75,14 @@ def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
 class TrainSettings(Shared):
     """Every control of the Train page that no other page has."""
 
-    train_begin: Any = Several(default=["auto"], objects=_marked(DEFAULTS), label="To begin with, and peers")
-    train_methods: Any = Several(
+    train_begin: Any = MultiSelect(default=["auto"], objects=_marked(DEFAULTS), label="To begin with, and peers")
+    train_methods: Any = MultiSelect(
         default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         objects=_marked(METHODS),
         label="Naive Bayes methods",
     )
     train_family: Any = choice("naive-bayes", FAMILIES, "Family of classifiers")
-    train_linear: Any = Several(
+    train_linear: Any = MultiSelect(
         default=["rule", "l1", "objective", "output"], objects=_marked(LINEAR), label="Linear models"
     )
     train_lambda: Any = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Chunk, Pool
-from dpml_app.work.progress import Progress, Wording
+from dpml_app.work.progress import ButtonLabels, Progress
 from dpml_app.work.run import Run
 
 __all__ = ["DELAY", "FLUSH_EVERY", "TaskRunner"]
@@ -45,14 +45,14 @@ class TaskRunner:
         Before whom and after whom its chunks have their turns.
     pace : float
         Seconds between results that are shown for the first time; 0: they are shown as they come, some at a time.
-    wording : Wording
+    wording : ButtonLabels
     seen : set of Chunk
         Those of the present request whose results have been shown.
     """
 
     priority: ClassVar[Priority] = Priority.CURVES
     pace: ClassVar[float] = 0.0
-    wording: ClassVar[Wording] = Wording()
+    wording: ClassVar[ButtonLabels] = ButtonLabels()
 
     def __init__(
         self,

@@ -6,19 +6,19 @@ from typing import Any
 
 import param
 
-__all__ = ["Several"]
+__all__ = ["MultiSelect"]
 
 NONE = "none"
 
 
-class Several(param.ListSelector):
+class MultiSelect(param.ListSelector):
     """Some of the names that are offered.
 
     Examples
     --------
-    >>> Several.serialize(["joint", "exact"]), Several.serialize([])
+    >>> MultiSelect.serialize(["joint", "exact"]), MultiSelect.serialize([])
     ('joint.exact', 'none')
-    >>> Several.deserialize("joint.exact"), Several.deserialize("none")
+    >>> MultiSelect.deserialize("joint.exact"), MultiSelect.deserialize("none")
     (['joint', 'exact'], [])
     """
 
