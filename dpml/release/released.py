@@ -103,7 +103,7 @@ class Released:
         return _json({**facts, "delta": 0.0, "charges": self.ledger.to_dict(orient="records")})
 
     def schema_yaml(self) -> str:
-        """Return the facts that were said to be public as YAML; that of a demonstration run says so in its first line."""
+        """Return the facts that were said to be public as YAML; a demonstration run says so in its first line."""
         text = self.schema.to_yaml()
         return f"# {DEMONSTRATION}\n{text}" if self.status == DEMONSTRATION else text
 

@@ -215,7 +215,8 @@ MUTANTS = [
     Mutant(
         "dpml.tuning.best_selector.BestSelector.fit",
         "ε twice",
-        "inner_budget = Budget(choice.epsilon_left, delta, relation)\n        held.set_params(epsilon=choice.epsilon_left",
+        "inner_budget = Budget(choice.epsilon_left, delta, relation)\n        "
+        "held.set_params(epsilon=choice.epsilon_left",
         "inner_budget = Budget(9 * epsilon, delta, relation)\n        held.set_params(epsilon=epsilon",
         (fit("BestSelector"),),
     ),

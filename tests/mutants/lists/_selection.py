@@ -240,7 +240,8 @@ MUTANTS = [
     Mutant(
         f"{ROOM}.masks.sample_masks",
         "the best mask without a draw",
-        "return boundary.release(_MaskDraw(n_features, draws), _finite(scores_to_choose(log_weights, n_features)), rng)",
+        "return boundary.release(_MaskDraw(n_features, draws), "
+        "_finite(scores_to_choose(log_weights, n_features)), rng)",
         "return np.tile(np.argsort(np.argsort(log_weights)) < n_features, (draws, 1))",
         (f"{SELECTORS}::test_in_a_pipeline_by_name_and_by_position",),
     ),
