@@ -222,12 +222,14 @@ class Shell:
         if own.is_own(self.settings.dataset):
             table = self.settings.own.table
             uses = table is not None and "dataset" in self.settings.page_names(name)
-            misfit = page.controls.own_misfit(table.data) if uses and table is not None else ""
-            if misfit:
+            unsupported_reason = (
+                page.controls.unsupported_table_reason(table.data) if uses and table is not None else ""
+            )
+            if unsupported_reason:
                 self.settings.dataset = "census"
-                page.report("dataset", f"{own.TITLE} {misfit}: it shows census.", "info")
+                page.report("dataset", f"{own.TITLE} {unsupported_reason}: it shows census.", "info")
         elif page.datasets and self.settings.dataset not in page.datasets:
-            text = f"{self.settings.dataset} {page.misfit}: it shows census."
+            text = f"{self.settings.dataset} {page.unsupported_reason}: it shows census."
             self.settings.dataset = "census"
             page.report("dataset", text, "info")
         self._wait()

@@ -36,7 +36,7 @@ from dpml.mechanisms.secure import check_release
 from dpml.release.cells import check_categories_differ
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records
-from dpml.release.released import COLUMNS, Released, warn_misfits
+from dpml.release.released import COLUMNS, Released, warn_violations
 from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out
 from dpml.schema import Schema
 from dpml.selection.plan import plan as selection_plan
@@ -343,7 +343,7 @@ class Plan:
             if budget is not None:
                 _charge(budget, planned, self.relation)
             if not secure:
-                warn_misfits(self.schema, records)
+                warn_violations(self.schema, records)
             done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
         _check_charges(planned, done)
         return Released.of(self, done, secure)

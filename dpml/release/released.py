@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpml.release.records import Records
     from dpml.release.steps import Carried
 
-__all__ = ["COLUMNS", "DEMONSTRATION", "RELEASE", "Released", "warn_misfits"]
+__all__ = ["COLUMNS", "DEMONSTRATION", "RELEASE", "Released", "warn_violations"]
 
 COLUMNS = ("part", "released", "epsilon", "relation", "noise", "source")
 RELEASE, DEMONSTRATION = "release", "demonstration run, not a release"
@@ -185,11 +185,11 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
-def warn_misfits(schema: Schema, records: Records) -> None:
+def warn_violations(schema: Schema, records: Records) -> None:
     """Warn, in a demonstration run, of what the schema clips and drops: a release says nothing of it."""
     try:
         X, y = for_study((records.X, records.y), False, "what the schema clips")
-        found = schema.misfits(X, y)
+        found = schema.violations(X, y)
     except Exception:  # records that cannot be counted are clipped all the same
         return
     if found:

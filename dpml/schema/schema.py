@@ -282,7 +282,7 @@ class Schema:
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         return checked_labels(self.classes, y, on_invalid, f". {ASSUMED}" if self._assumed else "")
 
-    def misfits(self, X: Any, y: Any) -> dict[str, int]:
+    def violations(self, X: Any, y: Any) -> dict[str, int]:
         """Count the values outside each feature's domain, and the labels that are no class. Exact: private.
 
         For study: it says what clipping changes. Only what does not fit is named; a sparse table is not looked at.
@@ -290,7 +290,7 @@ class Schema:
         Examples
         --------
         >>> schema = Schema((Feature("job", "categorical", ("cook", "clerk")),), ("no", "yes"))
-        >>> schema.misfits(pd.DataFrame({"job": ["cook", "cok", "clerk"]}), ["no", "yes", "Yes"])
+        >>> schema.violations(pd.DataFrame({"job": ["cook", "cok", "clerk"]}), ["no", "yes", "Yes"])
         {'job': 1, 'label': 1}
         """
         counts = counts_outside(self.features, X)

@@ -105,7 +105,7 @@ class ImportanceWeights(PrivateEstimator):
     pairs_ : tuple of (str, str)
     n_private_ : int
         N.
-    misfit_ : float
+    misspecification_ : float
         How far the log ratio may be from the model's: the size of a pair's coefficient, by what the released pairs tell
         (the module `misspecification`). It widens intervals. 0 for other methods than "moments", and without pairs.
     n_features_in_ : int
@@ -253,7 +253,9 @@ class ImportanceWeights(PrivateEstimator):
         self._features = features
         # post-processing of the sums that were released
         known = noisy if self.method == "moments" and features.pairs else None
-        self.misfit_ = 0.0 if known is None else interaction_size(X_public, known, features, reg_lambda, noise, n)
+        self.misspecification_ = (
+            0.0 if known is None else interaction_size(X_public, known, features, reg_lambda, noise, n)
+        )
         self._spread = Spread(self.coef_, X_public, self.method, noise, reg_lambda, n, float(features.squared_norm))
 
     # ---- model ------------------------------------------------------------------------------------------------------
@@ -285,7 +287,9 @@ class ImportanceWeights(PrivateEstimator):
             raise InvalidData("X_public has 0 records: it must have at least 1")
         shares = softmax(self._features.scores(records, self.coef_))
         self._warn(shares)
-        return WeightedTable(X_public, shares, self.n_private_, self._spread, self._features, records, self.misfit_)
+        return WeightedTable(
+            X_public, shares, self.n_private_, self._spread, self._features, records, self.misspecification_
+        )
 
     @staticmethod
     def _warn(shares: FloatArray) -> None:

@@ -61,7 +61,7 @@ class WeightedTable:
     n_private : int
         N.
     spread : Spread
-    misfit : float
+    misspecification : float
         g of the module `misspecification`: how far the log ratio may be from the model's, for intervals. 0 where no
         pair of attributes was released.
 
@@ -84,7 +84,7 @@ class WeightedTable:
     spread: Spread
     _features: RatioFeatures
     _records: Parts
-    misfit: float = 0.0
+    misspecification: float = 0.0
 
     def __repr__(self) -> str:
         return f"<WeightedTable: {len(self.shares):,} records, worth {self.effective_sample_size:,.0f} of equal weight>"
@@ -217,16 +217,16 @@ class WeightedTable:
             own, pull = own + pull, np.zeros(1)
         return float(own @ own + pull @ pull)
 
-    def misfit_variance(self, query: Any) -> float:
+    def misspecification_variance(self, query: Any) -> float:
         """Return the variance that a ratio of another form than e^(β·x) adds, by what released pairs tell of it."""
-        if not self.misfit:
+        if not self.misspecification:
             return 0.0
         values = self.values(query)
         alpha = self.gradient(values)
         told = self._features.scores(self._records, self.spread.slopes(alpha))
         left = values - told
         left = self.shares * (left - float(self.shares @ left))
-        return self.misfit**2 * pair_reach(self._records, self._features, left)
+        return self.misspecification**2 * pair_reach(self._records, self._features, left)
 
     def interval(self, query: Any, confidence: float = 0.95) -> Interval:
         """Return an answer with a confidence interval for the mean of a query in the private population.
@@ -234,10 +234,10 @@ class WeightedTable:
         The interval covers the noise, the sampling of both tables (`public_variance`), and, to first order, what the
         regulariser leaves out: it holds the intervals of the answer and of the answer at β + Lβ (`Spread.left_out`).
         The error of a ratio that is not e^(β·x) is in it if pairs of attributes were released
-        (``method="moments"`` with ``pairs``), and as far as all pairs are like them (`misfit_variance`). Without pairs
-        nothing that was released knows it, and the interval is too narrow where it is large.
-        Its half-width takes the Laplace quantile in standard deviations, 2.12 at 95 %, because noise in few dimensions
-        has longer tails than the normal 1.96.
+        (``method="moments"`` with ``pairs``), and as far as all pairs are like them (`misspecification_variance`).
+        Without pairs nothing that was released knows it, and the interval is too narrow where it is large. Its
+        half-width takes the Laplace quantile in standard deviations, 2.12 at 95 %, because noise in few dimensions has
+        longer tails than the normal 1.96.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class WeightedTable:
         alpha = self.gradient(values)
         quantile = max(-math.log(1 - level) / math.sqrt(2), float(norm.ppf((1 + level) / 2)))
         estimate, ends = float(self.shares @ values), []
-        also = self.public_variance(values) + self.misfit_variance(values)
+        also = self.public_variance(values) + self.misspecification_variance(values)
         for direction in (alpha, alpha + alpha @ self.spread.left_out):
             half = quantile * math.sqrt(max(float(direction @ self.spread.covariance @ direction), 0.0) + also)
             centre = estimate + float((direction - alpha) @ self.spread.beta)

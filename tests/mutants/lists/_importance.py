@@ -102,7 +102,7 @@ MUTANTS = [
     ),
     Mutant(
         "dpml.publishing.weights.importance.ImportanceWeights._learn",
-        "the misfit from exact sums, opened",
+        "the misspecification from exact sums, opened",
         "interaction_size(X_public, known,",
         f"interaction_size(X_public, {opened('features.sums(records)')} / n,",
         (FOLLOWS,),
