@@ -116,7 +116,7 @@ def _local(calibration: str):
     return case
 
 
-SEED = 1  # with these coins the first candidates are -1, -1 and 1, and their children differ
+SEED = 1  # with these draws the first candidates are -1, -1 and 1, and their children differ
 
 
 class _GenePaths:

@@ -23,7 +23,7 @@ class Stopped(BaseException):
 
 
 class CancellationToken:
-    """A wish to stop, told in one thread and heard in another at its next draw.
+    """A wish to stop, said in one thread and obeyed in another at its next draw.
 
     Examples
     --------
