@@ -45,7 +45,7 @@ def weights_are_post_processing(s):
         def release(self, mechanism, statistic, rng):
             raise AssertionError("a draw")
 
-        coins = alternatives = release
+        public_randomness = best_of_runs = release
 
     with boundary.observe(Refused()):
         return len(model.weights(np.eye(3))) == 3 and model.weighted(np.eye(3)).mean([1, 0, 0]) > 0

@@ -54,7 +54,7 @@ def keeps_all(original):
     return changed
 
 
-def fat_purses(original):
+def large_inner_budgets(original):
     def changed(*arguments):
         steps, shares = original(*arguments)
         for step in steps:
@@ -139,7 +139,11 @@ CHANGES = {
         "dpml.tuning.search.search_costs",
         retrains_twice,
     ),
-    "inner budgets of twice the share": ("cross-validation", "dpml.evaluation.cross_validation._spenders", fat_purses),
+    "inner budgets of twice the share": (
+        "cross-validation",
+        "dpml.evaluation.cross_validation._spenders",
+        large_inner_budgets,
+    ),
     "the sensitivity of a wavelet halved": ("ranges-privelet", "dpml.mechanisms.ranges.Privelet._moved", scaled(0.5)),
     "factor of random stopping": ("search-random-stopping", "dpml.tuning.plan.equal_share", scaled(2.0)),
     "the number of records that are left": (

@@ -67,7 +67,7 @@ def test_a_release_holds_no_array_as_long_as_its_records():
     assert abs(sizes[400] - sizes[4_000]) < 3_600
 
 
-def test_the_model_holds_no_purse_and_no_generator(demonstration):
+def test_the_model_holds_no_inner_budget_and_no_generator(demonstration):
     assert demonstration.model.budget is None
     assert demonstration.model.random_state is None
 

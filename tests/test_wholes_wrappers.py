@@ -120,7 +120,7 @@ def test_what_costs_more_or_nothing_is_refused_by_name_before_anything_is_charge
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_what_is_released_later_is_paid_from_the_purse_or_refused(wrapper):
+def test_what_is_released_later_is_paid_from_the_inner_budget_or_refused(wrapper):
     """A fit that charges all of its inner budget leaves nothing for labels."""
     budget = Budget(100.0, 0.1)
     with pytest.raises(BudgetExceeded):
@@ -154,7 +154,7 @@ def test_cross_validation_gives_no_fit_more_than_was_stated_for_it():
     assert budget.spent == 3.5
 
 
-def test_a_purse_is_under_the_wrappers_relation():
+def test_an_inner_budget_is_under_the_wrappers_relation():
     for relation, other in itertools.permutations(RELATIONS):
         held = BernoulliNB(1.0, relation=other)
         model = BestSelector(1.0, held, relation=relation, schema=BITS, random_state=0).fit(*table())

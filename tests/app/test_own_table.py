@@ -233,7 +233,7 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
 
 
 def test_a_worker_is_given_the_table_once_and_drops_it():
-    """A process of its own: what is not lent it cannot compute, and what is taken back it has no more."""
+    """A process of its own: it computes with what is attached alone."""
     pool = Pool(1)
     made = own_tables.made()
     own.attach(made)

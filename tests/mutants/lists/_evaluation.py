@@ -275,7 +275,7 @@ MUTANTS = [
         "relation not asked",
         "value != relation",
         "False",
-        ("test_wholes_wrappers.py::test_a_purse_is_under_the_wrappers_relation",),
+        ("test_wholes_wrappers.py::test_an_inner_budget_is_under_the_wrappers_relation",),
     ),
     Mutant(
         f"{ROOM}.cross_validation._prepared",
@@ -331,7 +331,7 @@ MUTANTS = [
         "no inner budget",
         "inner_budget = Budget(share, relation=self.relation)",
         "inner_budget = Budget(9 * share, 0.5, self.relation)",
-        ("test_wholes_wrappers.py::test_what_is_released_later_is_paid_from_the_purse_or_refused",),
+        ("test_wholes_wrappers.py::test_what_is_released_later_is_paid_from_the_inner_budget_or_refused",),
     ),
     Mutant(
         "dpml.tuning.search.PrivateSearch._chosen",

@@ -48,7 +48,7 @@ MUTANTS = [
         "the inner budget goes along",
         'for name in ("budget", "random_state")',
         'for name in ("random_state",)',
-        (f"{RELEASED}::test_the_model_holds_no_purse_and_no_generator",),
+        (f"{RELEASED}::test_the_model_holds_no_inner_budget_and_no_generator",),
     ),
     Mutant(
         "dpml.release.steps._predictions",
