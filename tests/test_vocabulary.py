@@ -15,7 +15,7 @@ WORDS = {
     r"Book": "running totals of a ledger",
     r"AsStated|needs_spelling|spelled": "cell normalizer, normalised",
     r"telling_pairs": "informative pairs",
-    r"\w*_?misfits?(?:_\w*)?": "violations of a schema, misspecification of a model, reason why a page cannot show a table",
+    r"\w*_?misfits?(?:_\w*)?": "violations of a schema, misspecification of a model, why a page cannot show a table",
     r"peeked\w*": "data-derived",
     r"Specimen|Hunt": "published algorithm, search for a counterexample",
     r"[Cc]lassifier to begin with|classifier_to_begin_with": "default classifier",
