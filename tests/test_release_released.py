@@ -261,7 +261,7 @@ def test_everything_is_written(demonstration, tmp_path):
 def test_a_demonstration_run_says_so_in_every_file(demonstration, tmp_path):
     folder = demonstration.save(tmp_path / "out", date=DATE)
     for path in folder.iterdir():
-        assert b"ehearsal, not a release" in path.read_bytes(), path.name
+        assert b"emonstration run, not a release" in path.read_bytes(), path.name
 
 
 def test_a_published_table_is_safe_in_a_spreadsheet(demonstration, tmp_path):

@@ -172,7 +172,7 @@ MUTANTS = [
         (f"{TOLD}[warning]", f"{TOLD}[file]"),
     ),
     Mutant(
-        "dpml.auditing._effects.Effects.heard",
+        "dpml.auditing._effects.Effects.observed",
         "files not seen",
         "if writes:",
         "if False:",

@@ -216,8 +216,8 @@ MUTANTS = [
         "dpml.tuning.best_selector.BestSelector.fit",
         "ε twice",
         "inner_budget = Budget(choice.epsilon_left, delta, relation)\n        "
-        "held.set_params(epsilon=choice.epsilon_left",
-        "inner_budget = Budget(9 * epsilon, delta, relation)\n        held.set_params(epsilon=epsilon",
+        "held.set_params(\n            epsilon=choice.epsilon_left",
+        "inner_budget = Budget(9 * epsilon, delta, relation)\n        held.set_params(\n            epsilon=epsilon",
         (fit("BestSelector"),),
     ),
     Mutant(
