@@ -35,7 +35,7 @@ sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "app")]
 spec = importlib.util.spec_from_file_location("app_conftest", ROOT / "tests" / "app" / "conftest.py")
 app_tests = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(app_tests)
-ROOMS = (*app_tests.ROOMS, RELEASE)
+PAGES = (*app_tests.PAGE_SOURCES, RELEASE)
 
 
 def pictures(wanted, rooms):
@@ -58,7 +58,7 @@ def pictures(wanted, rooms):
                     else:
                         app.enter(room, wait=False)
                         for _twice in range(2):  # what is near is made, and begins to work, after the first answer
-                            page.wait_for_function(DONE, arg=list(app_tests.ROOMS[room][:2]))
+                            page.wait_for_function(DONE, arg=list(app_tests.PAGE_SOURCES[room][:2]))
                             page.wait_for_timeout(3000)
                     for theme in themes:
                         if theme == "dark":
@@ -117,10 +117,10 @@ def keep(rooms):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="*", choices=[*ROOMS, []], default=[])
+    parser.add_argument("pages", nargs="*", choices=[*PAGES, []], default=[])
     parser.add_argument("--folder", type=Path)
     asked = parser.parse_args()
-    pages = asked.pages or list(ROOMS)
+    pages = asked.pages or list(PAGES)
     if asked.folder is None:
         keep(pages)
     else:

@@ -31,7 +31,7 @@ ALL_CARDS = 6000
 
 
 # of each page, the sources that count its answers and tell of its work, and what else must be there
-ROOMS = {
+PAGE_SOURCES = {
     "explore": ("answer-state", "sweep-state", "true"),
     "audit": ("audit-state", "audit-work", "true"),
     "noise": ("noise-state", "noise-work", "named('noise-terms')?.k.length > 0"),
@@ -160,7 +160,7 @@ class App:
 
     def settle(self, before, working=True):
         """Wait until the page has answered more than `before` times and its work is done, if that is asked for."""
-        state, work, also = ROOMS[self.room]
+        state, work, also = PAGE_SOURCES[self.room]
         words = {"STATE": state, "WORKING": str(working).lower(), "WORK": work, "ALSO": also}
         # on a small screen some cards wait for being near
         words["CARDS"] = "false" if self.height >= ALL_CARDS else "true"
@@ -171,7 +171,7 @@ class App:
 
     @property
     def answers(self):
-        return self.read(ROOMS[self.room][0])["answers"][0]
+        return self.read(PAGE_SOURCES[self.room][0])["answers"][0]
 
     def open_all(self):
         """Open what stands behind "More" and "Advanced" on the page that is shown."""
@@ -218,7 +218,7 @@ class App:
         """Wait until the page has answered more than `before` times, but for no curve."""
         state = "globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data"
         answered = f"([name, before]) => {state}?.answers[0] > before"
-        self.page.wait_for_function(answered, arg=[ROOMS[self.room][0], before])
+        self.page.wait_for_function(answered, arg=[PAGE_SOURCES[self.room][0], before])
 
     def wait_for_link(self, setting, before):
         """Wait until the link says another value of a setting."""

@@ -17,7 +17,7 @@ from mutants.lists import (
     _tuning,
 )
 
-ROOMS = (
+MODULES = (
     _ground,
     _mechanisms,
     _smooth,
@@ -33,4 +33,4 @@ ROOMS = (
     _auditing,
     _release,
 )
-MUTANTS = [mutant for room in ROOMS for mutant in room.MUTANTS]
+MUTANTS = [mutant for module in MODULES for mutant in module.MUTANTS]
