@@ -32,6 +32,7 @@ DONE = """([state, work]) => {
 # where pytest finds what the tests of the app share
 sys.path.append(str(ROOT / "tests"))
 import app_in_browser  # noqa: E402
+import app_server  # noqa: E402
 
 PAGES = (*app_in_browser.PAGE_SOURCES, RELEASE)
 
@@ -39,7 +40,7 @@ PAGES = (*app_in_browser.PAGE_SOURCES, RELEASE)
 def pictures(wanted, rooms):
     """Give (page, size, theme, picture) of what is wanted, each page once it has answered and its work is done."""
     executable = next(filter(None, map(shutil.which, app_in_browser.CHROMIUM)))
-    server = app_in_browser.Server()
+    server = app_server.Server()
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=executable, args=app_in_browser.ARGUMENTS)
