@@ -67,7 +67,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (Schema, Feature)):
         return value.to_json() if isinstance(value, Schema) else value.name
     if hasattr(value, "__dataclass_fields__"):
-        return [[name, plain(getattr(value, name), depth + 1)] for name in value.__dataclass_fields__]
+        return [[name, plain(getattr(value, name), depth + 1)] for name in sorted(value.__dataclass_fields__)]
     return type(value).__name__
 
 

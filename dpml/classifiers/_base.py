@@ -22,8 +22,6 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     _schema: Schema
     classes_: NDArray
     n_features_in_: int
-    release: bool
-    on_invalid: str
 
     def _learned_facts(self, schema: Schema, named: bool) -> None:
         """Keep the public facts of a fit."""

@@ -7,7 +7,7 @@ number of columns and ε, which are all public (docs/decisions/0019).
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from dpml._validate import check_choice, check_epsilon
-from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, squared_norm_bound
 from dpml.classifiers.naive_bayes import BernoulliNB
@@ -70,7 +69,7 @@ def default_norm(schema: Schema) -> str:
     return "l1" if 2 * (squared_norm_bound(schema) + 1) < schema.n_features + 1 else "l2"
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearClassifier(PrivateClassifier):
     """A private linear classifier whose method a public rule chooses.
 
@@ -82,22 +81,8 @@ class LinearClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     method : {"auto", "naive-bayes", "objective"}
         "auto" follows `default_linear_method`. A release uses naive Bayes, whose noise has a secure sampler.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation for which ε holds; it must be the budget's.
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
-    budget : Budget, optional
-        Charged ε before anything is computed from the records.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class.
-    release : bool
-        Draw the noise securely (`BernoulliNB`); forbids `random_state`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
 
     Attributes
     ----------
@@ -121,15 +106,7 @@ class LinearClassifier(PrivateClassifier):
     ('objective', True)
     """
 
-    epsilon: float
-    _: KW_ONLY
     method: str = "auto"
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     # set by a demonstration run: choose the method that a release would choose, and draw noise for study
     _as_release = False

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import inspect
 import numbers
+import re
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -19,6 +21,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from dpml._validate import check_flag
+from dpml.budget import Budget
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, InvalidSchema, NoExactScore, shown
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.schema import Schema
@@ -28,6 +31,9 @@ __all__ = ["LEAST_EPSILON", "PrivateEstimator", "study_only"]
 
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
+
+# the entries of a docstring's list of parameters
+PARAMETERS = re.compile(r"(?<=\nParameters\n----------\n)(?:.+\n|\n(?= {4}))+")
 
 SEARCHES, SCORERS = "sklearn.model_selection", "sklearn.metrics"
 WITHHELD = (
@@ -80,8 +86,42 @@ def _withheld(*arguments: Any, **options: Any) -> Any:
     raise NoExactScore(WITHHELD)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateEstimator(BaseEstimator):
-    """Base of all private estimators."""
+    """Base of all private estimators, with the parameters that all of them have.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation for which the cost holds; it must be the budget's.
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
+    budget : Budget, optional
+        Charged before anything is computed from the records.
+    on_invalid : {"raise", "clip"}
+        What to do with a value outside its domain or a label that is not a class. A release always clips values and
+        drops records whose label is not a class, so no data set of the right shape makes it raise.
+    release : bool
+        Draw secure noise (`dpml.mechanisms.secure`, the extra ``release``); forbids `random_state`. A method that has
+        no secure sampler raises `NoSecureSampler`.
+    random_state : int, Generator, RandomState or None
+        Seed of the noise, for study.
+    """
+
+    epsilon: float = field(kw_only=False)
+    relation: str = "add-remove"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__doc__:
+            cls.__doc__ = _with_inherited_parameters(cls)
 
     def _enter(self, X: Any) -> Any:
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
@@ -166,6 +206,26 @@ class PrivateEstimator(BaseEstimator):
         if len(names) == schema.n_features:  # with extra columns, the schema's check raises an error
             X = X.iloc[:, [position[name] for name in schema.feature_names]]
         return X
+
+
+def _described(docstring: str) -> dict[str, str]:
+    """Return the entries of a docstring's list of parameters, by the names that they describe."""
+    section = PARAMETERS.search(docstring)
+    entries = re.split(r"^(?=\S)", section[0], flags=re.MULTILINE)[1:] if section else []
+    return {entry.partition("\n")[0].partition(" : ")[0]: entry for entry in entries}
+
+
+def _with_inherited_parameters(kind: type) -> str:
+    """Return the docstring of a class, its list of parameters with those that only its base describes."""
+    docstring, *bases = (inspect.cleandoc(one.__doc__ or "") + "\n" for one in kind.__mro__)
+    own = _described(docstring)
+    known = {name for names in own for name in names.split(", ")}
+    # what the class fixes for all its objects is no parameter
+    known |= {name for name, of in inspect.get_annotations(kind).items() if str(of).startswith("ClassVar")}
+    base = next(filter(None, map(_described, bases)), {})
+    others = {name: entry for name, entry in base.items() if name not in known}
+    first = {"epsilon": others.pop("epsilon")} if "epsilon" in others else {}
+    return PARAMETERS.sub(lambda _: "".join({**first, **own, **others}.values()), docstring)
 
 
 @statistic

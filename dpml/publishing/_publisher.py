@@ -5,7 +5,8 @@ A publisher defines what its fit costs (`_parts`), what it releases (`_learn`) a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,13 +34,21 @@ IntArray = NDArray[np.intp]
 Groups = tuple[Taxonomy, int, IntArray]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Publisher(PrivateEstimator):
-    """Base of the publishers. A subclass is a dataclass of their common parameters and its own."""
+    """Base of the publishers.
+
+    Parameters
+    ----------
+    taxonomies : mapping of str to levels, optional
+        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
+    random_state : int, Generator, RandomState or None
+        Seed of the noise and of the tables, for study.
+    """
 
     private: ClassVar[bool] = True
-    random_state: Any
-    budget: Any
-    _schema: Schema
+
+    taxonomies: Mapping | None = None
 
     def _parts(self) -> dict[str, float]:
         """Check the parameters, and return the ε of each part of a fit by the label of its charge."""
@@ -74,7 +83,8 @@ class Publisher(PrivateEstimator):
         table = check_table(self, frame, label)
         charge(self.budget, table.relation, parts)
         self._learn(table)
-        schema = self._schema = table.schema
+        schema: Schema = table.schema
+        self._schema = schema
         # a feature may have the name already
         self.label_name_ = name if name not in schema.feature_names else _free(schema.feature_names)
         self.n_features_in_ = schema.n_features
@@ -125,11 +135,19 @@ class Publisher(PrivateEstimator):
         return pd.DataFrame(columns)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GridPublisher(Publisher):
-    """Base of the publishers whose release is one grid and its noisy class counts; a subclass has `_release`."""
+    """Base of the publishers whose release is one grid and its noisy class counts; a subclass has `_release`.
 
-    consistency: str
-    _grid: NoisyGrid
+    Parameters
+    ----------
+    consistency : {"back-off", "total", "floor"}
+        How noisy counts become numbers of records. "total": the nearest counts of at least 0 that add up to the noisy
+        number of records. "back-off": the same for the cells, and within a cell the class probabilities of
+        `dpml.classifiers.PrivPfCClassifier`. "floor": rounded down and at least 0, as published.
+    """
+
+    consistency: str = "back-off"
 
     def _release(self, table: Checked) -> NoisyGrid:
         raise NotImplementedError

@@ -21,7 +21,7 @@ from dpml._validate import (
     check_relation,
     check_rng,
 )
-from dpml.budget import Budget, charge
+from dpml.budget import charge
 from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
 from dpml.estimators.base import PrivateEstimator
@@ -106,6 +106,12 @@ class PublicFacts:
         return l1_sensitivity(kind, self.relation, self.n_features, self.row_bound, **options)
 
 
+class _Scored:
+    """Mixin of what has a score, whose place among the parameters and default differ."""
+
+    score: str
+
+
 class SelectsColumns(SelectorMixin):
     """Mixin that selects columns of a table by a released mask."""
 
@@ -135,24 +141,24 @@ class SelectsColumns(SelectorMixin):
         return columns_of(X, mask)
 
 
-class PrivateSelector(SelectsColumns, PrivateEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
     """A feature selector whose choice is released with differential privacy.
 
     `fit` checks the records, cuts them to `row_bound` ones, counts them, charges the budget and makes one draw of
     `masks`. A study makes many draws from the same counts. Subclasses define their parameters and `_masks`.
+
+    Parameters
+    ----------
+    schema : Schema, optional
+        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
+    row_bound : int, optional
+        Every record is first cut to at most this many ones. None: the schema's bound.
     """
 
     # False for a method that is kept as published although its privacy claim is wrong
     private = True
-    epsilon: float
-    score: str
-    row_bound: int | None
-    relation: str
-    schema: Schema | None
-    budget: Budget | None
-    on_invalid: str
-    release: bool
-    random_state: Any
+    row_bound: int | None = None
 
     @abstractmethod
     def _masks(self, counts: Contingency, facts: PublicFacts, draws: int, rng: np.random.Generator | None) -> BoolArray:

@@ -17,7 +17,6 @@ from scipy.special import expit
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import for_study
-from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector
 from dpml.selection.scores import scores_to_choose
 
@@ -268,8 +267,6 @@ class PublishedSelector(PrivateSelector):
         T, 1 to D - 1 (iterative).
     threshold : float, optional
         τ, in the score's units (the other three).
-    row_bound, relation, schema, on_invalid, random_state
-        As for `MaskSelector`.
     budget : None
         A budget raises `NotPrivate`: no charge covers these methods.
     release : False
@@ -294,19 +291,11 @@ class PublishedSelector(PrivateSelector):
 
     private = False
 
-    epsilon: float
     method: str = "threshold-testing"
     score: str = "total_count"
     _: KW_ONLY
     n_features: int | None = None
     threshold: float | None = None
-    row_bound: int | None = None
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check(self, facts):
         if check_choice(self.method, "method", METHODS) == "iterative":

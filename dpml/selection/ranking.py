@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_number, check_rng
-from dpml.budget import Budget
 from dpml.counts import Contingency, published_scale, release_published, release_row_bounded
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, boundary
@@ -55,8 +54,6 @@ class NoisyScoreSelector(PrivateSelector):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_features : int, optional
         T, the number of features to keep.
     score : {"count", "mutual_information", "total_count", "difference_count"}
@@ -64,17 +61,6 @@ class NoisyScoreSelector(PrivateSelector):
     threshold : float, optional
         τ, in the score's units, a public number: features whose noisy score is at least τ are kept. Exactly one of
         `n_features` and `threshold` must be given.
-    row_bound : int, optional
-        r: every record is first cut to at most this many ones. None: the schema's bound.
-    relation : {"add-remove", "replace-one"}
-    schema : Schema, optional
-        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
-    budget : Budget, optional
-        Charged ε before the noise is drawn.
-    on_invalid : {"raise", "clip"}
-    release : bool
-        Not available: True raises `NoSecureSampler`.
-    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -94,18 +80,10 @@ class NoisyScoreSelector(PrivateSelector):
     [0, 1]
     """
 
-    epsilon: float
     n_features: int | None = None
     score: str = "count"
     _: KW_ONLY
     threshold: float | None = None
-    row_bound: int | None = None
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check(self, facts):
         check_rule(self.n_features, self.threshold, facts)
@@ -159,19 +137,11 @@ class NoisyCountSelector(PrivateSelector):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_features : int
         T, the number of features to keep.
     score : {"mutual_information", "count", "total_count", "difference_count"}
         Computed from the noisy counts.
     method : {"row-bounded", "published"}
-    row_bound : int, optional
-        r (row-bounded): every record is first cut to at most this many ones. None: the schema's bound.
-    relation, schema, budget, on_invalid, random_state
-        As for `NoisyScoreSelector`.
-    release : bool
-        Use secure integer noise (`dpml.mechanisms.secure`, the extra ``release``); forbids `random_state`.
 
     Attributes
     ----------
@@ -190,18 +160,10 @@ class NoisyCountSelector(PrivateSelector):
     [0, 2]
     """
 
-    epsilon: float
     n_features: int
     score: str = "mutual_information"
     _: KW_ONLY
     method: str = "row-bounded"
-    row_bound: int | None = None
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)
@@ -246,8 +208,6 @@ class NoisyClusterSelector(PrivateSelector):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_features : int, optional
         T: clusters are kept in the order of their centres' scores while they have at most T features together. The
         best features of the next cluster fill the remaining places.
@@ -258,8 +218,6 @@ class NoisyClusterSelector(PrivateSelector):
         `n_features` and `threshold` must be given.
     n_clusters : int
         The largest number of clusters, >= 2.
-    row_bound, relation, schema, budget, on_invalid, release, random_state
-        As for `NoisyCountSelector`.
 
     Attributes
     ----------
@@ -279,19 +237,11 @@ class NoisyClusterSelector(PrivateSelector):
     [0, 2]
     """
 
-    epsilon: float
     n_features: int | None = None
     score: str = "total_count"
     _: KW_ONLY
     threshold: float | None = None
     n_clusters: int = 8
-    row_bound: int | None = None
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check(self, facts):
         check_rule(self.n_features, self.threshold, facts)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
 from dpml._validate import check_choice, check_epsilon, check_integer
-from dpml.budget import Budget
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.masks import sample_masks
@@ -45,24 +43,11 @@ class MaskSelector(PrivateSelector):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_features : int
         T, the number of features to keep, 1 to D. A public choice.
     score : {"count", "mutual_information", "total_count", "difference_count"}
         The utility of a feature; see `dpml.selection.scores`.
     calibration : {"range", "published", "per-feature"}
-    row_bound : int, optional
-        Every record is first cut to at most this many ones. None: the schema's bound.
-    relation : {"add-remove", "replace-one"}
-    schema : Schema, optional
-        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
-    budget : Budget, optional
-        Charged `cost` before the mask is drawn.
-    on_invalid : {"raise", "clip"}
-    release : bool
-        Not available: True raises `NoSecureSampler`.
-    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -85,18 +70,10 @@ class MaskSelector(PrivateSelector):
     [2]
     """
 
-    epsilon: float
     n_features: int
     score: str = "count"
     _: KW_ONLY
     calibration: str = "range"
-    row_bound: int | None = None
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check(self, facts: PublicFacts) -> None:
         check_choice(self.calibration, "calibration", CALIBRATIONS)

@@ -5,13 +5,11 @@ It repairs Stoddard et al.'s private threshold testing and NoisyCut.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpml._validate import check_integer, check_number
-from dpml.budget import Budget
 from dpml.mechanisms import boundary
 from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
 from dpml.schema import Schema
@@ -35,17 +33,11 @@ class SparseVectorSelector(PrivateSelector):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     threshold : float
         τ, in the score's units, a public number.
     cutoff : int
         c, the largest number of features to keep.
     score : {"total_count", "difference_count", "count", "mutual_information"}
-    row_bound, relation, schema, budget, on_invalid, random_state
-        As for `TopSelector`.
-    release : bool
-        Not available: True raises `NoSecureSampler`.
 
     Attributes
     ----------
@@ -64,18 +56,9 @@ class SparseVectorSelector(PrivateSelector):
     [0, 1]
     """
 
-    epsilon: float
     threshold: float
     cutoff: int = 10
     score: str = "total_count"
-    _: KW_ONLY
-    row_bound: int | None = None
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check(self, facts):
         check_number(self.threshold, "threshold")

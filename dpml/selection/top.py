@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
-from dpml.budget import Budget
 from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import range_of_change
 from dpml.mechanisms.private import is_private, to_integers
 from dpml.mechanisms.secure import noisy_max
-from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, top_masks
 from dpml.selection.scores import scores_of, scores_to_choose, weighted
 
@@ -291,24 +289,13 @@ class TopSelector(PrivateSelector):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_features : int
         T, the number of features to keep, 1 to D. A public choice.
     score : {"count", "mutual_information", "total_count", "difference_count"}
     method : {"joint", "one-shot", "peeling", "permute-and-flip"}
-    row_bound : int, optional
-        Every record is first cut to at most this many ones. None: the schema's bound.
-    relation : {"add-remove", "replace-one"}
-    schema : Schema, optional
-        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
-    budget : Budget, optional
-        Charged ε before the choice is drawn.
-    on_invalid : {"raise", "clip"}
     release : bool
         Use the secure noisy maximum (`dpml.mechanisms.secure`, the extra ``release``), for
         ``method="permute-and-flip"`` and scores that are counts.
-    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -330,18 +317,10 @@ class TopSelector(PrivateSelector):
     [2]
     """
 
-    epsilon: float
     n_features: int
     score: str = "count"
     _: KW_ONLY
     method: str = "joint"
-    row_bound: int | None = None
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import Private
 from dpml.mechanisms.secure import check_release
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import resolve_schema
 from dpml.selection._base import SelectsColumns
 from dpml.selection.plan import choose_features
 from dpml.tuning._candidates import rows_of
@@ -45,21 +45,16 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     classifier : estimator, optional
         A private classifier with parameters `epsilon`, `schema`, `relation`, `budget`, `on_invalid`, `release` and
         `random_state`, which are set here. It is fitted with a budget of its own, which it must charge and cannot
         exceed. None: `BernoulliNB`; the result is then what `BernoulliNB` does alone.
-    relation : {"add-remove", "replace-one"}
     schema : Schema, optional
         Public facts, including `n_lower`. None: the canonical binary schema, for which all features are kept.
     budget : Budget, optional
         Charged ε, and the δ of the classifier, before anything is drawn.
-    on_invalid : {"raise", "clip"}
     release : bool
         Use secure noise everywhere (the extra ``release``); the classifier must support it. Forbids `random_state`.
-    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -91,15 +86,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     (False, True)
     """
 
-    epsilon: float
     classifier: Any = None
-    _: KW_ONLY
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> BestSelector:
         """Select features of private records and fit the classifier to them."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,15 @@ def _fittable(model: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class PrivateSearch(PrivateClassifier):
+class _Searched:
+    """What is searched: a base of its own, because it comes before ε in the call."""
+
+    estimator: Any
+    candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PrivateSearch(PrivateClassifier, _Searched):
     """Choose parameters of a private classifier on private records and train it, with one ε for both.
 
     Released: the chosen candidate and its model; with random stopping also its noisy score.
@@ -97,8 +105,6 @@ class PrivateSearch(PrivateClassifier):
         candidates can thus choose how ε is split.
     candidates : list of dict, or dict of str to sequence
         Public: sets of parameters, or a grid of which all combinations are candidates.
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     method : {"permute-and-flip", "exponential", "stability", "random-stopping"}
     training : {"shared", "disjoint"}
         For the first two methods.
@@ -114,16 +120,9 @@ class PrivateSearch(PrivateClassifier):
         the project's public rule, `dpml.tuning.stability.default_reach`.
     simulations : int
         Number of draws of the fixed noise over which stability averages.
-    relation : {"add-remove", "replace-one"}
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
-    budget : Budget, optional
-        Charged ε before anything is drawn.
-    on_invalid : {"raise", "clip"}
     release : bool
         Use secure noise. The estimator must support it, and the method must be permute-and-flip. Forbids
         `random_state`.
-    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -155,10 +154,6 @@ class PrivateSearch(PrivateClassifier):
     (True, True)
     """
 
-    estimator: Any
-    candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
-    epsilon: float
-    _: KW_ONLY
     method: str = "permute-and-flip"
     training: str = "shared"
     validation_share: float = 0.3
@@ -167,12 +162,6 @@ class PrivateSearch(PrivateClassifier):
     gamma: float | None = None
     reach: float | None = None
     simulations: int = 5
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     # ---- fit ----------------------------------------------------------------------------------------------------
 

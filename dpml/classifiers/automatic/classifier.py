@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,6 @@ FloatArray = NDArray[np.float64]
 LOWERED = 3.0
 
 
-@dataclass(eq=False, repr=False)
 class AutoClassifier(PrivateClassifier):
     """The default classifier: any schema, nothing to choose but ε.
 
@@ -59,22 +58,14 @@ class AutoClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation for which ε holds; it must be the budget's.
     schema : Schema, optional
         Public facts. State `n_lower`: without it a part of ε counts the records. None: the canonical binary schema.
-    budget : Budget, optional
-        Charged ε before anything is computed from the records.
     on_invalid : {"raise", "clip"}
         What to do with a value outside its domain, a label that is not a class, or fewer records than `n_lower`. A
         release always clips. For study, clipping warns of what it changes.
     release : bool
         Draw the noise securely (the extra ``release``); forbids `random_state`. Only methods with a secure sampler are
         then chosen.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
 
     Attributes
     ----------
@@ -106,15 +97,6 @@ class AutoClassifier(PrivateClassifier):
     >>> model.predict(pd.DataFrame({"age": [80, 80], "job": ["none", "full"]})).tolist()
     ['yes', 'no']
     """
-
-    epsilon: float
-    _: KW_ONLY
-    relation: str = "add-remove"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     # set by a demonstration run: choose the method that a release would choose, and draw noise for study
     _as_release = False

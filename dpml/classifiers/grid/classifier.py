@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice
-from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.cells import SHARES, NoisyGrid, fit_grid
 from dpml.classifiers.grid.counts import places_of
 from dpml.classifiers.grid.quality import CALIBRATIONS
-from dpml.schema import Schema
 
 __all__ = ["PrivPfCClassifier", "cell_probabilities", "coarser_grids"]
 
@@ -90,7 +88,7 @@ def _spread(
     return np.take(known.reshape(len(known), *shape), group, axis=axis + 1).reshape(len(known), -1)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivPfCClassifier(PrivateClassifier):
     """Classifier by the noisy cells of a privately chosen grid, the release of PrivPfC without a synthetic table.
 
@@ -101,23 +99,10 @@ class PrivPfCClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     max_grids : int
         Θ, the largest number of candidate grids.
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
-    budget : Budget, optional
-        Charged in three rows, before the first draw.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips.
-    release : bool
-        Use secure integer noise and secure noisy max; forbids `random_state`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
-    relation : {"add-remove", "replace-one"}
     calibration : {"range", "lemma", "published"}
         Of the choice: by the range of the change, by Lemma 1, or by the paper's 1.1.
     shares : (float, float, float)
@@ -155,16 +140,8 @@ class PrivPfCClassifier(PrivateClassifier):
     [1, 0]
     """
 
-    epsilon: float
-    _: KW_ONLY
     max_grids: int = 10_000
     taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     calibration: str = "range"
     shares: tuple[float, float, float] = SHARES
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from dpml._validate import (
 from dpml.budget import charge
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear._losses import LOGISTIC, Loss
-from dpml.classifiers.linear._perturbation import CALIBRATIONS, NORMS, check_lambda
+from dpml.classifiers.linear._perturbation import CALIBRATIONS, NORMS, TOLERANCE, check_lambda
 from dpml.classifiers.linear._weights import WITH_DELTA, default_reg_lambda, release_weights
 from dpml.classifiers.linear.descent import check_delta, default_iterations, descent_noise
 from dpml.classifiers.linear.functional import SENSITIVITIES, polynomial_minimisers, release_integer_coefficients
@@ -126,10 +127,22 @@ def probabilities(scores: FloatArray) -> FloatArray:
     return row_softmax(log_expit(scores))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearEstimator(LinearDecisions):
     """Base of `LogisticRegression` and `LinearSVC`: checks of the parameters, and the release of the weights."""
 
-    _methods: tuple[str, ...] = ()
+    _methods: ClassVar[tuple[str, ...]] = ()
+
+    method: str = "output"
+    reg_lambda: float | None = None
+    calibration: str = "tight"
+    norm: str = "l2"
+    delta: float = 1e-05
+    n_iterations: int | None = None
+    sampling_rate: float = 1.0
+    fit_intercept: bool = True
+    row_bound: int | None = None
+    tolerance: float = TOLERANCE
 
     def _loss(self) -> Loss:
         return LOGISTIC

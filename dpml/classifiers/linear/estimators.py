@@ -8,14 +8,13 @@ estimators' attributes, post-processing.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from dpml.budget import Budget
 from dpml.classifiers.linear._base import (
     LinearEstimator,
     default_linear_row_bound,
@@ -26,7 +25,6 @@ from dpml.classifiers.linear._base import (
 from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge, Loss
 from dpml.classifiers.linear._perturbation import (
     CALIBRATIONS,
-    TOLERANCE,
     minimiser,
     objective_noise,
     release_objective,
@@ -34,7 +32,6 @@ from dpml.classifiers.linear._perturbation import (
 )
 from dpml.classifiers.linear._weights import ALL_METHODS, default_reg_lambda, release_weights
 from dpml.classifiers.row_scores import row_log_softmax
-from dpml.schema import Schema
 
 __all__ = [
     "CALIBRATIONS",
@@ -61,7 +58,7 @@ LOGISTIC_METHODS = ALL_METHODS
 SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogisticRegression(LinearEstimator):
     """Logistic regression with differential privacy, by any of five methods.
 
@@ -86,8 +83,6 @@ class LogisticRegression(LinearEstimator):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
         The first two are the thesis' Algorithms 6 and 7, the third is its Appendix B.1.
     reg_lambda : float, optional
@@ -107,8 +102,6 @@ class LogisticRegression(LinearEstimator):
     sampling_rate : float
         Probability, in (0, 1], that a record is in the sample of a step of noisy descent. Below 1 it needs the extra
         ``accounting`` and the relation add/remove.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation for which ε holds; it must be the budget's.
     fit_intercept : bool
         Whether to add the constant column.
     row_bound : int, optional
@@ -117,10 +110,6 @@ class LogisticRegression(LinearEstimator):
         relatively smaller. None: the public rule `default_linear_row_bound`.
     tolerance : float
         Norm τ of the gradient at which the solver stops, in [1e-10, 1]; the noise covers it.
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
-    budget : Budget, optional
-        Charged before anything is computed from the records.
     on_invalid : {"raise", "clip"}
         What to do with a value outside its domain, a label that is not a class, or a record with more ones than the
         schema's row bound (it is cut). A release always clips.
@@ -128,8 +117,6 @@ class LogisticRegression(LinearEstimator):
         Draw the functional mechanism's noise securely, as integers (`dpml.mechanisms.secure`, the extra ``release``;
         numbers are rounded to 1/1024 of their domain's half width); forbids a seed. The other methods raise
         `NoSecureSampler`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
 
     Attributes
     ----------
@@ -163,25 +150,7 @@ class LogisticRegression(LinearEstimator):
 
     _methods = LOGISTIC_METHODS
 
-    epsilon: float
-    _: KW_ONLY
-    method: str = "output"
-    reg_lambda: float | None = None
-    calibration: str = "tight"
-    norm: str = "l2"
-    delta: float = 1e-05
     sensitivity: str = "exact"
-    n_iterations: int | None = None
-    sampling_rate: float = 1.0
-    relation: str = "add-remove"
-    fit_intercept: bool = True
-    row_bound: int | None = None
-    tolerance: float = TOLERANCE
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C). With more than two they are scaled to add up to 1."""
@@ -195,7 +164,7 @@ class LogisticRegression(LinearEstimator):
         return row_log_softmax(log_expit(scores))
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearSVC(LinearEstimator):
     """Linear support vector machine with differential privacy: the Huber-smoothed hinge loss.
 
@@ -208,18 +177,14 @@ class LinearSVC(LinearEstimator):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     method : {"output", "objective", "approximate-minima", "noisy-descent"}
     reg_lambda : float, optional
     huber : float
         Half width h of the parabola, in [0.01, 100].
-    calibration, norm, delta, n_iterations, sampling_rate, relation, fit_intercept, row_bound, tolerance, schema, budget
+    calibration, norm, delta, n_iterations, sampling_rate, fit_intercept, row_bound, tolerance
         As for `LogisticRegression`.
-    on_invalid : {"raise", "clip"}
     release : bool
         No method has a secure sampler: True raises `NoSecureSampler`.
-    random_state : int, Generator, RandomState or None
 
     Attributes
     ----------
@@ -242,25 +207,7 @@ class LinearSVC(LinearEstimator):
 
     _methods = SVC_METHODS
 
-    epsilon: float
-    _: KW_ONLY
-    method: str = "output"
-    reg_lambda: float | None = None
     huber: float = 0.5
-    calibration: str = "tight"
-    norm: str = "l2"
-    delta: float = 1e-05
-    n_iterations: int | None = None
-    sampling_rate: float = 1.0
-    relation: str = "add-remove"
-    fit_intercept: bool = True
-    row_bound: int | None = None
-    tolerance: float = TOLERANCE
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _loss(self) -> Loss:
         return HuberHinge(self.huber)

@@ -6,7 +6,7 @@ Statistics and release are in `dpml.classifiers.local_search._objectives` and `d
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from dpml._validate import (
     check_number,
     check_relation,
 )
-from dpml.budget import Budget, charge
+from dpml.budget import charge
 from dpml.classifiers.linear._base import (
     LinearDecisions,
     check_ones,
@@ -48,7 +48,7 @@ from dpml.classifiers.local_search._search import (
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import check_release
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import resolve_schema
 
 __all__ = [
     "PrivGene",
@@ -78,21 +78,17 @@ def _signs(codes: NDArray[np.intp], positive: int) -> FloatArray:
     return np.where(codes == positive, 1.0, -1.0)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _PrivateSearch(LinearDecisions):
     """Base of the two searches: checks of the parameters, and one-against-the-rest classification."""
 
-    epsilon: float
-    loss: str
-    calibration: str
-    relation: str
-    n_iterations: int | None
-    step: float | None
-    decay: float | None
-    fit_intercept: bool
-    row_bound: int | None
-    schema: Schema | None
-    budget: Budget | None
-    random_state: Any
+    loss: str = "logistic"
+    calibration: str = "range"
+    n_iterations: int | None = None
+    step: float | None = None
+    decay: float | None = None
+    fit_intercept: bool = True
+    row_bound: int | None = None
 
     def _search(self, records: Records, epsilon: float, n_lower: int, noise: dict[str, Any]) -> FloatArray:
         raise NotImplementedError
@@ -180,7 +176,7 @@ class _PrivateSearch(LinearDecisions):
         return probabilities(self.decision_function(X))
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivLocal(_PrivateSearch):
     """Linear classifier by private local search (Su et al. 2018, Algorithm 1).
 
@@ -246,6 +242,7 @@ class PrivLocal(_PrivateSearch):
 
     Examples
     --------
+    >>> from dpml.schema import Schema
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=1000)
     >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
@@ -254,22 +251,7 @@ class PrivLocal(_PrivateSearch):
     [1, 0]
     """
 
-    epsilon: float
-    _: KW_ONLY
-    loss: str = "logistic"
-    n_iterations: int | None = None
-    step: float | None = None
-    decay: float | None = None
     stay: bool = True
-    calibration: str = "range"
-    relation: str = "add-remove"
-    fit_intercept: bool = True
-    row_bound: int | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check_own(self) -> None:
         if not isinstance(self.stay, (bool, np.bool_)):
@@ -280,7 +262,7 @@ class PrivLocal(_PrivateSearch):
         return release_local_search(records, epsilon, stay=bool(self.stay), **plan, **noise)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivGene(_PrivateSearch):
     """Linear classifier by a private genetic search (PrivGene; Zhang, Xiao, Yang, Zhang and Winslett, SIGMOD 2013).
 
@@ -294,8 +276,6 @@ class PrivGene(_PrivateSearch):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     loss : {"logistic", "hinge"}
     n_iterations : int, optional
         T. None: `default_iterations`, by ε, the schema's `n_lower`, the number of weights and `n_selected`.
@@ -305,7 +285,7 @@ class PrivGene(_PrivateSearch):
         Number of candidates kept in each iteration except the last, at most m.
     step, decay : float, optional
         As for `PrivLocal`; the step is the change of a weight by a mutation.
-    calibration, relation, fit_intercept, row_bound, schema, budget, on_invalid, release, random_state
+    calibration, fit_intercept, row_bound
         As for `PrivLocal`.
 
     Attributes
@@ -325,6 +305,7 @@ class PrivGene(_PrivateSearch):
 
     Examples
     --------
+    >>> from dpml.schema import Schema
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=1000)
     >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
@@ -333,23 +314,8 @@ class PrivGene(_PrivateSearch):
     [1, 0]
     """
 
-    epsilon: float
-    _: KW_ONLY
-    loss: str = "logistic"
-    n_iterations: int | None = None
     n_candidates: int = 100
     n_selected: int = 2
-    step: float | None = None
-    decay: float | None = None
-    calibration: str = "range"
-    relation: str = "add-remove"
-    fit_intercept: bool = True
-    row_bound: int | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def _check_own(self) -> None:
         m = check_integer(self.n_candidates, "n_candidates", 1)

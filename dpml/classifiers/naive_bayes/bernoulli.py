@@ -7,7 +7,7 @@ Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `m
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from dpml._validate import (
     check_number,
     check_relation,
 )
-from dpml.budget import Budget, charge
+from dpml.budget import charge
 from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weights,
@@ -127,7 +127,7 @@ def _check_binary(schema: Schema) -> None:
         raise InvalidParameter("schema", f"feature {kinds[0]!r} that is not binary", "binary in every feature")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class BernoulliNB(NaiveBayes):
     """Naive Bayes for binary features with differential privacy.
 
@@ -148,8 +148,6 @@ class BernoulliNB(NaiveBayes):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     method : {"row-bounded", "published", "partitioned"}
         "published" is the thesis' Algorithm 1, "partitioned" the strategy of its section 3.4.
     row_bound : int, optional
@@ -159,20 +157,9 @@ class BernoulliNB(NaiveBayes):
         Added to each count, > 0.
     threshold_percentile : float
         Percentile of the noise, in [50, 100). A noisy count below it is raised to it (published and partitioned).
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
-    budget : Budget, optional
-        Charged ε before the noise is drawn.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips values and
-        drops records whose label is not a class, so no data set of the right shape makes it raise.
     release : bool
         Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``); forbids
         `random_state`. The learned attributes are then functions of integer noisy counts and public facts only.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation for which ε holds; it must be the budget's.
     class_share : float, optional
         Share w of ε for the class counts (row-bounded), in (0, 1). None: the project's public rule,
         `default_class_share`.
@@ -218,18 +205,10 @@ class BernoulliNB(NaiveBayes):
     [1, 0]
     """
 
-    epsilon: float
-    _: KW_ONLY
     method: str = "row-bounded"
     row_bound: int | None = None
     pseudocount: float = 1.0
     threshold_percentile: float = 65
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     class_share: float | None = None
     shrinkage: float | None = None
     selection: str = "auto"

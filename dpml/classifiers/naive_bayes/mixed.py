@@ -6,7 +6,7 @@ This module has the estimator. Statistics, release and model are in `cells` (thi
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from dpml._validate import (
     check_number,
     check_relation,
 )
-from dpml.budget import Budget, charge
+from dpml.budget import charge
 from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins, entry_bounds, models_from_cells
@@ -50,7 +50,7 @@ METHODS = ("binned", "global", "smooth", "bun-steinke", "vaidya", "published")
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class MixedNB(NaiveBayes):
     """Naive Bayes for binary, categorical and numeric features with differential privacy.
 
@@ -94,18 +94,8 @@ class MixedNB(NaiveBayes):
         Likelihood of a number within a class (all methods except "binned").
     pseudocount : float
         Added to each count, > 0.
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
-    budget : Budget, optional
-        Charged before the noise is drawn.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips.
     release : bool
         Add secure integer noise to the counts (binned only); forbids `random_state`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation for which the cost holds; it must be the budget's.
     class_share : float
         Share w of ε for the class counts (binned), in (0, 1).
     shrinkage : float
@@ -150,8 +140,6 @@ class MixedNB(NaiveBayes):
     [0, 1]
     """
 
-    epsilon: float
-    _: KW_ONLY
     method: str = "binned"
     n_bins: int | None = None
     row_bound: int | None = None
@@ -161,12 +149,6 @@ class MixedNB(NaiveBayes):
     allocation: tuple[float, float] = (2.0, 1.0)
     likelihood: str = "truncated-normal"
     pseudocount: float = 1.0
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     class_share: float = 0.05
     shrinkage: float = 0.1
 

@@ -7,7 +7,7 @@ over classes. Its score is a log posterior whose sensitivity is bounded by its p
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from dpml._validate import (
     check_number,
     check_relation,
 )
-from dpml.budget import Budget, charge
+from dpml.budget import charge
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
 from dpml.classifiers.naive_bayes.columns import Design
@@ -140,7 +140,7 @@ def release_labels(
 _tiled = statistic(np.tile)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivatePredictionNB(PrivateClassifier):
     """Naive Bayes that never releases a model: `predict` releases labels, and each label costs ε.
 
@@ -158,18 +158,8 @@ class PrivatePredictionNB(PrivateClassifier):
         Bins of each numeric feature. None: the rule `dpml.classifiers.naive_bayes.cells.default_n_bins`.
     pseudocount : float, optional
         α, added to each count, > 0; it bounds the effect of a record. None: `default_pseudocount`.
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
     budget : Budget, optional
         Charged n·ε by each call of `predict`.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class.
-    release : bool
-        True raises `NoSecureSampler`: this method has no secure sampler.
-    random_state : int, Generator, RandomState or None
-        Seed of the draws, for study.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation for which ε holds; it must be the budget's.
 
     Attributes
     ----------
@@ -199,16 +189,8 @@ class PrivatePredictionNB(PrivateClassifier):
     [1, 0]
     """
 
-    epsilon: float
-    _: KW_ONLY
     n_bins: int | None = None
     pseudocount: float | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
 
     def fit(self, X: Any, y: Any) -> PrivatePredictionNB:
         """Count private records. Nothing is released and nothing is charged.

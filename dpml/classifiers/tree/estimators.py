@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer
-from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.counts import places_of
 from dpml.classifiers.grid.fitting import charge, check_table
 from dpml.classifiers.tree.growth import CRITERIA, Node, release_tree
 from dpml.classifiers.tree.pruning import pruned
-from dpml.schema import Schema
 
 __all__ = ["DiffPC45", "DiffPID3"]
 
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DiffPID3(PrivateClassifier):
     """Decision tree with private choices of its splits, DiffP-ID3 (Friedman and Schuster 2010).
 
@@ -34,25 +32,12 @@ class DiffPID3(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     max_depth : int
         The most splits above a leaf. Each level has an equal part of ε.
     criterion : {"max", "gini"}
         Records in the largest class of their child, or minus their Gini impurity.
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`). The finest one is used.
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
-    budget : Budget, optional
-        Charged once, before the first draw.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips.
-    release : bool
-        Use secure integer noise and secure noisy max; forbids `random_state`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
-    relation : {"add-remove", "replace-one"}
 
     Attributes
     ----------
@@ -86,17 +71,9 @@ class DiffPID3(PrivateClassifier):
     _title: ClassVar[str] = "DiffP-ID3"
     _cuts: ClassVar[bool] = False
 
-    epsilon: float
-    _: KW_ONLY
     max_depth: int = 5
     criterion: str = "max"
     taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
 
     def fit(self, X: Any, y: Any) -> DiffPID3:
         """Fit to private records.
@@ -171,7 +148,7 @@ class DiffPC45(DiffPID3):
 
     Examples
     --------
-    >>> from dpml.schema import Feature
+    >>> from dpml.schema import Feature, Schema
     >>> age = np.random.default_rng(0).uniform(0, 80, (4000, 1))
     >>> schema = Schema([Feature("age", "numeric", lower=0, upper=80)])
     >>> model = DiffPC45(epsilon=1.0, max_depth=2, schema=schema, random_state=0).fit(age, age[:, 0] >= 40)

@@ -7,9 +7,9 @@ released values (`dpml.publishing.graphical.marginals`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer
-from dpml.budget import Budget
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import divided
 from dpml.classifiers.grid.fitting import Checked
@@ -33,7 +32,6 @@ from dpml.publishing.graphical.marginals import (
     release_mst,
     total_of,
 )
-from dpml.schema import Schema
 
 __all__ = ["AIM", "MST"]
 
@@ -137,7 +135,7 @@ class _Graphical(Publisher):
         return drawn[len(self._taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in found]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class MST(_Graphical):
     """Publish a synthetic table from a tree of noisy pairs of attributes, MST (McKenna et al. 2021).
 
@@ -172,15 +170,6 @@ class MST(_Graphical):
     InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch
     """
 
-    epsilon: float
-    _: KW_ONLY
-    taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     shares: tuple[float, float, float] = MST_SHARES
 
     _labels: ClassVar = ("MST, attributes", "MST, choices", "MST, pairs")
@@ -193,7 +182,7 @@ class MST(_Graphical):
         return release_mst(records, self.epsilon, shares=self.shares, relation=table.relation, **table.noise)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class AIM(_Graphical):
     """Publish a synthetic table from marginals that are chosen one by one, AIM (McKenna et al. 2022).
 
@@ -204,14 +193,10 @@ class AIM(_Graphical):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_rounds : int, optional
         Into how many parts ε is divided at first. None: three times the number of attributes, the class included.
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's. The finest level is used.
-    schema, budget, on_invalid, release, random_state, relation
-        As for `PrivPfC`. The budget is charged once.
 
     Attributes
     ----------
@@ -228,16 +213,7 @@ class AIM(_Graphical):
     InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch
     """
 
-    epsilon: float
-    _: KW_ONLY
     n_rounds: int | None = None
-    taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
 
     def _parts(self) -> dict[str, float]:
         _mbi()

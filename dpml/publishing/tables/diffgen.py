@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_relation
-from dpml.budget import Budget
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid
@@ -20,7 +19,7 @@ from dpml.counts import FACTOR
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
-from dpml.schema import Schema, Taxonomy
+from dpml.schema import Taxonomy
 
 __all__ = ["SCORES", "DiffGen", "DiffGenStructNF", "release_specialisations", "specialisation_range"]
 
@@ -181,7 +180,7 @@ def _in_groups(places: Sequence[NDArray], groups: Sequence[NDArray[np.intp]]) ->
     return [group[place] for group, place in zip(groups, places, strict=True)]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DiffGen(GridPublisher):
     """Publish a synthetic table by private specialisation, DiffGen (Mohammed et al. 2011).
 
@@ -192,29 +191,12 @@ class DiffGen(GridPublisher):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_steps : int
         Number of specialisations; the choice of each has an equal part of the first share.
     score : {"max", "gain"}
         For each child of a group the records of its largest class, or the group's information gain.
-    taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
-    budget : Budget, optional
-        Charged in two rows, before the first draw.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips.
-    release : bool
-        Use secure integer noise and secure noisy max; forbids `random_state`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise and of the tables, for study.
-    relation : {"add-remove", "replace-one"}
     shares : (float, float)
         Shares of ε for the choices and the counts.
-    consistency : {"back-off", "total", "floor"}
-        How noisy counts become numbers of records, as for `PrivPfC`. "floor" is as published.
 
     Attributes
     ----------
@@ -240,7 +222,7 @@ class DiffGen(GridPublisher):
     Examples
     --------
     >>> import pandas as pd
-    >>> from dpml.schema import Feature
+    >>> from dpml.schema import Feature, Schema
     >>> rng = np.random.default_rng(0)
     >>> X, pet = rng.uniform(0, 80, 2000), rng.choice(["cat", "dog"], 2000)
     >>> frame = pd.DataFrame({"age": X, "pet": pet, "rich": np.where(X >= 40, "yes", "no")})
@@ -255,19 +237,9 @@ class DiffGen(GridPublisher):
     1.0
     """
 
-    epsilon: float
-    _: KW_ONLY
     n_steps: int = 10
     score: str = "max"
-    taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     shares: tuple[float, float] = (0.5, 0.5)
-    consistency: str = "back-off"
 
     def _parts(self) -> dict[str, float]:
         check_choice(self.consistency, "consistency", CONSISTENCIES)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer
-from dpml.budget import Budget
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, divided, noisy_grid, noisy_size
@@ -20,7 +19,6 @@ from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
 from dpml.publishing.tables.uniform import binned, number_of_cells
-from dpml.schema import Schema
 
 __all__ = ["DISCERNIBILITY_RANGE", "PPH", "discernibility", "release_projection"]
 
@@ -117,7 +115,7 @@ def release_projection(
     return noisy_grid(records, levels, for_counts, table.relation, source, n=n, n_scale=1 / for_size)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PPH(GridPublisher):
     """Publish a synthetic table from a private projected histogram (Vinterbo 2012).
 
@@ -128,18 +126,12 @@ class PPH(GridPublisher):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     n_attributes : int
         k, the most attributes.
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's. Only the order of the categories is used.
-    schema, budget, on_invalid, release, random_state, relation
-        As for `PrivPfC`.
     shares : (float, float, float)
         Shares of ε for the number of records, the attributes and the counts.
-    consistency : {"back-off", "total", "floor"}
-        How noisy counts become numbers of records, as for `PrivPfC`. "floor" is as published.
 
     Attributes
     ----------
@@ -169,18 +161,8 @@ class PPH(GridPublisher):
     {'x1': 1, 'x3': 1}
     """
 
-    epsilon: float
-    _: KW_ONLY
     n_attributes: int = 4
-    taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     shares: tuple[float, float, float] = SHARES
-    consistency: str = "back-off"
 
     def _parts(self) -> dict[str, float]:
         check_choice(self.consistency, "consistency", CONSISTENCIES)

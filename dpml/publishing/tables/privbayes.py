@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_number, check_relation
-from dpml.budget import Budget
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_size
@@ -24,7 +23,6 @@ from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
 from dpml.publishing.tables.dependence import SCORES, dependence, dependence_range, mutual_information
-from dpml.schema import Schema
 
 __all__ = [
     "Network",
@@ -201,7 +199,7 @@ def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: i
     return tables
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivBayes(Publisher):
     """Publish a synthetic table from a private Bayesian network, PrivBayes (Zhang et al. 2014).
 
@@ -213,8 +211,6 @@ class PrivBayes(Publisher):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     degree : int, optional
         k, the most parents of an attribute. None: at most 3, as long as the noisy counts are θ-useful.
     usefulness : float
@@ -224,8 +220,6 @@ class PrivBayes(Publisher):
         on the number of records, so "dependence" is the one to use without such a bound.
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's. The finest level is used.
-    schema, budget, on_invalid, release, random_state, relation
-        As for `PrivPfC`.
     shares : (float, float, float)
         Shares of ε for the number of records, the network and the counts.
 
@@ -258,18 +252,9 @@ class PrivBayes(Publisher):
     True
     """
 
-    epsilon: float
-    _: KW_ONLY
     degree: int | None = None
     usefulness: float = USEFULNESS
     score: str = "dependence"
-    taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     shares: tuple[float, float, float] = SHARES
 
     def _parts(self) -> dict[str, float]:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from dpml._validate import check_choice
-from dpml.budget import Budget
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import SHARES, grid_shares, released_grid
 from dpml.classifiers.grid.fitting import Checked
 from dpml.classifiers.grid.quality import CALIBRATIONS
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
-from dpml.schema import Schema
 
 __all__ = ["PrivPfC", "PrivPfCSelNF"]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivPfC(GridPublisher):
     """Publish a synthetic table for classification (Su et al. 2018).
 
@@ -29,31 +25,12 @@ class PrivPfC(GridPublisher):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     max_grids : int
         Θ, the largest number of candidate grids.
-    taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
-    budget : Budget, optional
-        Charged in three rows, before the first draw.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips.
-    release : bool
-        Use secure integer noise and secure noisy max; forbids `random_state`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise and of the tables, for study.
-    relation : {"add-remove", "replace-one"}
     calibration : {"range", "lemma", "published"}
         Of the choice: by the range of the change, by Lemma 1, or by the paper's 1.1.
     shares : (float, float, float)
         Shares of ε for the number of records, the choice and the counts.
-    consistency : {"back-off", "total", "floor"}
-        How noisy counts become numbers of records. "total": the nearest counts of at least 0 that add up to the noisy
-        number of records. "back-off": the same for the cells, and within a cell the class probabilities of
-        `PrivPfCClassifier`. "floor": rounded down and at least 0, as published.
 
     Attributes
     ----------
@@ -82,7 +59,7 @@ class PrivPfC(GridPublisher):
     Examples
     --------
     >>> import numpy as np, pandas as pd
-    >>> from dpml.schema import Feature
+    >>> from dpml.schema import Feature, Schema
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"age": rng.uniform(0, 80, 2000), "pet": rng.choice(["cat", "dog"], 2000)})
     >>> frame["rich"] = np.where(frame["age"] >= 40, "yes", "no")
@@ -97,19 +74,9 @@ class PrivPfC(GridPublisher):
     (['age', 'pet', 'rich'], 1.0)
     """
 
-    epsilon: float
-    _: KW_ONLY
     max_grids: int = 10_000
-    taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     calibration: str = "range"
     shares: tuple[float, float, float] = SHARES
-    consistency: str = "back-off"
 
     def _parts(self) -> dict[str, float]:
         check_choice(self.consistency, "consistency", CONSISTENCIES)

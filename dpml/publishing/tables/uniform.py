@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpml._validate import check_choice, check_epsilon, check_integer
-from dpml.budget import Budget
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid, noisy_size
 from dpml.classifiers.grid.fitting import Checked
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
-from dpml.schema import Feature, Schema, Taxonomy
+from dpml.schema import Feature, Taxonomy
 from dpml.schema.units import inner_edges
 
 __all__ = ["RULES", "UniformGrid", "binned", "number_of_cells", "release_uniform_grid", "uniform_bins"]
@@ -143,7 +142,7 @@ def release_uniform_grid(
     return noisy_grid(records, levels, for_counts, table.relation, source, n=n, n_scale=1 / for_size)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class UniformGrid(GridPublisher):
     """Publish a synthetic table from a uniform grid over all attributes: UG, EUG, and Lei's rule.
 
@@ -154,18 +153,12 @@ class UniformGrid(GridPublisher):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     rule : {"eug", "ug", "lei"}
         The number of cells (`number_of_cells`): Su et al. 2016, Qardaji et al. 2013, or Lei 2011.
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's. Only the order of the categories is used.
-    schema, budget, on_invalid, release, random_state, relation
-        As for `PrivPfC`. The budget is charged in two rows.
     shares : (float, float)
         Shares of ε for the number of records and the counts.
-    consistency : {"back-off", "total", "floor"}
-        How noisy counts become numbers of records, as for `PrivPfC`. "floor" is as published.
 
     Attributes
     ----------
@@ -199,18 +192,8 @@ class UniformGrid(GridPublisher):
     True
     """
 
-    epsilon: float
-    _: KW_ONLY
     rule: str = "eug"
-    taxonomies: Mapping | None = None
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
-    relation: str = "add-remove"
     shares: tuple[float, float] = (0.03, 0.97)
-    consistency: str = "back-off"
 
     def _parts(self) -> dict[str, float]:
         check_choice(self.consistency, "consistency", CONSISTENCIES)

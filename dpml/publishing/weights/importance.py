@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_integer
-from dpml.budget import Budget
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.grid.fitting import charge
 from dpml.estimators.base import PrivateEstimator
@@ -37,7 +36,7 @@ from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import choose_reg_lambda, public_reg_lambda
 from dpml.publishing.weights.variance import Spread, noise_variance
 from dpml.publishing.weights.weighted_table import WeightedTable
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import resolve_schema
 
 __all__ = ["CALIBRATIONS", "FEW_RECORDS", "METHODS", "ImportanceWeights"]
 
@@ -48,7 +47,7 @@ LAMBDA_SHARE = 0.2  # share of ε for a private choice of λ
 FEW_RECORDS = 30  # a warning is due if half of the weight is on no more records than these
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class ImportanceWeights(PrivateEstimator):
     """Weights of public records that make them resemble a private table (Ji and Elkan 2013).
 
@@ -67,8 +66,6 @@ class ImportanceWeights(PrivateEstimator):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
     reg_lambda : float or {"public", "private"}
         λ in [1e-6, 1e6]. A large λ gives weights near 1, with bias and little variance. "public": a rule that sees no
         private record (`penalty.public_reg_lambda`). "private": chosen from noisy moments that get a
@@ -83,16 +80,12 @@ class ImportanceWeights(PrivateEstimator):
         Pairs of attributes that the ratio may depend on, besides single attributes. A number: that many pairs with the
         most mutual information in the public table. "public": for noisy moments the fewest that tell intervals how far
         the ratio is from the model (`misspecification.informative_pairs`), none at a small ε; else none.
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema.
     budget : Budget, optional
         Of the relation "replace-one"; charged before the first draw.
     on_invalid : {"raise", "clip"}
         What to do with a private value outside its domain, or a record with two ones in a block. A release clips.
     release : bool
         Use secure integer noise, for ``method="moments"``; forbids `random_state`.
-    random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
 
     Attributes
     ----------
@@ -133,21 +126,15 @@ class ImportanceWeights(PrivateEstimator):
     (10, 1.0)
     """
 
-    relation: ClassVar[str] = "replace-one"
+    # mypy takes what a class fixes for the field of its base
+    relation: ClassVar[str] = "replace-one"  # type: ignore[misc]
     private: ClassVar[bool] = True
 
-    epsilon: float
-    reg_lambda: Any = "public"
-    _: KW_ONLY
+    reg_lambda: Any = field(default="public", kw_only=False)
     method: str = "output"
     calibration: str = "tight"
     fit_intercept: bool = True
     pairs: int | str | Sequence[tuple[str, str]] = "public"
-    schema: Schema | None = None
-    budget: Budget | None = None
-    on_invalid: str = "raise"
-    release: bool = False
-    random_state: Any = None
 
     def fit(self, X_private: Any, X_public: Any) -> Self:
         """Release the coefficients.
