@@ -14,6 +14,7 @@ import inspect
 import json
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (Schema, Feature)):
         return value.to_json() if isinstance(value, Schema) else value.name
     if hasattr(value, "__dataclass_fields__"):
-        return [[name, plain(getattr(value, name), depth + 1)] for name in sorted(value.__dataclass_fields__)]
+        return [[name, plain(getattr(value, name), depth + 1)] for name in sorted(f.name for f in fields(value))]
     return type(value).__name__
 
 

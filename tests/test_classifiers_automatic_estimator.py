@@ -205,7 +205,7 @@ def test_a_release_takes_what_has_a_secure_sampler():
     model = AutoClassifier(5.0, schema=SCHEMA, release=True).fit(table, y)
     assert model.method_ == "grid and counts"
     assert np.mean(model.predict(table) == y) > 0.74
-    counts = model._model.grid.counts
+    counts = model._model_of_table.grid.counts
     np.testing.assert_array_equal(counts, np.rint(counts))
     with pytest.raises(InvalidParameter, match="random_state"):
         AutoClassifier(5.0, schema=SCHEMA, release=True, random_state=0).fit(table, y)
@@ -379,4 +379,4 @@ def test_stated_probabilities_are_shares(epsilon):
     for low, high in pairwise(edges):
         some = (stated >= low) & (stated <= high)
         assert stated[some].mean() == pytest.approx(hit[some].mean(), abs=0.07)
-    assert model._model.additive.slope > 1
+    assert model._model_of_table.additive.slope > 1

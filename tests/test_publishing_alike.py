@@ -140,7 +140,7 @@ def test_only_what_is_for_study_chooses_without_noise(kind):
 @pytest.mark.parametrize("kind", FOR_STUDY)
 def test_a_choice_without_noise_is_for_study(kind):
     frame = people(50)
-    with pytest.raises(NotPrivate, match=f"{kind.__name__} makes choices without noise"):
+    with pytest.raises(NotPrivate, match=f"{kind.__name__} is not private at its published ε"):
         kind(1.0, schema=SCHEMA, release=True).fit(frame, "wealth")
     budget = Budget(1.0)
     with pytest.raises(NotPrivate, match="takes no budget"):

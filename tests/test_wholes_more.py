@@ -24,8 +24,8 @@ LONG = (20, 24, 31, 40)
 class ReleaseOfMST(MST):
     """MST without its model, which sees nothing but what is released, and takes seconds."""
 
-    def _learn(self, table):
-        self.marginals_ = [(m.attributes, m.counts) for m in self._release(table, table.records())]
+    def _model(self, marginals, table):
+        self.marginals_ = [(m.attributes, m.counts) for m in marginals]
 
     def sample(self, n):
         return None
@@ -34,9 +34,9 @@ class ReleaseOfMST(MST):
 class ReleaseOfAIM(AIM):
     """AIM with the model of independent attributes."""
 
-    _learn, sample = ReleaseOfMST._learn, ReleaseOfMST.sample
+    _model, sample = ReleaseOfMST._model, ReleaseOfMST.sample
 
-    def _release(self, table, records):
+    def _release(self, records, table):
         return release_aim(records, self.epsilon, n_rounds=self.n_rounds, relation=table.relation, **table.noise)
 
 

@@ -24,7 +24,7 @@ from dpml.budget.ledger import Ledger, Terms
 from dpml.budget.running_totals import Cost, RunningTotals, down, exact, nearest, up
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
-__all__ = ["Budget", "charge"]
+__all__ = ["Budget"]
 
 # Sums such as 0.1 + 0.2 may exceed the total by rounding alone: a relative excess of 1/ROUNDING is allowed.
 ROUNDING = 10**12
@@ -385,13 +385,3 @@ def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget
         found.__dict__.update(state)
         _living[address] = found
     return found
-
-
-def charge(
-    budget: Budget | None, relation: str, epsilon: float, delta: float = 0.0, *, rho: float = 0.0, label: str
-) -> None:
-    """Charge a release to a budget if one is given."""
-    if budget is not None:
-        if not isinstance(budget, Budget):
-            raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
-        budget.spend(epsilon, delta, rho=rho, label=label, relation=relation)

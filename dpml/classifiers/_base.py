@@ -19,19 +19,11 @@ FloatArray = NDArray[np.float64]
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     """Base of classifiers with a schema. Tables are checked against it; a released model has no exact score."""
 
-    _schema: Schema
     classes_: NDArray
-    n_features_in_: int
 
     def _learned_facts(self, schema: Schema, named: bool) -> None:
-        """Keep the public facts of a fit."""
-        self._schema = schema
+        super()._learned_facts(schema, named)
         self.classes_ = schema.class_labels
-        self.n_features_in_ = schema.n_features
-        if named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _checked(self, X: Any) -> Any:
         """Return a table in the order of the columns that the model was fitted with."""

@@ -7,21 +7,24 @@ number of columns and ε, which are all public (docs/decisions/0019).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from dpml._validate import check_choice, check_epsilon
+from dpml._validate import check_choice
+from dpml.budget import Cost
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, squared_norm_bound
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.classifiers.row_scores import row_log_softmax
+from dpml.estimators.base import PrivateEstimator
+from dpml.estimators.checks import CheckedTable
 from dpml.exceptions import InvalidParameter
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import Schema
 
 __all__ = ["LinearClassifier", "default_linear_method"]
 
@@ -111,34 +114,45 @@ class LinearClassifier(PrivateClassifier):
     # set by a demonstration run: choose the method that a release would choose, and draw noise for study
     _as_release = False
 
-    def fit(self, X: Any, y: Any) -> LinearClassifier:
-        """Fit to private records.
+    # ---- the steps of a fit are those of the chosen model ------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Binary or numeric features; a DataFrame's columns are looked up in the schema by name.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        check_epsilon(self.epsilon)
-        method = check_choice(self.method, "method", METHODS)
-        schema = resolve_schema(self.schema, X)
+    def _check_parameters(self) -> None:
+        check_choice(self.method, "method", METHODS)
+
+    def _check_schema(self, schema: Schema) -> Schema:
+        method = self.method
         if method == "auto":
             secure = self.release or self._as_release
             method = "naive-bayes" if secure else default_linear_method(schema, self.epsilon)
         if method == "naive-bayes" and not schema.is_binary:
             raise InvalidParameter("method", "naive-bayes", "'auto' or 'objective' with numeric features")
-        names = ("relation", "schema", "budget", "on_invalid", "release", "random_state")
-        options: dict[str, Any] = {name: getattr(self, name) for name in names}
+        options: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(PrivateEstimator)}
         if method == "objective":
             options |= {"method": "objective", "norm": default_norm(schema), "huber": HUBER}
         kind: Any = LinearSVC if method == "objective" else BernoulliNB
-        self.estimator_ = kind(self.epsilon, **options).fit(X, y)
-        self.method_ = method
-        self._learned_facts(self.estimator_._schema, isinstance(X, pd.DataFrame))
-        return self
+        self._chosen, self._chosen_method = kind(**options), method
+        self._chosen._check_parameters()
+        return self._chosen._check_schema(schema)
+
+    def _no_sampler(self) -> str | None:
+        return self._chosen._no_sampler()
+
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        return self._chosen._check_table(X, y, schema, few)
+
+    def _costs(self, schema: Schema) -> Mapping[str, Cost]:
+        return self._chosen._costs(schema)
+
+    def _statistics(self, table: CheckedTable) -> Any:
+        return self._chosen._statistics(table)
+
+    def _release(self, statistics: Any, table: CheckedTable) -> Any:
+        return self._chosen._release(statistics, table)
+
+    def _model(self, released: Any, table: CheckedTable) -> None:
+        self.estimator_, self.method_ = self._chosen, self._chosen_method
+        self.estimator_._learned_facts(table.schema, table.named)
+        self.estimator_._model(released, table)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""

@@ -1,4 +1,7 @@
-"""Base class of private estimators: checks of flags and ε, tables with column names, and no exact score of a release.
+"""Base class of private estimators: their parameters, the steps of a fit, and no exact score of a release.
+
+A fit is check, charge, statistics, release and model, in this order (`PrivateEstimator.fit`). A method defines steps of
+its own; it cannot forget the charge.
 
 A search, a cross-validation or a scorer of scikit-learn publishes exact scores of private records. An estimator cannot
 know how its predictions are used, but it can see its callers: ``sklearn.model_selection`` clones and fits it, and
@@ -9,31 +12,39 @@ from __future__ import annotations
 
 import inspect
 import numbers
-import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar, Self
 
+import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from dpml._validate import check_flag
-from dpml.budget import Budget
-from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, InvalidSchema, NoExactScore, shown
-from dpml.mechanisms.private import Private, for_study, number_of, statistic
-from dpml.schema import Schema
+from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_flag, check_relation
+from dpml.budget import Budget, Cost, charge_all
+from dpml.estimators.checks import CheckedTable, violations_of, warn_few, warn_violations
+from dpml.estimators.docstrings import with_inherited_parameters
+from dpml.exceptions import (
+    InvalidData,
+    InvalidParameter,
+    InvalidSchema,
+    NoExactScore,
+    NoSecureSampler,
+    NotPrivate,
+    shown,
+)
+from dpml.mechanisms.private import Private, for_study, number_of
+from dpml.mechanisms.secure import check_release
+from dpml.schema import Schema, resolve_schema
 from dpml.schema.untrusted import read_frame
 
 __all__ = ["LEAST_EPSILON", "PrivateEstimator", "study_only"]
 
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
-
-# the entries of a docstring's list of parameters
-PARAMETERS = re.compile(r"(?<=\nParameters\n----------\n)(?:.+\n|\n(?= {4}))+")
 
 SEARCHES, SCORERS = "sklearn.model_selection", "sklearn.metrics"
 WITHHELD = (
@@ -88,7 +99,9 @@ def _withheld(*arguments: Any, **options: Any) -> Any:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateEstimator(BaseEstimator):
-    """Base of all private estimators, with the parameters that all of them have.
+    """Base of all private estimators, with the parameters that all of them have and the steps of a fit.
+
+    A method defines `_costs`, `_statistics`, `_release` and `_model`, and what it checks of its own.
 
     Parameters
     ----------
@@ -121,7 +134,114 @@ class PrivateEstimator(BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__doc__:
-            cls.__doc__ = _with_inherited_parameters(cls)
+            cls.__doc__ = with_inherited_parameters(cls)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to private records.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            A DataFrame's columns are looked up in the schema by name; others follow its order. n may be 0.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+        """
+        X = self._enter(X)
+        self._check_common()
+        self._check_parameters()
+        schema = self._check_schema(resolve_schema(self.schema, X))
+        self._check_claim(schema)
+        return self._fit_checked(self._check_table(X, y, schema))
+
+    def _fit_checked(self, table: CheckedTable) -> Self:
+        """Charge the budget, then compute statistics, release them, and learn from what was released."""
+        self._charge(self._costs(table.schema))
+        statistics = self._statistics(table)
+        released = self._release(statistics, table)
+        self._learned_facts(table.schema, table.named)
+        self._model(released, table)
+        return self
+
+    # ---- what a method defines --------------------------------------------------------------------------------------
+
+    # False for a method that is kept as published although its privacy claim is wrong
+    private: ClassVar[bool] = True
+
+    def _check_parameters(self) -> None:
+        """Check the method's own parameters."""
+
+    def _check_schema(self, schema: Schema) -> Schema:
+        """Check whether the method takes such features, and return the schema that it uses."""
+        return schema
+
+    def _not_private(self, schema: Schema) -> str | None:
+        """Return why no budget can pay for the method with these features; None where one can."""
+        if self.private:
+            return None
+        return f"{type(self).__name__} is not private at its published ε: it is for study, and takes no budget"
+
+    def _no_sampler(self) -> str | None:
+        """Return why the method has no secure sampler at these settings; None where it has one."""
+        return None
+
+    def _costs(self, schema: Schema) -> Mapping[str, Cost]:
+        """Return the cost of each part of a fit by the label of its charge: its ε, or arguments of `Budget.spend`."""
+        raise NotImplementedError
+
+    def _statistics(self, table: CheckedTable) -> Any:
+        """Return exact functions of the private records; if choices come first, the records themselves."""
+        return table.X
+
+    def _release(self, statistics: Any, table: CheckedTable) -> Any:
+        """Return noisy values. A method without this step releases nothing in a fit."""
+        return statistics
+
+    def _model(self, released: Any, table: CheckedTable) -> None:
+        """Set the learned attributes, from released values and public facts."""
+        raise NotImplementedError
+
+    # ---- the steps --------------------------------------------------------------------------------------------------
+
+    def _charge(self, costs: Mapping[str, Cost]) -> None:
+        if not costs and type(self)._release is not PrivateEstimator._release:
+            raise NotPrivate(f"{type(self).__name__} releases something and states no cost")
+        if costs:
+            charge_all(self.budget, self.relation, costs)
+
+    def _check_common(self) -> None:
+        check_epsilon(self.epsilon)
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        check_relation(self.relation)
+
+    def _check_claim(self, schema: Schema) -> None:
+        """Check that what is charged or released is private, and that a release has secure noise."""
+        reason = self._not_private(schema)
+        if reason and (self.release or self.budget is not None):
+            raise NotPrivate(reason)
+        if self.release:
+            if reason := self._no_sampler():
+                raise NoSecureSampler(reason)
+            check_release(self.random_state)
+
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        """Return the records as private values, and what a fit releases them with; see `_check_records` for `few`."""
+        rng = as_generator(self.random_state)
+        records, codes, kept = self._private_records(schema, X, y, few)
+        count = schema.public_count(X, self.relation)
+        return self._checked_table(records, codes, kept, isinstance(X, pd.DataFrame), rng, count)
+
+    def _checked_table(
+        self, X: Any, codes: Any, schema: Schema, named: bool, rng: np.random.Generator, count: int | None = None
+    ) -> CheckedTable:
+        noise: dict[str, Any] = {"secure": True} if self.release else {"rng": rng}
+        return CheckedTable(X, codes, schema, named, self.relation, rng, noise, count)
+
+    def _learned_facts(self, schema: Schema, named: bool) -> None:
+        """Keep the public facts of a fit."""
+        self._schema: Schema = schema
+        self.n_features_in_ = schema.n_features
+        if named:
+            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
 
     def _enter(self, X: Any) -> Any:
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
@@ -149,19 +269,11 @@ class PrivateEstimator(BaseEstimator):
         release = getattr(self, "release", False)
         on_invalid = "clip" if release else self.on_invalid
         if not release and on_invalid == "clip":
-            _warn_violations(for_study(_violations(schema, Private(X), y), release, "what clipping changes"))
+            warn_violations(for_study(violations_of(schema, Private(X), y), release, "what clipping changes"))
         X, codes, found = schema.check_table(X, y, on_invalid)
         if not release:
-            self._tell_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, few)
+            warn_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, few)
         return X, codes, found
-
-    def _tell_few(self, n: int, schema: Schema, few: str) -> None:
-        if n >= (schema.n_lower or 1):
-            return
-        message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"
-        if few == "raise":
-            raise InvalidData(message)
-        warnings.warn(f"{message}, and public rules take that many for granted", FactWarning, stacklevel=5)
 
     def _private_records(self, schema: Schema, X: Any, y: Any, few: str = "clip") -> tuple[Any, Any, Schema]:
         """Return checked records and their classes as private values, and the schema; see `_check_records`.
@@ -206,43 +318,3 @@ class PrivateEstimator(BaseEstimator):
         if len(names) == schema.n_features:  # with extra columns, the schema's check raises an error
             X = X.iloc[:, [position[name] for name in schema.feature_names]]
         return X
-
-
-def _described(docstring: str) -> dict[str, str]:
-    """Return the entries of a docstring's list of parameters, by the names that they describe."""
-    section = PARAMETERS.search(docstring)
-    entries = re.split(r"^(?=\S)", section[0], flags=re.MULTILINE)[1:] if section else []
-    return {entry.partition("\n")[0].partition(" : ")[0]: entry for entry in entries}
-
-
-def _with_inherited_parameters(kind: type) -> str:
-    """Return the docstring of a class, its list of parameters with those that only its base describes."""
-    docstring, *bases = (inspect.cleandoc(one.__doc__ or "") + "\n" for one in kind.__mro__)
-    own = _described(docstring)
-    known = {name for names in own for name in names.split(", ")}
-    # what the class fixes for all its objects is no parameter
-    known |= {name for name, of in inspect.get_annotations(kind).items() if str(of).startswith("ClassVar")}
-    base = next(filter(None, map(_described, bases)), {})
-    others = {name: entry for name, entry in base.items() if name not in known}
-    first = {"epsilon": others.pop("epsilon")} if "epsilon" in others else {}
-    return PARAMETERS.sub(lambda _: "".join({**first, **own, **others}.values()), docstring)
-
-
-@statistic
-def _violations(schema: Schema, X: Any, y: Any) -> dict[str, int]:
-    try:
-        return schema.violations(X, y)
-    except Exception:  # no table, or labels of another number: the checks that follow say so
-        return {}
-
-
-def _warn_violations(violations: dict[str, int]) -> None:
-    """Warn, for study, of what clipping changes."""
-    if violations:
-        listed = ", ".join(f"{shown(name)}: {count}" for name, count in list(violations.items())[:8])
-        warnings.warn(
-            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({listed}): "
-            "check how they are spelt in the schema",
-            FactWarning,
-            stacklevel=5,
-        )

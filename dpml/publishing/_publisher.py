@@ -1,13 +1,13 @@
 """What all publishers do alike: the class column, checks, the charge, and tables that satisfy the schema.
 
-A publisher defines what its fit costs (`_parts`), what it releases (`_learn`) and how it draws records (`_groups`).
+A publisher defines the steps of a fit (`dpml.estimators.base`), and how it draws records (`_groups`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
-from dpml.classifiers.grid.fitting import Checked, charge, check_table
-from dpml.estimators.base import PrivateEstimator
+from dpml.classifiers.grid.fitting import OverTaxonomies
+from dpml.estimators.checks import CheckedTable
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import boundary
 from dpml.schema import Schema, Taxonomy
@@ -34,33 +34,23 @@ IntArray = NDArray[np.intp]
 Groups = tuple[Taxonomy, int, IntArray]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class Publisher(PrivateEstimator):
+class Publisher(OverTaxonomies):
     """Base of the publishers.
 
     Parameters
     ----------
-    taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
     random_state : int, Generator, RandomState or None
         Seed of the noise and of the tables, for study.
     """
 
-    private: ClassVar[bool] = True
-
-    taxonomies: Mapping | None = None
-
-    def _parts(self) -> dict[str, float]:
-        """Check the parameters, and return the ε of each part of a fit by the label of its charge."""
-        raise NotImplementedError
-
-    def _learn(self, table: Checked) -> None:
-        """Release what tables are drawn from. Nothing else sees a record."""
-        raise NotImplementedError
-
     def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
         """Draw the classes of n records, and their groups in each feature, from what was released."""
         raise NotImplementedError
+
+    def _finest_groups(self, drawn: dict[int, IntArray]) -> tuple[IntArray, list[Groups]]:
+        """Return the classes, and the finest groups in each feature, of records drawn by attributes with the class."""
+        taxonomies = [feature.taxonomy for feature in self._schema.features]
+        return drawn[len(taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in enumerate(taxonomies)]
 
     @property
     def _n_released(self) -> float:
@@ -78,19 +68,15 @@ class Publisher(PrivateEstimator):
             The column of the frame that holds the class, or the classes themselves.
         """
         name, frame, label = _labelled(frame, label)
-        frame = self._enter(frame)
-        parts = self._parts()
-        table = check_table(self, frame, label)
-        charge(self.budget, table.relation, parts)
-        self._learn(table)
-        schema: Schema = table.schema
-        self._schema = schema
+        super().fit(frame, label)
         # a feature may have the name already
-        self.label_name_ = name if name not in schema.feature_names else _free(schema.feature_names)
-        self.n_features_in_ = schema.n_features
-        if table.named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
+        features = self._schema.feature_names
+        self.label_name_ = name if name not in features else _free(features)
         return self
+
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        table = super()._check_table(X, y, schema, few)
+        return table if self.private else replace(table, noise={**table.noise, "exact_choice": True})
 
     def sample(self, n: int | None = None, *, random_state: Any = None) -> pd.DataFrame:
         """Draw a synthetic table. It satisfies the schema, whatever was released.
@@ -137,7 +123,7 @@ class Publisher(PrivateEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GridPublisher(Publisher):
-    """Base of the publishers whose release is one grid and its noisy class counts; a subclass has `_release`.
+    """Base of the publishers whose release is one grid and its noisy class counts.
 
     Parameters
     ----------
@@ -149,16 +135,17 @@ class GridPublisher(Publisher):
 
     consistency: str = "back-off"
 
-    def _release(self, table: Checked) -> NoisyGrid:
-        raise NotImplementedError
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.consistency, "consistency", CONSISTENCIES)
 
-    def _learn(self, table: Checked) -> None:
-        grid = self._grid = self._release(table)
+    def _model(self, grid: NoisyGrid, table: CheckedTable) -> None:
+        self._grid = grid
         self.levels_ = {table.schema.feature_names[j]: grid.levels[j] for j in grid.attributes}
         self.cell_counts_ = self._fitting_counts(grid)
 
     def _fitting_counts(self, grid: NoisyGrid) -> FloatArray:
-        if check_choice(self.consistency, "consistency", CONSISTENCIES) == "floor":
+        if self.consistency == "floor":
             return np.maximum(np.floor(grid.counts), 0.0)
         if self.consistency == "total":
             return consistent(grid.counts, grid.total)

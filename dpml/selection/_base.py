@@ -7,28 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import (
-    ON_INVALID,
-    as_generator,
     check_choice,
     check_epsilon,
     check_integer,
     check_relation,
     check_rng,
 )
-from dpml.budget import charge
 from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
 from dpml.estimators.base import PrivateEstimator
-from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.estimators.checks import CheckedTable, check_binary
+from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import for_study, is_private, number_of
-from dpml.mechanisms.secure import check_release
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import Schema
 from dpml.selection.scores import (
     KINDS,
     l1_sensitivity,
@@ -156,8 +152,6 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
         Every record is first cut to at most this many ones. None: the schema's bound.
     """
 
-    # False for a method that is kept as published although its privacy claim is wrong
-    private = True
     row_bound: int | None = None
 
     @abstractmethod
@@ -178,10 +172,7 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
     def _checked(self, schema: Schema) -> PublicFacts:
         check_epsilon(self.epsilon)
         check_choice(self.score, "score", KINDS)
-        if not schema.is_binary:
-            other = next(f.name for f in schema.features if f.kind != "binary")
-            raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
-        facts = PublicFacts.of(schema, self.relation, self.row_bound)
+        facts = PublicFacts.of(check_binary(schema), self.relation, self.row_bound)
         self._check(facts)
         return facts
 
@@ -217,45 +208,35 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
             masks[turns] = self._masks(Contingency(on, counts.n), facts, len(range(*turns.indices(draws))), rng)
         return masks
 
-    def fit(self, X: Any, y: Any) -> PrivateSelector:
-        """Select features of private records.
+    # ---- the steps of a fit -----------------------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Binary features; a DataFrame's columns are looked up in the schema by name.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
-        if self.release:
-            if not self.private:
-                raise NotPrivate(f"{type(self).__name__} is not private at its published ε, so it has no release")
-            if not self._secure():
-                raise NoSecureSampler(f"{type(self).__name__}: no secure sampler at these settings; use release=False")
-            check_release(self.random_state)
-        if not self.private and self.budget is not None:
-            raise NotPrivate(f"{type(self).__name__} is not private at its published ε, so it takes no budget")
-        schema = resolve_schema(self.schema, X)
-        rng = as_generator(self.random_state)
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._private_records(schema, X, y)
-        facts = self._checked(schema)
+    def _no_sampler(self) -> str | None:
+        return None if self._secure() else f"{type(self).__name__}: no secure sampler at these settings"
+
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        table = super()._check_table(X, y, schema, few)
+        facts = self._checked(table.schema)
         # a table that contradicts its schema is an error in study only; `facts.scores` is safe without this check
         stated = facts.n_rows if self.score == "mutual_information" else None
         if stated is not None and stated > 1 and self.on_invalid == "raise" and not self.release:
-            n = for_study(number_of(codes), self.release, "the number of records")
+            n = for_study(number_of(table.codes), self.release, "the number of records")
             if n < stated:
                 raise InvalidData(f"the schema states at least {stated} records, the table has {n}")
+        return table
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {f"{type(self).__name__}, {self.score}": self.cost(schema)}
+
+    def _statistics(self, table: CheckedTable) -> Contingency:
         # a release cuts with this generator too, because the privacy does not depend on the random numbers of cutting
-        counts = contingency(cut_rows(X, facts.row_bound, rng=rng), codes, schema.n_classes)
-        charge(self.budget, facts.relation, self.cost(schema), label=f"{type(self).__name__}, {self.score}")
-        self._mask, self._schema = self._masks(counts, facts, 1, None if self.release else rng)[0], schema
-        self.n_features_in_ = schema.n_features
-        if named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        return self
+        cut = cut_rows(table.X, self._checked(table.schema).row_bound, rng=table.rng)
+        return contingency(cut, table.codes, table.schema.n_classes)
+
+    def _release(self, counts: Contingency, table: CheckedTable) -> BoolArray:
+        return self._masks(counts, self._checked(table.schema), 1, table.noise.get("rng"))[0]
+
+    def _model(self, mask: BoolArray, table: CheckedTable) -> None:
+        self._mask = mask
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
-from dpml.budget import Budget, charge
+from dpml.budget import Budget
 from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.layout import Layout
@@ -22,11 +20,11 @@ from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR, perturbed
+from dpml.estimators.checks import CheckedTable
 from dpml.estimators.inner_budget import fit_held
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
-from dpml.mechanisms.secure import check_release
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import Schema
 
 __all__ = ["AutoClassifier"]
 
@@ -101,53 +99,44 @@ class AutoClassifier(PrivateClassifier):
     # set by a demonstration run: choose the method that a release would choose, and draw noise for study
     _as_release = False
 
-    def fit(self, X: Any, y: Any) -> AutoClassifier:
-        """Fit to private records.
+    # ---- the steps of a fit -----------------------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name; others follow its order.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        epsilon = check_epsilon(self.epsilon)
-        relation = check_relation(self.relation)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
-        if self.release:
-            check_release(self.random_state)
-        rng = None if self.release else as_generator(self.random_state)
-        for name in ("estimator_", "_model", "_linear"):
-            self.__dict__.pop(name, None)  # an earlier fit may have chosen another method
-        schema = resolve_schema(self.schema, X)
-        named = isinstance(X, pd.DataFrame)
-        count = schema.public_count(X, relation)
-        X, codes, schema = self._private_records(schema, X, y, few=self.on_invalid)
-        charge(self.budget, relation, epsilon, label="AutoClassifier")
-        noise: dict[str, Any] = {"rng": rng, "secure": self.release}
-        n, left = _number(schema, count, codes, epsilon, relation, noise)
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        return super()._check_table(X, y, schema, few=self.on_invalid)
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {"AutoClassifier": self.epsilon}
+
+    def _release(self, X: Any, table: CheckedTable) -> Any:
+        """Return what the chosen method released; the records go on to it, because a noisy number may come first."""
+        noise: dict[str, Any] = {"rng": table.noise.get("rng"), "secure": self.release}
+        schema, codes, relation = table.schema, table.codes, self.relation
+        n, left = _number(schema, table.count, codes, float(self.epsilon), relation, noise)
         dense = asks_density(schema, left, n)
         if dense:
             dense, left = _is_dense(X, left, relation, noise)
         secure = self.release or self._as_release
         self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=secure)
         # some records may have been dropped, but the public number is that of the given ones
-        schema = replace(schema, n_rows=count or None, n_lower=min(int(n), count or int(n)))
+        schema = replace(schema, n_rows=table.count or None, n_lower=min(int(n), table.count or int(n)))
         if self.plan_.kind == "table":
-            [self._model] = release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)
+            return release_table(Layout.of(schema), X, codes, self.plan_, left, relation=relation, **noise)[0]
+        if self.plan_.kind == "words":
+            return release_words(X, codes, schema, left, look=self.plan_.look, relation=relation, **noise)
+        return self._fit_held(X, codes, schema, left, noise["rng"])
+
+    def _model(self, released: Any, table: CheckedTable) -> None:
+        for name in ("estimator_", "_model_of_table", "_linear"):
+            self.__dict__.pop(name, None)  # an earlier fit may have chosen another method
+        if self.plan_.kind == "table":
+            self._model_of_table = released
             self.method_ = f"grid and {self.plan_.addition}" if self.plan_.grid_share else self.plan_.addition
         elif self.plan_.kind == "words":
-            options: dict[str, Any] = {"look": self.plan_.look, "relation": relation, **noise}
-            self._linear = release_words(X, codes, schema, left, **options)
-            self.method_ = "words"
+            self._linear, self.method_ = released, "words"
         else:
-            self._fit_held(X, codes, schema, left, rng)
-            self.method_ = "naive-bayes"
-        self._learned_facts(schema, named)
-        return self
+            self.estimator_, self.method_ = released, "naive-bayes"
 
-    def _fit_held(self, X: Any, codes: Any, schema: Schema, epsilon: float, rng: Any) -> None:
+    def _fit_held(self, X: Any, codes: Any, schema: Schema, epsilon: float, rng: Any) -> Any:
         """Fit another classifier of the library; the charge of this fit pays for it."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
@@ -155,7 +144,7 @@ class AutoClassifier(PrivateClassifier):
         held = MixedNB(epsilon, **facts, budget=inner_budget)
         held._as_release = self._as_release
         fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
-        self.estimator_ = fitted.set_params(random_state=None)
+        return fitted.set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 
@@ -163,7 +152,7 @@ class AutoClassifier(PrivateClassifier):
         """Return log probabilities of the classes, shape (n, C)."""
         X = self._checked(X)
         if self.plan_.kind == "table":
-            return self._model.log_probabilities(X)
+            return self._model_of_table.log_probabilities(X)
         if self.plan_.kind == "words":
             scores = self._linear.decision(X)[0]
             if scores.shape[1] == 1:

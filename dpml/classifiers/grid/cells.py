@@ -14,25 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_epsilon, check_integer, check_number
-from dpml.budget.shares import divide_epsilon
+from dpml._validate import check_choice, check_integer
 from dpml.classifiers.grid.candidates import Pool, candidate_grids
 from dpml.classifiers.grid.counts import Records, children_counts, grid_counts
-from dpml.classifiers.grid.fitting import Checked, charge, check_table
+from dpml.classifiers.grid.fitting import OverTaxonomies, divided
 from dpml.classifiers.grid.quality import CALIBRATIONS, GridQuality, quality_range
 from dpml.counts import FACTOR
-from dpml.exceptions import InvalidParameter
+from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import STEP, Source
-from dpml.schema import Schema, Taxonomy
+from dpml.schema import Taxonomy
 
 __all__ = [
     "MOST_CELLS",
     "SHARES",
     "STEP",
+    "GridEstimator",
     "NoisyGrid",
     "consistent",
-    "fit_grid",
     "grid_qualities",
     "release_grid",
 ]
@@ -167,7 +166,7 @@ def release_grid(
     return noisy_grid(records, pool.levels(chosen), for_counts, relation, source, **numbers)
 
 
-def noisy_size(records: Records | Checked, epsilon: float, source: Source) -> float:
+def noisy_size(records: Records | CheckedTable, epsilon: float, source: Source) -> float:
     """Release the number of records.
 
     It changes by at most 1 under both relations, for a replaced record may have a label that is no class.
@@ -185,18 +184,6 @@ def noisy_grid(
     sensitivity = FACTOR[relation]
     counts = source.counts(grid_counts(records, levels), epsilon, sensitivity)
     return NoisyGrid(records.taxonomies, tuple(levels), counts, sensitivity / epsilon, **numbers)
-
-
-def divided(epsilon: float, shares: Any, parts: int = 3) -> list[float]:
-    """Return the ε of the releases of one fit, whose exact sum is at most ε."""
-    epsilon = check_epsilon(epsilon)
-    allowed = f"{('no', 'one', 'two', 'three')[parts]} numbers > 0 that add up to 1"
-    if not isinstance(shares, (tuple, list)) or len(shares) != parts:
-        raise InvalidParameter("shares", shares, allowed)
-    each = [check_number(share, "shares", 0.0, 1.0, open_lower=True) for share in shares]
-    if abs(math.fsum(each) - 1) > 1e-9:
-        raise InvalidParameter("shares", shares, allowed)
-    return divide_epsilon(epsilon, each, [1] * parts)
 
 
 def consistent(counts: FloatArray, total: float) -> FloatArray:
@@ -218,29 +205,33 @@ def consistent(counts: FloatArray, total: float) -> FloatArray:
     return lowered if total > 0 and np.isfinite(lowered).all() else np.zeros_like(counts)
 
 
-# ---- what both estimators do with a table ----------------------------------------------------------------------------
+# ---- what PrivPfC's classifier and publisher share -------------------------------------------------------------------
 
 
-def grid_shares(model: Any) -> dict[str, float]:
-    """Check PrivPfC's parameters, and return the ε of its three releases by the labels of their charges."""
-    parts = divided(model.epsilon, model.shares)
-    check_integer(model.max_grids, "max_grids", 1)
-    return dict(zip(LABELS, parts, strict=True))
+@dataclass(eq=False, repr=False, kw_only=True)
+class GridEstimator(OverTaxonomies):
+    """Base of the estimators that release PrivPfC's grid.
 
-
-def released_grid(model: Any, table: Checked) -> NoisyGrid:
-    """Release PrivPfC's grid with an estimator's parameters."""
-    options = {"max_grids": model.max_grids, "shares": model.shares, "relation": table.relation}
-    return release_grid(table.records(), model.epsilon, calibration=model.calibration, **options, **table.noise)
-
-
-def fit_grid(model: Any, X: Any, y: Any) -> tuple[NoisyGrid, Schema, bool]:
-    """Check a table, charge the budget of PrivPfC's classifier, and release a grid.
-
-    Returns the grid, the schema of the table's columns, and whether these had names.
+    Parameters
+    ----------
+    max_grids : int
+        Θ, the largest number of candidate grids.
+    calibration : {"range", "lemma", "published"}
+        Of the choice: by the range of the change, by Lemma 1, or by the paper's 1.1.
+    shares : (float, float, float)
+        Shares of ε for the number of records, the choice and the counts.
     """
-    X = model._enter(X)
-    parts = grid_shares(model)
-    table = check_table(model, X, y)
-    charge(model.budget, table.relation, parts)
-    return released_grid(model, table), table.schema, table.named
+
+    max_grids: int = 10_000
+    calibration: str = "range"
+    shares: tuple[float, float, float] = SHARES
+    _labels = LABELS
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
+        check_integer(self.max_grids, "max_grids", 1)
+
+    def _release(self, records: Any, table: CheckedTable) -> NoisyGrid:
+        options: dict[str, Any] = {"max_grids": self.max_grids, "shares": self.shares, "relation": table.relation}
+        return release_grid(records, self.epsilon, calibration=self.calibration, **options, **table.noise)

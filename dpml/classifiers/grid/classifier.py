@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice
 from dpml.classifiers._base import PrivateClassifier
-from dpml.classifiers.grid.cells import SHARES, NoisyGrid, fit_grid
+from dpml.classifiers.grid.cells import GridEstimator, NoisyGrid
 from dpml.classifiers.grid.counts import places_of
-from dpml.classifiers.grid.quality import CALIBRATIONS
+from dpml.estimators.checks import CheckedTable
 
 __all__ = ["PrivPfCClassifier", "cell_probabilities", "coarser_grids"]
 
@@ -88,25 +85,13 @@ def _spread(
     return np.take(known.reshape(len(known), *shape), group, axis=axis + 1).reshape(len(known), -1)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class PrivPfCClassifier(PrivateClassifier):
+class PrivPfCClassifier(GridEstimator, PrivateClassifier):
     """Classifier by the noisy cells of a privately chosen grid, the release of PrivPfC without a synthetic table.
 
     Released: a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
     cells. A record gets the probabilities of its cell. A cell whose counts say nothing takes those of coarser cells.
 
     Privacy: ε per fit, for `relation`, in three shares (see `dpml.classifiers.grid.cells.release_grid`).
-
-    Parameters
-    ----------
-    max_grids : int
-        Θ, the largest number of candidate grids.
-    taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
-    calibration : {"range", "lemma", "published"}
-        Of the choice: by the range of the change, by Lemma 1, or by the paper's 1.1.
-    shares : (float, float, float)
-        Shares of ε for the number of records, the choice and the counts.
 
     Attributes
     ----------
@@ -140,29 +125,12 @@ class PrivPfCClassifier(PrivateClassifier):
     [1, 0]
     """
 
-    max_grids: int = 10_000
-    taxonomies: Mapping | None = None
-    calibration: str = "range"
-    shares: tuple[float, float, float] = SHARES
-
-    def fit(self, X: Any, y: Any) -> PrivPfCClassifier:
-        """Fit to private records.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name; others follow its order.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        check_choice(self.calibration, "calibration", CALIBRATIONS)
-        self._grid, schema, named = fit_grid(self, X, y)
-        self._learned_facts(schema, named)
-        self.levels_ = {schema.feature_names[j]: self._grid.levels[j] for j in self._grid.attributes}
-        self.n_candidates_, self.n_noisy_ = self._grid.n_candidates, self._grid.n
-        self.cell_counts_ = self._grid.counts
-        self.cell_probabilities_ = cell_probabilities(self._grid)
-        return self
+    def _model(self, grid: NoisyGrid, table: CheckedTable) -> None:
+        self._grid = grid
+        self.levels_ = {table.schema.feature_names[j]: grid.levels[j] for j in grid.attributes}
+        self.n_candidates_, self.n_noisy_ = grid.n_candidates, grid.n
+        self.cell_counts_ = grid.counts
+        self.cell_probabilities_ = cell_probabilities(grid)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C); rows add up to 1."""

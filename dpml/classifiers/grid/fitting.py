@@ -1,79 +1,71 @@
-"""What all estimators over taxonomies do with a table before they release: checks, records, and the charge."""
+"""What all estimators over taxonomies share: their parameter, and records as groups of the taxonomies."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
-from dpml._validate import ON_INVALID, as_generator, check_choice, check_relation
-from dpml.budget import Budget
+from dpml._validate import check_epsilon, check_number
+from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.grid.counts import Records, places_of
-from dpml.exceptions import InvalidParameter, InvalidTaxonomy, NotPrivate
-from dpml.mechanisms.secure import check_release
-from dpml.schema import Schema, Taxonomy, resolve_schema
+from dpml.estimators.base import PrivateEstimator
+from dpml.estimators.checks import CheckedTable
+from dpml.exceptions import InvalidParameter, InvalidTaxonomy
+from dpml.schema import Schema, Taxonomy
 
-__all__ = ["Checked", "charge", "check_table", "with_taxonomies"]
+__all__ = ["OverTaxonomies", "divided", "records_of", "with_taxonomies"]
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A table inside the schema's domains, and what a fit releases it with.
+class _InShares:
+    """Mixin of what divides its ε, in as many shares as it has releases."""
 
-    Attributes
+    shares: Any
+    # of the releases, for their charges
+    _labels: tuple[str, ...]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OverTaxonomies(_InShares, PrivateEstimator):
+    """Base of the estimators over taxonomies.
+
+    Parameters
     ----------
-    X : Private
-        The table that `Schema.check_features` returns.
-    codes : Private
-        The class of each record.
-    schema : Schema
-        Of the table's columns.
-    named : bool
-        Whether the columns had names.
-    relation : str
-    noise : dict
-        `rng`, or `secure`, and `exact_choice`, for a function that releases.
+    taxonomies : mapping of str to levels, optional
+        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
     """
 
-    X: Any
-    codes: Any
-    schema: Schema
-    named: bool
-    relation: str
-    noise: dict[str, Any]
+    taxonomies: Mapping | None = None
 
-    def records(self, taxonomies: Sequence[Taxonomy] | None = None) -> Records:
-        """Return the records as groups of the features' taxonomies, or of others."""
-        if taxonomies is None:
-            taxonomies = [feature.taxonomy for feature in self.schema.features]
-        places = places_of(self.X, self.schema, taxonomies)
-        return Records(places, self.codes, self.schema.n_classes, tuple(taxonomies))
+    def _check_schema(self, schema: Schema) -> Schema:
+        return with_taxonomies(schema, self.taxonomies)
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return dict(zip(self._labels, divided(self.epsilon, self.shares, len(self._labels)), strict=True))
+
+    def _statistics(self, table: CheckedTable) -> Any:
+        return records_of(table)
 
 
-def check_table(model: Any, X: Any, y: Any) -> Checked:
-    """Check the parameters that all of these estimators have, and a table that `PrivateEstimator._enter` returned."""
-    check_choice(model.on_invalid, "on_invalid", ON_INVALID)
-    relation = check_relation(model.relation)
-    private = getattr(model, "private", True)
-    if not private and (model.release or model.budget is not None):
-        raise NotPrivate(f"{type(model).__name__} makes choices without noise: it is for study, and takes no budget")
-    if model.release:
-        check_release(model.random_state)
-    schema = with_taxonomies(resolve_schema(model.schema, X), model.taxonomies)
-    noise: dict[str, Any] = {"secure": True} if model.release else {"rng": as_generator(model.random_state)}
-    named = isinstance(X, pd.DataFrame)
-    X, codes, schema = model._private_records(schema, X, y)
-    return Checked(X, codes, schema, named, relation, noise if private else {**noise, "exact_choice": True})
+def records_of(table: CheckedTable, taxonomies: Sequence[Taxonomy] | None = None) -> Records:
+    """Return the records of a table as groups of its features' taxonomies, or of others."""
+    if taxonomies is None:
+        taxonomies = [feature.taxonomy for feature in table.schema.features]
+    places = places_of(table.X, table.schema, taxonomies)
+    return Records(places, table.codes, table.schema.n_classes, tuple(taxonomies))
 
 
-def charge(budget: Any, relation: str, parts: Mapping[str, float]) -> None:
-    """Charge the ε of all parts of a fit by their labels, or none of them."""
-    if budget is not None:
-        if not isinstance(budget, Budget):
-            raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
-        budget.spend_all(dict(parts), relation=relation)
+def divided(epsilon: float, shares: Any, parts: int = 3) -> list[float]:
+    """Return the ε of the releases of one fit, whose exact sum is at most ε."""
+    epsilon = check_epsilon(epsilon)
+    allowed = f"{('no', 'one', 'two', 'three')[parts]} numbers > 0 that add up to 1"
+    if not isinstance(shares, (tuple, list)) or len(shares) != parts:
+        raise InvalidParameter("shares", shares, allowed)
+    each = [check_number(share, "shares", 0.0, 1.0, open_lower=True) for share in shares]
+    if abs(math.fsum(each) - 1) > 1e-9:
+        raise InvalidParameter("shares", shares, allowed)
+    return divide_epsilon(epsilon, each, [1] * parts)
 
 
 def with_taxonomies(schema: Schema, taxonomies: Mapping | None) -> Schema:

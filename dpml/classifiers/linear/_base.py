@@ -13,7 +13,6 @@ from scipy import sparse
 from scipy.special import expit, log_expit
 
 from dpml._validate import (
-    ON_INVALID,
     as_generator,
     check_choice,
     check_epsilon,
@@ -21,7 +20,7 @@ from dpml._validate import (
     check_number,
     check_relation,
 )
-from dpml.budget import charge
+from dpml.budget import Cost
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear._losses import LOGISTIC, Loss
 from dpml.classifiers.linear._perturbation import CALIBRATIONS, NORMS, TOLERANCE, check_lambda
@@ -31,10 +30,10 @@ from dpml.classifiers.linear.functional import SENSITIVITIES, polynomial_minimis
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.row_scores import row_scores, row_softmax
 from dpml.encoding import cut_rows, share_rows, unit_scale
-from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
+from dpml.estimators.checks import CheckedTable
+from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.mechanisms.private import for_study, n_columns, statistic
-from dpml.mechanisms.secure import check_release
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import Schema
 from dpml.schema.units import within
 
 __all__ = ["LinearEstimator", "default_linear_row_bound", "linear_models", "squared_norm_bound"]
@@ -147,47 +146,61 @@ class LinearEstimator(LinearDecisions):
     def _loss(self) -> Loss:
         return LOGISTIC
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Fit to private records.
+    # ---- checks -----------------------------------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name. n may be 0.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        options = self._check_parameters()
-        schema = resolve_schema(self.schema, X)
+    def _check_parameters(self) -> None:
+        as_generator(self.random_state)
+        self._loss()
+        self._options()
+
+    def _no_sampler(self) -> str | None:
+        if self.method == "functional":
+            return None
+        return f"the noise of method {self.method!r} has no secure sampler; use release=False for study"
+
+    def _check_schema(self, schema: Schema) -> Schema:
         squared_norm_bound(schema)
+        options = self._options()
         if options["sampling_rate"] < 1 and options["method"] == "noisy-descent":
-            self._descent_noise(schema, options)  # an error must come before anything is charged
-        named = isinstance(X, pd.DataFrame)
-        count = schema.public_count(X, options["relation"])
-        X, codes, schema = self._private_records(schema, X, y)
-        bound = squared_norm_bound(schema, self.row_bound)
+            self._descent_noise(schema, options)
+        return schema
+
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        table = super()._check_table(X, y, schema, few)
         if not self.release and self.on_invalid == "raise":
-            check_ones(X, schema, self.release)
-        spent = options["delta"] if options["method"] in WITH_DELTA else 0.0
-        label = f"{type(self).__name__}, {options['method']}"
-        charge(self.budget, options["relation"], options["epsilon"], spent, label=label)
-        rng = as_generator(self.random_state)
-        intercept = bool(self.fit_intercept)
-        share = options["norm"] == "l1"
-        table = public_table(X, schema, bound, None if share else rng)
+            check_ones(table.X, table.schema, self.release)
+        return table
+
+    def _costs(self, schema: Schema) -> dict[str, Cost]:
+        delta = self.delta if self.method in WITH_DELTA else 0.0
+        return {f"{type(self).__name__}, {self.method}": {"epsilon": self.epsilon, "delta": delta}}
+
+    # ---- statistics, release and model ------------------------------------------------------------------------------
+
+    def _statistics(self, table: CheckedTable) -> Any:
+        """Return the records in the unit ball, or for a release on a grid."""
+        bound, intercept = squared_norm_bound(table.schema, self.row_bound), bool(self.fit_intercept)
+        share = self.norm == "l1"
+        records = public_table(table.X, table.schema, bound, None if share else table.rng)
+        records = unit_scale(records, bound, intercept=intercept)
         if self.release:
-            theta = _release_securely(table, codes, schema, bound, intercept, options)
-        else:
-            facts: dict[str, Any] = {"n_nonzero": bound + intercept, "n_records": count, "loss": self._loss()}
-            records = unit_scale(table, bound, intercept=intercept)
-            if share:
-                records = _divided(records, math.sqrt(bound + intercept))
-            theta = release_weights(records, codes, schema.n_classes, rng=rng, **facts, **options)
-        model = linear_models(theta, bound, intercept, options["norm"])
-        self._learned_facts(schema, named)
-        self.coef_, self.intercept_ = in_units(model.coef[0], model.intercept[0], schema)
-        return self
+            grid = 1 if table.schema.is_binary else NUMBER_GRID
+            # the factor undoes the scaling of `unit_scale`, which also adds the constant column
+            return _whole_numbers(records, math.sqrt(bound + intercept) * grid)
+        return _divided(records, math.sqrt(bound + intercept)) if share else records
+
+    def _release(self, records: Any, table: CheckedTable) -> FloatArray:
+        schema, options = table.schema, self._options()
+        R = squared_norm_bound(schema, self.row_bound) + bool(self.fit_intercept)
+        if self.release:
+            return _release_securely(records, table.codes, schema, R, options)
+        facts: dict[str, Any] = {"n_nonzero": R, "n_records": table.count, "loss": self._loss()}
+        return release_weights(records, table.codes, schema.n_classes, rng=table.rng, **facts, **options)
+
+    def _model(self, theta: FloatArray, table: CheckedTable) -> None:
+        bound = squared_norm_bound(table.schema, self.row_bound)
+        model = linear_models(theta, bound, bool(self.fit_intercept), self.norm)
+        self.coef_, self.intercept_ = in_units(model.coef[0], model.intercept[0], table.schema)
 
     def _descent_noise(self, schema: Schema, options: dict[str, Any]) -> None:
         steps = options["n_iterations"] or default_iterations(options["epsilon"])
@@ -196,17 +209,13 @@ class LinearEstimator(LinearDecisions):
         count = schema.n_rows is None
         descent_noise(options["epsilon"], options["delta"], steps, n_outputs=outputs, count=count, **facts)
 
-    def _check_parameters(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
+        """Check the parameters, and return those of `release_weights`."""
         given = self.get_params(deep=False)
-        if self.release and given["random_state"] is not None:
-            raise InvalidParameter("random_state", given["random_state"], "None with release=True")
         if not isinstance(given["fit_intercept"], (bool, np.bool_)):
             raise InvalidParameter("fit_intercept", given["fit_intercept"], "True or False")
         if given["row_bound"] is not None:
             check_integer(given["row_bound"], "row_bound", 1)
-        check_choice(given["on_invalid"], "on_invalid", ON_INVALID)
-        as_generator(given["random_state"])
-        self._loss()
         options = {
             "epsilon": check_epsilon(given["epsilon"]),
             "reg_lambda": None if given["reg_lambda"] is None else check_lambda(given["reg_lambda"]),
@@ -224,12 +233,6 @@ class LinearEstimator(LinearDecisions):
             check_integer(options["n_iterations"], "n_iterations", 1)
         if options["norm"] == "l1" and options["method"] != "objective":
             raise InvalidParameter("norm", "l1", f"'l2' for method {options['method']!r}")
-        if self.release:
-            if options["method"] != "functional":
-                raise NoSecureSampler(
-                    f"the noise of method {options['method']!r} has no secure sampler; use release=False for study"
-                )
-            check_release()
         return options
 
 
@@ -314,12 +317,9 @@ def _whole_numbers(table: Any, factor: float) -> Any:
     return np.rint(table * factor)
 
 
-def _release_securely(table, codes, schema: Schema, bound: int, intercept: bool, options: dict) -> FloatArray:
+def _release_securely(table: Any, codes: Any, schema: Schema, R: int, options: dict) -> FloatArray:
     """Release the weights of the functional mechanism with integer noise, from records on a grid."""
-    R = bound + intercept
     grid = 1 if schema.is_binary else NUMBER_GRID
-    # the factor undoes the scaling of `unit_scale`, which also adds the constant column
-    table = _whole_numbers(unit_scale(table, bound, intercept=intercept), math.sqrt(R) * grid)
     facts = {"relation": options["relation"], "sensitivity": options["sensitivity"]}
     unit = 1 / math.sqrt(R)
     noisy = release_integer_coefficients(

@@ -10,20 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from dpml._validate import (
-    ON_INVALID,
-    as_generator,
     check_choice,
-    check_epsilon,
     check_integer,
     check_number,
-    check_relation,
 )
-from dpml.budget import charge
 from dpml.classifiers.linear._base import (
     LinearDecisions,
     check_ones,
@@ -45,10 +39,10 @@ from dpml.classifiers.local_search._search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.estimators.checks import CheckedTable
+from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
-from dpml.mechanisms.secure import check_release
-from dpml.schema import resolve_schema
+from dpml.schema import Schema
 
 __all__ = [
     "PrivGene",
@@ -93,49 +87,11 @@ class _PrivateSearch(LinearDecisions):
     def _search(self, records: Records, epsilon: float, n_lower: int, noise: dict[str, Any]) -> FloatArray:
         raise NotImplementedError
 
-    def _check_own(self) -> None:
-        raise NotImplementedError
+    # ---- checks -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any) -> _PrivateSearch:
-        """Fit to private records.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name. n may be 0.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        epsilon, relation = self._check_parameters()
-        rng = as_generator(self.random_state)
-        schema = resolve_schema(self.schema, X)
-        squared_norm_bound(schema)  # raises an error that names a categorical column
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._private_records(schema, X, y)
-        numeric = np.array([f.kind == "numeric" for f in schema.features])
-        bounds = [int((~numeric).sum()), schema.row_bound, self.row_bound]
-        n_ones = min(b for b in bounds if b is not None)
-        if not self.release and self.on_invalid == "raise":
-            check_ones(X, schema, self.release)
-        X = public_table(X, schema, n_ones + int(numeric.sum()), rng)
-        charge(self.budget, relation, epsilon, label=f"{type(self).__name__}, {self.loss}")
-        noise: dict[str, Any] = {"secure": True} if self.release else {"rng": rng}
-        C = schema.n_classes
-        theta = []
-        for positive in (1,) if C == 2 else range(C):
-            records = Records(X, _signs(codes, positive), n_ones, numeric, bool(self.fit_intercept))
-            theta.append(self._search(records, epsilon_share(epsilon, 1 if C == 2 else C), schema.n_lower, noise)[0])
-        weights = np.array(theta)
-        self._learned_facts(schema, named)
-        coef, constant = (weights[:, :-1], weights[:, -1]) if self.fit_intercept else (weights, np.zeros(len(weights)))
-        self.coef_, self.intercept_ = in_units(coef, constant, schema)
-        return self
-
-    def _check_parameters(self) -> tuple[float, str]:
-        epsilon = check_epsilon(self.epsilon)
+    def _check_parameters(self) -> None:
         check_choice(self.loss, "loss", LOSSES)
-        published = check_choice(self.calibration, "calibration", CALIBRATIONS) == "published"
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise InvalidParameter("fit_intercept", self.fit_intercept, "True or False")
         if self.row_bound is not None:
@@ -146,14 +102,44 @@ class _PrivateSearch(LinearDecisions):
             check_number(self.step, "step", 0.0, 10.0, open_lower=True)
         if self.decay is not None:
             check_number(self.decay, "decay", 0.0, 1.0, open_lower=True)
-        self._check_own()
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
-        relation = check_relation(self.relation)
-        if self.release:
-            if published:
-                raise NoSecureSampler("calibration='published' has no secure sampler here; 'range' has one")
-            check_release(self.random_state)
-        return epsilon, relation
+
+    def _no_sampler(self) -> str | None:
+        if self.calibration != "published":
+            return None
+        return "calibration='published' has no secure sampler here; 'range' has one"
+
+    def _check_schema(self, schema: Schema) -> Schema:
+        squared_norm_bound(schema)  # raises an error that names a categorical column
+        return schema
+
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        table = super()._check_table(X, y, schema, few)
+        if not self.release and self.on_invalid == "raise":
+            check_ones(table.X, table.schema, self.release)
+        return table
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {f"{type(self).__name__}, {self.loss}": self.epsilon}
+
+    # ---- statistics, release and model ------------------------------------------------------------------------------
+
+    def _statistics(self, table: CheckedTable) -> list[Records]:
+        """Return the records with the signs of each classifier: one for two classes, else one a class."""
+        schema, C = table.schema, table.schema.n_classes
+        numeric = np.array([f.kind == "numeric" for f in schema.features])
+        bounds = [int((~numeric).sum()), schema.row_bound, self.row_bound]
+        n_ones = min(b for b in bounds if b is not None)
+        X = public_table(table.X, schema, n_ones + int(numeric.sum()), table.rng)
+        signs = [_signs(table.codes, positive) for positive in ((1,) if C == 2 else range(C))]
+        return [Records(X, each, n_ones, numeric, bool(self.fit_intercept)) for each in signs]
+
+    def _release(self, statistics: list[Records], table: CheckedTable) -> FloatArray:
+        share = epsilon_share(float(self.epsilon), len(statistics))
+        return np.array([self._search(records, share, table.schema.n_lower, table.noise)[0] for records in statistics])
+
+    def _model(self, weights: FloatArray, table: CheckedTable) -> None:
+        coef, constant = (weights[:, :-1], weights[:, -1]) if self.fit_intercept else (weights, np.zeros(len(weights)))
+        self.coef_, self.intercept_ = in_units(coef, constant, table.schema)
 
     def _plan(self, epsilon: float, n_lower: int, dimension: int, n_selected: int = 1) -> dict[str, Any]:
         """Return the settings of the search: the parameters, or public rules where they are None."""
@@ -253,7 +239,8 @@ class PrivLocal(_PrivateSearch):
 
     stay: bool = True
 
-    def _check_own(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if not isinstance(self.stay, (bool, np.bool_)):
             raise InvalidParameter("stay", self.stay, "True or False")
 
@@ -317,7 +304,8 @@ class PrivGene(_PrivateSearch):
     n_candidates: int = 100
     n_selected: int = 2
 
-    def _check_own(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         m = check_integer(self.n_candidates, "n_candidates", 1)
         check_integer(self.n_selected, "n_selected", 1, m)
 

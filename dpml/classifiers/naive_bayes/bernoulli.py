@@ -6,24 +6,18 @@ Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `m
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpml._validate import (
-    ON_INVALID,
     as_generator,
     check_choice,
-    check_epsilon,
     check_integer,
     check_number,
-    check_relation,
 )
-from dpml.budget import charge
 from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weights,
@@ -37,15 +31,16 @@ from dpml.classifiers.row_scores import row_scores
 from dpml.counts import (
     FACTOR,
     Contingency,
+    NoisyCounts,
     contingency,
     release_published,
     release_row_bounded,
     row_bounded_scales,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
-from dpml.exceptions import FactWarning, InvalidParameter
+from dpml.estimators.checks import CheckedTable, check_binary, warn
+from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
-from dpml.mechanisms.secure import check_release
 from dpml.parquet import ParquetTable
 from dpml.schema import Schema, resolve_schema
 from dpml.selection.plan import choose_features
@@ -108,6 +103,16 @@ def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArra
     return whole
 
 
+@dataclass(frozen=True)
+class _Released:
+    """Noisy counts, the ε that they got, and for the row-bounded method the features that were kept and r."""
+
+    noisy: NoisyCounts
+    epsilon: float
+    mask: NDArray[np.bool_]
+    row_bound: int = 0
+
+
 class _Records:
     """Checked private records in memory, and the statistics of them that a fit needs."""
 
@@ -119,12 +124,6 @@ class _Records:
 
     def shared_counts(self, row_bound: int, mask: NDArray[np.bool_]) -> Contingency:
         return contingency(share_rows(columns_of(self.X, mask), row_bound), self.codes, self.n_classes)
-
-
-def _check_binary(schema: Schema) -> None:
-    if not schema.is_binary:
-        kinds = [f.name for f in schema.features if f.kind != "binary"]
-        raise InvalidParameter("schema", f"feature {kinds[0]!r} that is not binary", "binary in every feature")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -213,25 +212,6 @@ class BernoulliNB(NaiveBayes):
     shrinkage: float | None = None
     selection: str = "auto"
 
-    def fit(self, X: Any, y: Any) -> BernoulliNB:
-        """Fit to private records.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Binary features; a DataFrame's columns are looked up in the schema by name.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        self._check()
-        schema = resolve_schema(self.schema, X)
-        _check_binary(schema)
-        rng = as_generator(self.random_state)
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._private_records(schema, X, y)
-        return self._fit(_Records(X, codes, schema.n_classes), schema, named, rng)
-
     def fit_parquet(self, table: ParquetTable) -> BernoulliNB:
         """Fit to private records in Parquet files, which are read batch by batch.
 
@@ -244,87 +224,92 @@ class BernoulliNB(NaiveBayes):
             Its own schema counts if the estimator has none; `on_invalid` is the estimator's.
         """
         self._enter(np.zeros((0, 1)))
-        self._check()
+        self._check_common()
+        self._check_parameters()
         if not isinstance(table, ParquetTable):
             raise InvalidParameter("table", type(table).__name__, "a dpml.parquet.ParquetTable")
         if self.method == "partitioned":
             raise InvalidParameter("method", self.method, "'row-bounded' or 'published' for a table in Parquet")
-        schema = table.facts if self.schema is None else resolve_schema(self.schema, None)
-        rng = as_generator(self.random_state)
+        schema = self._check_schema(table.facts if self.schema is None else resolve_schema(self.schema, None))
+        self._check_claim(schema)
         on_invalid = "clip" if self.release else self.on_invalid
         records = replace(table, schema=schema, on_invalid=on_invalid, private=True)
-        return self._fit(records, schema, True, rng)
+        rng = as_generator(self.random_state)
+        return self._fit_checked(self._checked_table(records, None, schema, True, rng))
 
-    def _check(self) -> None:
-        """Check all parameters but the schema."""
-        check_epsilon(self.epsilon)
+    def _check_parameters(self) -> None:
         check_choice(self.method, "method", METHODS)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         check_choice(self.selection, "selection", SELECTIONS)
-        check_relation(self.relation)
         check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
         if self.shrinkage is not None:
             check_number(self.shrinkage, "shrinkage", 0.0)
         check_number(self.threshold_percentile, "threshold_percentile", 50.0, 100.0, open_upper=True)
-        if self.release:
-            check_release(self.random_state)
+        if self.row_bound is not None and self.method == "row-bounded":
+            check_integer(self.row_bound, "row_bound", 1)
 
-    def _fit(
-        self, records: _Records | ParquetTable, schema: Schema, named: bool, rng: np.random.Generator
-    ) -> BernoulliNB:
-        """Release the counts of checked records and learn from them."""
-        epsilon, relation, pseudocount = check_epsilon(self.epsilon), self.relation, float(self.pseudocount)
-        percentile = float(self.threshold_percentile)
-        # A release has no seed, so the system's entropy seeds this generator. It assigns records to parts, one by one;
-        # the privacy does not rest on these numbers being secret.
-        noise: Any = {"secure": True} if self.release else {"rng": rng}
-        D = schema.n_features
-        kept = schema
+    def _check_schema(self, schema: Schema) -> Schema:
+        if self.method == "row-bounded" and self.row_bound is None and schema.n_lower == 1:
+            warn(MISSING_NUMBER)
+        return check_binary(schema)
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {f"BernoulliNB, {self.method}": self.epsilon}
+
+    # ---- statistics, release and model ------------------------------------------------------------------------------
+
+    def _statistics(self, table: CheckedTable) -> Any:
+        """Return exact counts; for the row-bounded method the records, because r may follow from a choice."""
+        records = table.X
+        if not isinstance(records, ParquetTable):
+            records = _Records(records, table.codes, table.schema.n_classes)
         if self.method == "published":
-            exact = records.counts()
-            charge(self.budget, relation, epsilon, label="BernoulliNB, published")
-            noisy = release_published(exact, epsilon, relation=relation, **noise)
-            threshold = published_threshold(epsilon, D, percentile, relation)
-            log_on, log_off, log_prior = log_probabilities_published(noisy, threshold, pseudocount)
-        elif self.method == "partitioned":
-            assert isinstance(records, _Records)
-            parts = contingency_of_partition(records.X, records.codes, schema.n_classes, rng=rng)
-            charge(self.budget, relation, epsilon, label="BernoulliNB, partitioned")
-            noisy = release_partitioned(parts, epsilon, relation=relation, **noise)
-            threshold = published_threshold(epsilon, 1, percentile, relation)
-            log_on, log_off, log_prior = log_probabilities_published(noisy, threshold, pseudocount)
-        else:
-            if self.row_bound is not None:
-                check_integer(self.row_bound, "row_bound", 1)
-            elif schema.n_lower == 1:
-                warnings.warn(MISSING_NUMBER, FactWarning, stacklevel=3)
-            charge(self.budget, relation, epsilon, label="BernoulliNB, row-bounded")
-            mask = np.ones(D, dtype=bool)
-            if self.selection == "auto":
-                secure_rng = None if self.release else rng
-                options: Any = {"relation": relation, "rng": secure_rng, "counted": records.counts}
-                choice = choose_features(None, np.zeros(0, dtype=np.intp), schema, epsilon, **options)
-                epsilon, mask = choice.epsilon_left, choice.mask
-                kept = schema if mask.all() else schema.subset(mask)
-            r = default_row_bound(kept, epsilon) if self.row_bound is None else min(self.row_bound, kept.n_features)
-            exact = records.shared_counts(r, mask)
+            return records.counts()
+        if self.method == "partitioned":
+            return contingency_of_partition(table.X, table.codes, table.schema.n_classes, rng=table.rng)
+        return records
+
+    def _release(self, statistics: Any, table: CheckedTable) -> _Released:
+        epsilon, D = float(self.epsilon), table.schema.n_features
+        mask = np.ones(D, dtype=bool)
+        facts: dict[str, Any] = {"relation": self.relation, **table.noise}
+        if self.method == "published":
+            return _Released(release_published(statistics, epsilon, **facts), epsilon, mask)
+        if self.method == "partitioned":
+            return _Released(release_partitioned(statistics, epsilon, **facts), epsilon, mask)
+        if self.selection == "auto":
+            options: Any = {"relation": self.relation, "rng": table.noise.get("rng"), "counted": statistics.counts}
+            choice = choose_features(None, np.zeros(0, dtype=np.intp), table.schema, epsilon, **options)
+            epsilon, mask = choice.epsilon_left, choice.mask
+        kept = table.schema if mask.all() else table.schema.subset(mask)
+        r = default_row_bound(kept, epsilon) if self.row_bound is None else min(self.row_bound, kept.n_features)
+        facts["class_share"] = default_class_share(kept.n_features) if self.class_share is None else self.class_share
+        exact = statistics.shared_counts(r, mask)
+        return _Released(release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **facts), epsilon, mask, r)
+
+    def _model(self, released: _Released, table: CheckedTable) -> None:
+        schema, mask, pseudocount = table.schema, released.mask, float(self.pseudocount)
+        self._weights = np.ones(schema.n_features)
+        if self.method == "row-bounded":
+            self.row_bound_, self.selected_ = released.row_bound, mask
+            kept = schema if mask.all() else schema.subset(mask)
             share = default_class_share(kept.n_features) if self.class_share is None else self.class_share
-            shared: Any = {"relation": relation, "class_share": share}
-            noisy = release_row_bounded(exact, epsilon, r, grid=SHARE_GRID, **shared, **noise)
+            options: dict[str, Any] = {"relation": self.relation, "class_share": share}
             shrinkage = default_shrinkage(kept) if self.shrinkage is None else self.shrinkage
-            pooled = shrinkage * row_bounded_scales(epsilon, r, **shared)[0]
+            pooled = shrinkage * row_bounded_scales(released.epsilon, released.row_bound, **options)[0]
             attributes = kept.attributes.values()
-            log_on, log_off, log_prior = log_probabilities_row_bounded(noisy, pseudocount, pooled, attributes)
-            if not mask.all():
+            log_on, log_off, log_prior = log_probabilities_row_bounded(released.noisy, pseudocount, pooled, attributes)
+            if mask.all():
+                self._weights = attribute_weights(schema)
+            else:
                 log_on, log_off = (_spread(values, mask) for values in (log_on, log_off))
-            self.row_bound_, self.selected_ = r, mask
-        self._learned_facts(schema, named)
+        else:
+            width = schema.n_features if self.method == "published" else 1
+            percentile = float(self.threshold_percentile)
+            threshold = published_threshold(released.epsilon, width, percentile, self.relation)
+            log_on, log_off, log_prior = log_probabilities_published(released.noisy, threshold, pseudocount)
         self.feature_log_prob_ = log_on[0]
         self.class_log_prior_ = log_prior[0]
         self._feature_log_off = log_off[0]
-        categorical = self.method == "row-bounded" and kept is schema
-        self._weights = attribute_weights(schema) if categorical else np.ones(D)
-        return self
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         coef = self.feature_log_prob_ * self._weights - self._feature_log_off

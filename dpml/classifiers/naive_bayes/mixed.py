@@ -10,19 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpml._validate import (
-    ON_INVALID,
     as_generator,
     check_choice,
-    check_epsilon,
     check_integer,
     check_number,
-    check_relation,
 )
-from dpml.budget import charge
+from dpml.budget import Cost
 from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins, entry_bounds, models_from_cells
@@ -32,17 +28,18 @@ from dpml.classifiers.naive_bayes.moments import (
     APPROXIMATE,
     CONCENTRATED,
     NOISES,
+    Moments,
     class_statistics,
     default_trim,
     models_from_moments,
     release_moments,
     shares,
 )
-from dpml.counts import release_row_bounded
+from dpml.counts import NoisyCounts, release_row_bounded
 from dpml.encoding import SHARE_GRID
-from dpml.exceptions import InvalidParameter, NoSecureSampler, NotPrivate
-from dpml.mechanisms.secure import check_release
-from dpml.schema import Schema, resolve_schema
+from dpml.estimators.checks import CheckedTable
+from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema
 
 __all__ = ["MixedNB"]
 
@@ -152,43 +149,12 @@ class MixedNB(NaiveBayes):
     class_share: float = 0.05
     shrinkage: float = 0.1
 
-    def fit(self, X: Any, y: Any) -> MixedNB:
-        """Fit to private records.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name; others follow its order.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        self._check_parameters()
-        for name in ("n_bins_", "row_bound_", "theta_", "var_"):
-            self.__dict__.pop(name, None)  # an earlier fit with another method may have set it
-        schema = resolve_schema(self.schema, X)
-        self._check_privacy(schema)
-        rng = as_generator(self.random_state)
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._private_records(schema, X, y)
-        models, design = (
-            self._fit_binned(X, codes, schema, rng)
-            if self.method == "binned"
-            else self._fit_moments(X, codes, schema, rng)
-        )
-        self._learned_facts(schema, named)
-        self._keep(models, design)
-        return self
-
     # ---- checks -------------------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        check_epsilon(self.epsilon)
         check_choice(self.method, "method", METHODS)
         check_choice(self.noise, "noise", NOISES)
         check_choice(self.likelihood, "likelihood", LIKELIHOODS)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
-        check_relation(self.relation)
         check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
         check_number(self.class_share, "class_share", 0.0, 1.0, open_lower=True, open_upper=True)
         check_number(self.shrinkage, "shrinkage", 0.0)
@@ -206,64 +172,70 @@ class MixedNB(NaiveBayes):
     def _smooth(self) -> bool:
         return self.method in ("smooth", "bun-steinke")
 
-    def _check_privacy(self, schema: Schema) -> None:
+    def _not_private(self, schema: Schema) -> str | None:
         numeric = any(f.kind == "numeric" for f in schema.features)
         broken = self.method == "published" or (self.method == "vaidya" and numeric)
-        if broken and (self.release or self.budget is not None):
-            raise NotPrivate(f"method = {self.method!r} is not private here (docs/errata.md): it is for study only")
-        if self.release:
-            if self.method != "binned":
-                raise NoSecureSampler(f"method = {self.method!r} has no secure sampler; use 'binned', or release=False")
-            check_release(self.random_state)
+        return (
+            f"method = {self.method!r} is not private here (docs/errata.md): it is for study only" if broken else None
+        )
+
+    def _no_sampler(self) -> str | None:
+        if self.method == "binned":
+            return None
+        return f"method = {self.method!r} has no secure sampler; use 'binned', or release=False"
+
+    def _costs(self, schema: Schema) -> dict[str, Cost]:
+        cost: Cost = {"epsilon": self.epsilon, "delta": self.delta}
+        if self.method == "vaidya":
+            cost = vaidya_cost(self.epsilon, len(self._public(schema)[0].attributes), self.relation)
+        elif self._smooth and self.noise in CONCENTRATED:
+            cost = {"rho": self.epsilon**2 / 2}
+        return {f"MixedNB, {self.method}": cost}
 
     # ---- the three steps ----------------------------------------------------------------------------------------
 
-    def _fit_binned(self, X: Any, codes: Any, schema: Schema, rng: np.random.Generator) -> tuple[MixedModels, Design]:
-        bounds = entry_bounds(schema, self.epsilon, self.row_bound)
+    def _public(self, schema: Schema) -> tuple[Design, tuple[int, int]]:
+        """Return how the table is counted, and the most that a record adds to cells and ones (binned)."""
+        if self.method != "binned":
+            return Design(schema, binary_cells=True), (0, 0)
         n_bins = default_n_bins(schema, self.epsilon, self.relation) if self.n_bins is None else self.n_bins
-        design = Design(schema, n_bins)
-        exact = cell_counts(design, X, codes, bounds)
-        charge(self.budget, self.relation, self.epsilon, label="MixedNB, binned")
-        options: dict[str, Any] = {"relation": self.relation, "class_share": self.class_share}
-        noise: dict[str, Any] = {"secure": True} if self.release else {"rng": rng}
-        noisy = release_row_bounded(exact, self.epsilon, sum(bounds), grid=SHARE_GRID, **options, **noise)
-        self.n_bins_, self.row_bound_ = n_bins, sum(bounds)
-        options |= {"pseudocount": self.pseudocount, "shrinkage": self.shrinkage}
-        return models_from_cells(noisy, design, self.epsilon, bounds, **options), design
+        return Design(schema, n_bins), entry_bounds(schema, self.epsilon, self.row_bound)
 
-    def _fit_moments(self, X: Any, codes: Any, schema: Schema, rng: np.random.Generator) -> tuple[MixedModels, Design]:
-        design = Design(schema, binary_cells=True)
-        statistics = class_statistics(design, X, codes)
+    def _statistics(self, table: CheckedTable) -> Any:
+        design, bounds = self._public(table.schema)
+        if self.method == "binned":
+            return cell_counts(design, table.X, table.codes, bounds)
+        return class_statistics(design, table.X, table.codes)
+
+    def _release(self, statistics: Any, table: CheckedTable) -> NoisyCounts | Moments:
+        design, bounds = self._public(table.schema)
+        if self.method == "binned":
+            options: dict[str, Any] = {"relation": self.relation, "class_share": self.class_share, **table.noise}
+            return release_row_bounded(statistics, self.epsilon, sum(bounds), grid=SHARE_GRID, **options)
+        if self.method == "vaidya":
+            return vaidya_moments(statistics, design, self.epsilon, rng=table.rng)
         trim = self.trim
         if trim is None:
-            trim = default_trim(schema.n_lower, schema.n_classes) if self.method == "bun-steinke" else 0
-        charge(self.budget, self.relation, **self._cost(design), label=f"MixedNB, {self.method}")
-        if self.method == "vaidya":
-            moments = vaidya_moments(statistics, design, self.epsilon, rng=rng)
-        elif self.method == "published":
-            moments = published_moments(statistics, design, self.epsilon, trim=trim, rng=rng)
-        else:
-            moments = release_moments(
-                statistics,
-                design,
-                self.epsilon,
-                self.method,
-                delta=self.delta,
-                noise=self.noise,
-                trim=trim,
-                allocation=self.allocation,
-                relation=self.relation,
-                rng=rng,
-            )
-        return models_from_moments(moments, design, pseudocount=self.pseudocount, likelihood=self.likelihood), design
+            trim = default_trim(table.schema.n_lower, table.schema.n_classes) if self.method == "bun-steinke" else 0
+        options = {"trim": trim, "rng": table.rng}
+        if self.method == "published":
+            return published_moments(statistics, design, self.epsilon, **options)
+        options |= {name: getattr(self, name) for name in ("delta", "noise", "allocation", "relation")}
+        return release_moments(statistics, design, self.epsilon, self.method, **options)
 
-    def _cost(self, design: Design) -> dict[str, float]:
-        """Return what a fit costs for `relation`."""
-        if self.method == "vaidya":
-            return {"epsilon": vaidya_cost(self.epsilon, len(design.attributes), self.relation)}
-        if self._smooth and self.noise in CONCENTRATED:
-            return {"epsilon": 0.0, "rho": self.epsilon**2 / 2}
-        return {"epsilon": self.epsilon, "delta": self.delta}
+    def _model(self, released: Any, table: CheckedTable) -> None:
+        for name in ("n_bins_", "row_bound_", "theta_", "var_"):
+            self.__dict__.pop(name, None)  # an earlier fit with another method may have set it
+        design, bounds = self._public(table.schema)
+        if self.method == "binned":
+            self.n_bins_, self.row_bound_ = design.n_bins, sum(bounds)
+            names = ("relation", "class_share", "pseudocount", "shrinkage")
+            options: dict[str, Any] = {name: getattr(self, name) for name in names}
+            models = models_from_cells(released, design, self.epsilon, bounds, **options)
+        else:
+            options = {"pseudocount": self.pseudocount, "likelihood": self.likelihood}
+            models = models_from_moments(released, design, **options)
+        self._keep(models, design)
 
     def _keep(self, models: MixedModels, design: Design) -> None:
         """Set the learned attributes, which are functions of noisy values and public facts."""

@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpml._validate import (
-    ON_INVALID,
-    as_generator,
-    check_choice,
     check_epsilon,
     check_integer,
     check_number,
@@ -29,10 +25,11 @@ from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
 from dpml.counts import FACTOR, Contingency
-from dpml.exceptions import NoSecureSampler, NotPrivate, RelationMismatch, shown
+from dpml.estimators.checks import CheckedTable
+from dpml.exceptions import NotPrivate, RelationMismatch, shown
 from dpml.mechanisms import ExponentialMechanism
 from dpml.mechanisms.private import statistic
-from dpml.schema import Schema, resolve_schema
+from dpml.schema import Schema
 
 __all__ = ["PrivatePredictionNB", "default_pseudocount", "label_scores", "release_labels", "score_range"]
 
@@ -192,35 +189,24 @@ class PrivatePredictionNB(PrivateClassifier):
     n_bins: int | None = None
     pseudocount: float | None = None
 
-    def fit(self, X: Any, y: Any) -> PrivatePredictionNB:
-        """Count private records. Nothing is released and nothing is charged.
+    def _no_sampler(self) -> str:
+        return "labels by the exponential mechanism have no secure sampler; use release=False"
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-        y : array of shape (n,)
-        """
-        X = self._enter(X)
-        check_epsilon(self.epsilon)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
-        check_relation(self.relation)
-        if self.release:
-            raise NoSecureSampler("labels by the exponential mechanism have no secure sampler; use release=False")
-        self._rng = as_generator(self.random_state)
-        schema = resolve_schema(self.schema, X)
-        named = isinstance(X, pd.DataFrame)
-        X, codes, schema = self._private_records(schema, X, y)
-        n_bins, alpha = self.n_bins, self.pseudocount
-        if n_bins is None:
-            n_bins = default_n_bins(schema, self.epsilon, self.relation)
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {}  # a fit releases nothing: each label is paid when it is predicted
+
+    def _statistics(self, table: CheckedTable) -> Contingency:
+        n_bins = default_n_bins(table.schema, self.epsilon, self.relation) if self.n_bins is None else self.n_bins
+        self._design = Design(table.schema, check_integer(n_bins, "n_bins", 2), binary_cells=True)
+        return cell_counts(self._design, table.X, table.codes, (table.schema.n_features, 0))
+
+    def _model(self, counts: Contingency, table: CheckedTable) -> None:
+        """Keep the exact counts, for labels that are released later."""
+        alpha = self.pseudocount
         if alpha is None:
-            alpha = default_pseudocount(schema, self.epsilon, self.relation)
-        self._design = Design(schema, check_integer(n_bins, "n_bins", 2), binary_cells=True)
+            alpha = default_pseudocount(table.schema, self.epsilon, self.relation)
         self.change_range_ = score_range(self._design.sizes, alpha, self.relation)
-        self._alpha, self._relation = alpha, self.relation
-        self._counts = cell_counts(self._design, X, codes, (schema.n_features, 0))
-        self._learned_facts(schema, named)
-        return self
+        self._counts, self._alpha, self._relation, self._rng = counts, alpha, self.relation, table.rng
 
     def predict(self, X: Any) -> NDArray:
         """Release the class of each record, at a cost of ε each."""

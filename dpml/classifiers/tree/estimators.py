@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_epsilon, check_integer
+from dpml._validate import check_choice, check_integer
 from dpml.classifiers._base import PrivateClassifier
-from dpml.classifiers.grid.counts import places_of
-from dpml.classifiers.grid.fitting import charge, check_table
+from dpml.classifiers.grid.counts import Records, places_of
+from dpml.classifiers.grid.fitting import OverTaxonomies
 from dpml.classifiers.tree.growth import CRITERIA, Node, release_tree
 from dpml.classifiers.tree.pruning import pruned
+from dpml.estimators.checks import CheckedTable
+from dpml.schema import Schema
 
 __all__ = ["DiffPC45", "DiffPID3"]
 
@@ -22,7 +23,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DiffPID3(PrivateClassifier):
+class DiffPID3(OverTaxonomies, PrivateClassifier):
     """Decision tree with private choices of its splits, DiffP-ID3 (Friedman and Schuster 2010).
 
     Released: for each node a noisy number of records, and its split or its noisy class counts. A split has a child for
@@ -73,36 +74,24 @@ class DiffPID3(PrivateClassifier):
 
     max_depth: int = 5
     criterion: str = "max"
-    taxonomies: Mapping | None = None
 
-    def fit(self, X: Any, y: Any) -> DiffPID3:
-        """Fit to private records.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name; others follow its order.
-        y : array of shape (n,)
-            Labels among the schema's classes.
-        """
-        X = self._enter(X)
-        parts = {self._title: check_epsilon(self.epsilon)}
+    def _check_parameters(self) -> None:
         check_integer(self.max_depth, "max_depth", 0, 100)
-        options: dict[str, Any] = {
-            "max_depth": self.max_depth,
-            "criterion": check_choice(self.criterion, "criterion", CRITERIA),
-        }
-        table = check_table(self, X, y)
-        charge(self.budget, table.relation, parts)
-        records = table.records()
-        tree = release_tree(
+        check_choice(self.criterion, "criterion", CRITERIA)
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {self._title: self.epsilon}
+
+    def _release(self, records: Records, table: CheckedTable) -> Node:
+        options: dict[str, Any] = {"max_depth": self.max_depth, "criterion": self.criterion}
+        return release_tree(
             records, self.epsilon, binary_cuts=self._cuts, relation=table.relation, **options, **table.noise
         )
-        self._learned_facts(table.schema, table.named)
-        self._taxonomies = records.taxonomies
+
+    def _model(self, tree: Node, table: CheckedTable) -> None:
+        self._taxonomies = [feature.taxonomy for feature in table.schema.features]
         self.tree_ = self._finished(tree)
         self.n_leaves_ = self.tree_.leaves
-        return self
 
     def _finished(self, tree: Node) -> Node:
         return tree

@@ -11,15 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer
+from dpml._validate import check_integer
 from dpml.classifiers.grid import Records
-from dpml.classifiers.grid.cells import divided
-from dpml.classifiers.grid.fitting import Checked
+from dpml.estimators.checks import CheckedTable
 from dpml.exceptions import MissingExtra
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
 from dpml.publishing.graphical.conditionals import Conditional, chained, expected_counts
@@ -32,6 +31,7 @@ from dpml.publishing.graphical.marginals import (
     release_mst,
     total_of,
 )
+from dpml.schema import Schema
 
 __all__ = ["AIM", "MST"]
 
@@ -112,14 +112,12 @@ def _small(sets: Sequence[Attributes], sizes: Sequence[int]) -> bool:
 class _Graphical(Publisher):
     """Base of the publishers that draw from mbi's model."""
 
-    def _release(self, table: Checked, records: Records) -> list[Marginal]:
-        raise NotImplementedError
+    def _check_parameters(self) -> None:
+        _mbi()
 
-    def _learn(self, table: Checked) -> None:
-        records = table.records()
-        marginals = self._release(table, records)
-        self._taxonomies = records.taxonomies
-        model = estimated(marginals, records.sizes)
+    def _model(self, marginals: list[Marginal], table: CheckedTable) -> None:
+        features = table.schema.features
+        model = estimated(marginals, [*(f.taxonomy.sizes[-1] for f in features), table.schema.n_classes])
         self._total = float(model.total)
         self._chain = model_chain(model)
         names = [*table.schema.feature_names, "class"]
@@ -130,9 +128,7 @@ class _Graphical(Publisher):
         return self._total
 
     def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
-        drawn = drawn_in_order(self._chain, n, rng)
-        found = enumerate(self._taxonomies)
-        return drawn[len(self._taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in found]
+        return self._finest_groups(drawn_in_order(self._chain, n, rng))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -172,13 +168,9 @@ class MST(_Graphical):
 
     shares: tuple[float, float, float] = MST_SHARES
 
-    _labels: ClassVar = ("MST, attributes", "MST, choices", "MST, pairs")
+    _labels = ("MST, attributes", "MST, choices", "MST, pairs")
 
-    def _parts(self) -> dict[str, float]:
-        _mbi()
-        return dict(zip(self._labels, divided(self.epsilon, self.shares), strict=True))
-
-    def _release(self, table: Checked, records: Records) -> list[Marginal]:
+    def _release(self, records: Records, table: CheckedTable) -> list[Marginal]:
         return release_mst(records, self.epsilon, shares=self.shares, relation=table.relation, **table.noise)
 
 
@@ -215,12 +207,14 @@ class AIM(_Graphical):
 
     n_rounds: int | None = None
 
-    def _parts(self) -> dict[str, float]:
-        _mbi()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.n_rounds is not None:
             check_integer(self.n_rounds, "n_rounds", 2)
-        return {"AIM": check_epsilon(self.epsilon)}
 
-    def _release(self, table: Checked, records: Records) -> list[Marginal]:
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {"AIM": self.epsilon}
+
+    def _release(self, records: Records, table: CheckedTable) -> list[Marginal]:
         options: dict[str, Any] = {"n_rounds": self.n_rounds, "relation": table.relation}
         return release_aim(records, self.epsilon, estimate=_expected, fits=_small, **options, **table.noise)

@@ -14,11 +14,11 @@ from dpml._validate import check_choice, check_integer, check_relation
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid
-from dpml.classifiers.grid.fitting import Checked
 from dpml.counts import FACTOR
+from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
-from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
+from dpml.publishing._publisher import GridPublisher
 from dpml.schema import Taxonomy
 
 __all__ = ["SCORES", "DiffGen", "DiffGenStructNF", "release_specialisations", "specialisation_range"]
@@ -240,16 +240,16 @@ class DiffGen(GridPublisher):
     n_steps: int = 10
     score: str = "max"
     shares: tuple[float, float] = (0.5, 0.5)
+    _labels = LABELS
 
-    def _parts(self) -> dict[str, float]:
-        check_choice(self.consistency, "consistency", CONSISTENCIES)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice(self.score, "score", SCORES)
         check_integer(self.n_steps, "n_steps", 1)
-        return dict(zip(LABELS, divided(self.epsilon, self.shares, 2), strict=True))
 
-    def _release(self, table: Checked) -> NoisyGrid:
+    def _release(self, records: Any, table: CheckedTable) -> NoisyGrid:
         options: dict[str, Any] = {"n_steps": self.n_steps, "score": self.score, "shares": self.shares}
-        return release_specialisations(table.records(), self.epsilon, relation=table.relation, **options, **table.noise)
+        return release_specialisations(records, self.epsilon, relation=table.relation, **options, **table.noise)
 
 
 class DiffGenStructNF(DiffGen):

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_integer
+from dpml._validate import check_integer
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, divided, noisy_grid, noisy_size
-from dpml.classifiers.grid.fitting import Checked
+from dpml.classifiers.grid.fitting import records_of
 from dpml.counts import FACTOR
+from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
-from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
+from dpml.publishing._publisher import GridPublisher
 from dpml.publishing.tables.uniform import binned, number_of_cells
 
 __all__ = ["DISCERNIBILITY_RANGE", "PPH", "discernibility", "release_projection"]
@@ -63,7 +64,7 @@ def _finer(records: Records, cells: NDArray[np.intp], attribute: int) -> NDArray
 
 
 def release_projection(
-    table: Checked,
+    table: CheckedTable,
     epsilon: float,
     *,
     n_attributes: int = 4,
@@ -79,7 +80,7 @@ def release_projection(
 
     Parameters
     ----------
-    table : Checked
+    table : CheckedTable
         A table with its schema.
     epsilon : float
     n_attributes : int
@@ -99,7 +100,7 @@ def release_projection(
     n = noisy_size(table, for_size, source)
     bins = min(max(int(number_of_cells(n, most, "lei") ** (1 / most)), 2), MOST_BINS)
     full = [binned(f, bins if f.kind == "numeric" else MOST_CELLS) for f in features]
-    records = table.records(full)
+    records = records_of(table, full)
     levels = [0] * len(full)
     sizes = [taxonomy.sizes[-1] for taxonomy in full]
     cells, n_cells = _one_cell(table.codes), 1
@@ -163,12 +164,15 @@ class PPH(GridPublisher):
 
     n_attributes: int = 4
     shares: tuple[float, float, float] = SHARES
+    _labels = LABELS
 
-    def _parts(self) -> dict[str, float]:
-        check_choice(self.consistency, "consistency", CONSISTENCIES)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_integer(self.n_attributes, "n_attributes", 1)
-        return dict(zip(LABELS, divided(self.epsilon, self.shares), strict=True))
 
-    def _release(self, table: Checked) -> NoisyGrid:
+    def _statistics(self, table: CheckedTable) -> CheckedTable:
+        return table  # a noisy number of records sets the groups in which they are counted
+
+    def _release(self, statistics: CheckedTable, table: CheckedTable) -> NoisyGrid:
         options: dict[str, Any] = {"n_attributes": self.n_attributes, "shares": self.shares}
-        return release_projection(table, self.epsilon, **options, **table.noise)
+        return release_projection(statistics, self.epsilon, **options, **table.noise)

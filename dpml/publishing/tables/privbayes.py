@@ -16,8 +16,8 @@ from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_size
 from dpml.classifiers.grid.counts import marginal_counts, side_by_side
-from dpml.classifiers.grid.fitting import Checked
 from dpml.counts import FACTOR
+from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
@@ -256,17 +256,16 @@ class PrivBayes(Publisher):
     usefulness: float = USEFULNESS
     score: str = "dependence"
     shares: tuple[float, float, float] = SHARES
+    _labels = LABELS
 
-    def _parts(self) -> dict[str, float]:
+    def _check_parameters(self) -> None:
         check_choice(self.score, "score", SCORES)
         check_number(self.usefulness, "usefulness", 0.0, open_lower=True)
         if self.degree is not None:
             check_integer(self.degree, "degree", 0)
-        return dict(zip(LABELS, divided(self.epsilon, self.shares), strict=True))
 
-    def _learn(self, table: Checked) -> None:
-        records = table.records()
-        network = self._network = release_network(
+    def _release(self, records: Records, table: CheckedTable) -> Network:
+        return release_network(
             records,
             self.epsilon,
             degree=self.degree,
@@ -277,7 +276,9 @@ class PrivBayes(Publisher):
             relation=table.relation,
             **table.noise,
         )
-        self._taxonomies = records.taxonomies
+
+    def _model(self, network: Network, table: CheckedTable) -> None:
+        self._network = network
         self.n_noisy_ = network.n
         names = [*table.schema.feature_names, "class"]
         self.network_ = [(names[x], tuple(names[j] for j in parents)) for x, parents in network.pairs]
@@ -290,8 +291,7 @@ class PrivBayes(Publisher):
         network = self._network
         tables = ((x, parents, t) for (x, parents), t in zip(network.pairs, network.tables, strict=True))
         drawn = drawn_in_order(tables, n, rng)
-        found = enumerate(self._taxonomies)
-        return drawn[len(self._taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in found]
+        return self._finest_groups(drawn)
 
 
 class PrivBayesStructNF(PrivBayes):

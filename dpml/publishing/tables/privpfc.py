@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dpml._validate import check_choice
 from dpml.classifiers.grid import NoisyGrid
-from dpml.classifiers.grid.cells import SHARES, grid_shares, released_grid
-from dpml.classifiers.grid.fitting import Checked
-from dpml.classifiers.grid.quality import CALIBRATIONS
-from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
+from dpml.classifiers.grid.cells import GridEstimator
+from dpml.estimators.checks import CheckedTable
+from dpml.publishing._publisher import GridPublisher
 
 __all__ = ["PrivPfC", "PrivPfCSelNF"]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class PrivPfC(GridPublisher):
+class PrivPfC(GridPublisher, GridEstimator):
     """Publish a synthetic table for classification (Su et al. 2018).
 
     Released: a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
     cells. Tables are drawn from these alone, so any number of them costs nothing more.
 
     Privacy: ε per fit, for `relation`, in three shares (see `dpml.classifiers.grid.cells.release_grid`).
-
-    Parameters
-    ----------
-    max_grids : int
-        Θ, the largest number of candidate grids.
-    calibration : {"range", "lemma", "published"}
-        Of the choice: by the range of the change, by Lemma 1, or by the paper's 1.1.
-    shares : (float, float, float)
-        Shares of ε for the number of records, the choice and the counts.
 
     Attributes
     ----------
@@ -74,19 +60,9 @@ class PrivPfC(GridPublisher):
     (['age', 'pet', 'rich'], 1.0)
     """
 
-    max_grids: int = 10_000
-    calibration: str = "range"
-    shares: tuple[float, float, float] = SHARES
-
-    def _parts(self) -> dict[str, float]:
-        check_choice(self.consistency, "consistency", CONSISTENCIES)
-        check_choice(self.calibration, "calibration", CALIBRATIONS)
-        return grid_shares(self)
-
-    def _release(self, table: Checked) -> NoisyGrid:
-        grid = released_grid(self, table)
+    def _model(self, grid: NoisyGrid, table: CheckedTable) -> None:
+        super()._model(grid, table)
         self.n_candidates_, self.n_noisy_ = grid.n_candidates, grid.n
-        return grid
 
 
 class PrivPfCSelNF(PrivPfC):

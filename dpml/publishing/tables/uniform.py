@@ -12,9 +12,10 @@ import numpy as np
 from dpml._validate import check_choice, check_epsilon, check_integer
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid, noisy_size
-from dpml.classifiers.grid.fitting import Checked
+from dpml.classifiers.grid.fitting import records_of
+from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.source import Source
-from dpml.publishing._publisher import CONSISTENCIES, GridPublisher
+from dpml.publishing._publisher import GridPublisher
 from dpml.schema import Feature, Taxonomy
 from dpml.schema.units import inner_edges
 
@@ -104,7 +105,7 @@ def uniform_bins(features: Sequence[Feature], most: float) -> list[int]:
 
 
 def release_uniform_grid(
-    table: Checked,
+    table: CheckedTable,
     epsilon: float,
     *,
     rule: str = "eug",
@@ -119,7 +120,7 @@ def release_uniform_grid(
 
     Parameters
     ----------
-    table : Checked
+    table : CheckedTable
         A table with its schema.
     epsilon : float
     rule : {"ug", "eug", "lei"}
@@ -137,7 +138,7 @@ def release_uniform_grid(
     n = noisy_size(table, for_size, source)
     cells = number_of_cells(n, len(features), rule, for_counts)
     bins = uniform_bins(features, min(cells, MOST_CELLS))
-    records = table.records([binned(f, b) for f, b in zip(features, bins, strict=True)])
+    records = records_of(table, [binned(f, b) for f, b in zip(features, bins, strict=True)])
     levels = [taxonomy.n_levels - 1 for taxonomy in records.taxonomies]
     return noisy_grid(records, levels, for_counts, table.relation, source, n=n, n_scale=1 / for_size)
 
@@ -194,13 +195,16 @@ class UniformGrid(GridPublisher):
 
     rule: str = "eug"
     shares: tuple[float, float] = (0.03, 0.97)
+    _labels = LABELS
 
-    def _parts(self) -> dict[str, float]:
-        check_choice(self.consistency, "consistency", CONSISTENCIES)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice(self.rule, "rule", RULES)
-        return dict(zip(LABELS, divided(self.epsilon, self.shares, 2), strict=True))
 
-    def _release(self, table: Checked) -> NoisyGrid:
-        grid = release_uniform_grid(table, self.epsilon, rule=self.rule, shares=self.shares, **table.noise)
+    def _statistics(self, table: CheckedTable) -> CheckedTable:
+        return table  # a noisy number of records sets the groups in which they are counted
+
+    def _release(self, statistics: CheckedTable, table: CheckedTable) -> NoisyGrid:
+        grid = release_uniform_grid(statistics, self.epsilon, rule=self.rule, shares=self.shares, **table.noise)
         self.bins_ = {table.schema.feature_names[j]: b for j, b in zip(grid.attributes, grid.shape, strict=True)}
         return grid

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_integer
+from dpml._validate import as_generator, check_choice, check_integer
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.grid.fitting import charge
 from dpml.estimators.base import PrivateEstimator
-from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter, NoSecureSampler
+from dpml.estimators.checks import CheckedTable
+from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter
 from dpml.mechanisms.private import Private, public_number
-from dpml.mechanisms.secure import check_release
 from dpml.publishing.weights.density_ratio import (
     CALIBRATIONS,
     METHODS,
@@ -36,7 +35,7 @@ from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import choose_reg_lambda, public_reg_lambda
 from dpml.publishing.weights.variance import Spread, noise_variance
 from dpml.publishing.weights.weighted_table import WeightedTable
-from dpml.schema import resolve_schema
+from dpml.schema import Schema
 
 __all__ = ["CALIBRATIONS", "FEW_RECORDS", "METHODS", "ImportanceWeights"]
 
@@ -128,7 +127,6 @@ class ImportanceWeights(PrivateEstimator):
 
     # mypy takes what a class fixes for the field of its base
     relation: ClassVar[str] = "replace-one"  # type: ignore[misc]
-    private: ClassVar[bool] = True
 
     reg_lambda: Any = field(default="public", kw_only=False)
     method: str = "output"
@@ -145,55 +143,51 @@ class ImportanceWeights(PrivateEstimator):
         X_public : the same of shape (N_E, D)
             A DataFrame's columns are looked up in the schema by name.
         """
-        X_private = self._enter(X_private)
-        shares = self._check_parameters()
-        schema = resolve_schema(self.schema, X_private)
-        named = isinstance(X_private, pd.DataFrame)
-        on_invalid = "clip" if self.release else self.on_invalid
-        X_private, schema = schema.check_features(X_private, on_invalid)
-        if on_invalid == "raise":
-            RatioFeatures(schema).check_ones(X_private)
-        X_private = Private(X_private)
-        n = public_number(X_private, self.relation)
-        if n < 1 or schema.n_rows not in (None, n):
-            raise InvalidData(f"X_private has {n} records: it must have {schema.n_rows or 'at least 1'}")
-        self._schema, self.n_private_ = schema, n
-        public = self._public_parts(X_public, RatioFeatures(schema))
-        if not len(public):
-            raise InvalidData("X_public has 0 records: it must have at least 1")
-        pairs = self._chosen_pairs(RatioFeatures(schema), public, list(shares.values())[-1])
-        features = RatioFeatures(schema, pairs, bool(self.fit_intercept) and self.method != "moments")
-        public = self._public_parts(X_public, features)
-        records = features.parts(X_private, "clip")  # what is clipped has been refused above, for study
-        charge(self.budget, self.relation, shares)
-        self._learn(records, features.matrix(public), features, list(shares.values()))
-        self.pairs_, self.columns_ = features.pairs, features.columns
-        self.n_features_in_ = schema.n_features
-        if named:
-            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        return self
+        return super().fit(X_private, X_public)
 
-    def _check_parameters(self) -> dict[str, float]:
-        """Check all parameters, and return the ε of each part by the label of its charge; β's is the last."""
-        epsilon = check_epsilon(self.epsilon)
+    def _check_parameters(self) -> None:
         check_choice(self.method, "method", METHODS)
         check_choice(self.calibration, "calibration", CALIBRATIONS)
-        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         if isinstance(self.reg_lambda, str):
             check_choice(self.reg_lambda, "reg_lambda", RULES)
         else:
             check_reg_lambda(self.reg_lambda)
-        if self.release:
-            if self.method != "moments":
-                raise NoSecureSampler(
-                    f"the noise of method {self.method!r} has no secure sampler; use 'moments', or release=False"
-                )
-            check_release(self.random_state)
         as_generator(self.random_state)
+
+    def _no_sampler(self) -> str | None:
+        if self.method == "moments":
+            return None
+        return f"the noise of method {self.method!r} has no secure sampler; use 'moments', or release=False"
+
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        """Return the private records as features and the public table in place of classes, and keep the features."""
+        named = isinstance(X, pd.DataFrame)
+        on_invalid = "clip" if self.release else self.on_invalid
+        X, schema = schema.check_features(X, on_invalid)
+        if on_invalid == "raise":
+            RatioFeatures(schema).check_ones(X)
+        X = Private(X)
+        n = public_number(X, self.relation)
+        if n < 1 or schema.n_rows not in (None, n):
+            raise InvalidData(f"X_private has {n} records: it must have {schema.n_rows or 'at least 1'}")
+        self._schema, self.n_private_ = schema, n
+        public = self._public_parts(y, RatioFeatures(schema))
+        if not len(public):
+            raise InvalidData("X_public has 0 records: it must have at least 1")
+        pairs = self._chosen_pairs(RatioFeatures(schema), public, list(self._costs(schema).values())[-1])
+        features = RatioFeatures(schema, pairs, bool(self.fit_intercept) and self.method != "moments")
+        matrix = features.matrix(self._public_parts(y, features))
+        self._features, self.pairs_, self.columns_ = features, features.pairs, features.columns
+        # what is clipped has been refused above, for study
+        parts = features.parts(X, "clip")
+        return self._checked_table(parts, matrix, schema, named, as_generator(self.random_state), n)
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        """Return the ε of each part by the label of its charge; β's is the last."""
         label = f"ImportanceWeights, {self.method}"
         if self.reg_lambda != "private" or self.method == "moments":
-            return {label: epsilon}
-        part, rest = split_epsilon(epsilon, LAMBDA_SHARE)
+            return {label: self.epsilon}
+        part, rest = split_epsilon(self.epsilon, LAMBDA_SHARE)
         return {"ImportanceWeights, choice of λ": part, label: rest}
 
     def _chosen_pairs(self, features: RatioFeatures, public: Parts, epsilon: float) -> tuple[tuple[str, str], ...]:
@@ -210,10 +204,11 @@ class ImportanceWeights(PrivateEstimator):
             allowed = "a number, pairs of names of attributes, or 'public'"
             raise InvalidParameter("pairs", self.pairs, allowed) from None
 
-    def _learn(self, records: Parts, X_public: FloatArray, features: RatioFeatures, shares: list[float]) -> None:
-        """Release β. Nothing else sees a private record."""
-        rng = None if self.release else as_generator(self.random_state)
-        n, epsilon = self.n_private_, shares[-1]
+    def _release(self, records: Parts, table: CheckedTable) -> tuple[FloatArray, FloatArray | None, float]:
+        """Return β, the noisy means of the features if there are any, and λ."""
+        rng = None if self.release else table.rng
+        shares = list(self._costs(table.schema).values())
+        features, n, epsilon, X_public = self._features, self.n_private_, shares[-1], table.codes
         facts = (features, epsilon, n, self.method, self.calibration)
         noisy = None
         if self.method == "moments" or len(shares) > 1:
@@ -225,21 +220,26 @@ class ImportanceWeights(PrivateEstimator):
             reg_lambda = choose_reg_lambda(X_public, noisy, *facts, spent=shares[0])
         else:
             reg_lambda = check_reg_lambda(self.reg_lambda)
-        noise = noise_variance(*facts, reg_lambda)
-        options: dict[str, Any] = {"calibration": self.calibration, "rng": rng}
         if self.method == "moments":
-            self.coef_ = moment_minimiser(X_public, noisy, reg_lambda)
-        elif self.method == "output":
+            return moment_minimiser(X_public, noisy, reg_lambda), noisy, reg_lambda
+        options: dict[str, Any] = {"calibration": self.calibration, "rng": rng}
+        if self.method == "output":
             exact = balanced_minimiser(features.matrix(records), X_public, reg_lambda)
-            self.coef_ = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
+            coef = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
         else:
             X = features.matrix(records)
-            self.coef_ = release_balanced_objective(X, X_public, epsilon, reg_lambda, features, **options)[0]
+            coef = release_balanced_objective(X, X_public, epsilon, reg_lambda, features, **options)[0]
+        return coef, None, reg_lambda
+
+    def _model(self, released: tuple[FloatArray, FloatArray | None, float], table: CheckedTable) -> None:
+        self.coef_, noisy, reg_lambda = released
+        features, n, X_public = self._features, self.n_private_, table.codes
+        epsilon = list(self._costs(table.schema).values())[-1]
+        noise = noise_variance(features, epsilon, n, self.method, self.calibration, reg_lambda)
+        if self.method == "objective":
             reg_lambda = objective_noises(epsilon, reg_lambda, features, n, self.calibration)[2]
         self.reg_lambda_ = reg_lambda
-        self._features = features
-        # post-processing of the sums that were released
-        known = noisy if self.method == "moments" and features.pairs else None
+        known = noisy if features.pairs else None
         self.misspecification_ = (
             0.0 if known is None else interaction_size(X_public, known, features, reg_lambda, noise, n)
         )

@@ -1,0 +1,43 @@
+"""Charges of a release to a budget, if one is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from dpml.budget.budget import Budget
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["Cost", "charge", "charge_all"]
+
+# an ε, or arguments of `Budget.spend`
+Cost = float | Mapping[str, float]
+
+
+def charge(
+    budget: Budget | None, relation: str, epsilon: float, delta: float = 0.0, *, rho: float = 0.0, label: str
+) -> None:
+    """Charge a release to a budget if one is given."""
+    if budget is not None:
+        _checked(budget).spend(epsilon, delta, rho=rho, label=label, relation=relation)
+
+
+def charge_all(budget: Budget | None, relation: str, costs: Mapping[str, Cost]) -> None:
+    """Charge all parts of a release by their labels, or none of them, if a budget is given.
+
+    Each costs an ε. A part that is the only one may state arguments of `Budget.spend`.
+    """
+    if budget is None:
+        return
+    [(label, cost), *others] = costs.items()
+    if others:
+        _checked(budget).spend_all(cast(Mapping[str, float], costs), relation=relation)
+    else:
+        spent = cost if isinstance(cost, Mapping) else {"epsilon": cost}
+        _checked(budget).spend(**spent, label=label, relation=relation)
+
+
+def _checked(budget: Budget) -> Budget:
+    if not isinstance(budget, Budget):
+        raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
+    return budget

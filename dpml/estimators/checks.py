@@ -1,0 +1,94 @@
+"""What the checks of a fit return, and what they say."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, shown
+from dpml.mechanisms.private import statistic
+from dpml.schema import Schema
+
+__all__ = ["CheckedTable", "check_binary", "violations_of", "warn", "warn_few", "warn_violations"]
+
+
+@dataclass(frozen=True)
+class CheckedTable:
+    """A table inside the schema's domains, and what a fit releases it with.
+
+    Attributes
+    ----------
+    X : Private
+        The table that `Schema.check_features` returns.
+    codes : Private
+        The class of each record.
+    schema : Schema
+        Of the table's columns.
+    named : bool
+        Whether the columns had names.
+    relation : str
+    rng : numpy.random.Generator
+        Of the estimator's seed. A release may use it too where privacy does not rest on secret numbers.
+    noise : dict
+        `rng` or `secure`, for a function that releases.
+    count : int or None
+        The number of records if it is public (`Schema.public_count`).
+    """
+
+    X: Any
+    codes: Any
+    schema: Schema
+    named: bool
+    relation: str
+    rng: np.random.Generator
+    noise: dict[str, Any]
+    count: int | None = None
+
+
+@statistic
+def violations_of(schema: Schema, X: Any, y: Any) -> dict[str, int]:
+    """Return `Schema.violations`; of a table that cannot be read none, for the checks that follow raise the error."""
+    try:
+        return schema.violations(X, y)
+    except Exception:  # no table, or labels of another number
+        return {}
+
+
+def warn_violations(violations: dict[str, int]) -> None:
+    """Warn, for study, of what clipping changes."""
+    if violations:
+        listed = ", ".join(f"{shown(name)}: {count}" for name, count in list(violations.items())[:8])
+        warn(
+            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({listed}): "
+            "check how they are spelt in the schema"
+        )
+
+
+def warn_few(n: int, schema: Schema, few: str) -> None:
+    """Warn, for study, or with ``few="raise"`` raise an error, where records are fewer than the schema states."""
+    if n >= (schema.n_lower or 1):
+        return
+    message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"
+    if few == "raise":
+        raise InvalidData(message)
+    warn(f"{message}, and public rules take that many for granted")
+
+
+def warn(message: str) -> None:
+    """Warn of facts where the call from outside the library stands."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dpml."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, FactWarning, stacklevel=level)
+
+
+def check_binary(schema: Schema) -> Schema:
+    """Return a schema, or raise an error that names a feature that is not binary."""
+    other = next((f.name for f in schema.features if f.kind != "binary"), None)
+    if other is not None:
+        raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
+    return schema
