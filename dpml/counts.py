@@ -15,10 +15,10 @@ from scipy import sparse
 
 from dpml._validate import check_integer, check_number, check_relation, check_rng
 from dpml.encoding import cut_rows
-from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
-from dpml.mechanisms.private import n_columns, repeated, statistic, to_integers
-from dpml.mechanisms.secure import integer_laplace, integer_scale, split_epsilon
+from dpml.mechanisms.private import n_columns, repeated, statistic
+from dpml.mechanisms.secure import split_epsilon
+from dpml.mechanisms.source import Source
 
 __all__ = [
     "Contingency",
@@ -26,7 +26,6 @@ __all__ = [
     "contingency",
     "contingency_of_subsamples",
     "in_turn",
-    "perturbed",
     "published_scale",
     "release_published",
     "release_row_bounded",
@@ -131,19 +130,6 @@ def _of_features(table: FloatArray, features: NDArray[np.intp]) -> FloatArray:
     return table[:, features].swapaxes(0, 1)
 
 
-def perturbed(values: Any, noise: Laplace, rng: np.random.Generator | None, secure: bool, grid: int = 1) -> FloatArray:
-    """Add Laplace noise from `rng` (for study), or secure integer noise with the same ε (for a release, without `rng`).
-
-    Secure noise needs values that are multiples of 1/`grid`; its results are multiples too.
-    """
-    if secure:
-        if rng is not None:
-            raise InvalidParameter("rng", rng, "left out where secure=True")
-        scale = integer_scale(noise.epsilon, int(noise.sensitivity) * grid)
-        return integer_laplace(to_integers(values, grid), scale) / grid
-    return noise.release(values, rng=check_rng(rng))
-
-
 def _row_bounded_noise(epsilon: float, row_bound: int, relation: str, class_share: float) -> tuple[Laplace, Laplace]:
     share = check_number(class_share, "class_share", 0.0, 1.0, open_lower=True, open_upper=True)
     factor = FACTOR[check_relation(relation)]
@@ -208,8 +194,9 @@ def release_row_bounded(
     """
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     draws = check_integer(draws, "draws", 1)
-    n = perturbed(repeated(counts.n, draws), class_noise, rng, secure)
-    on = perturbed(in_turn(counts.on, draws), on_noise, rng, secure, grid)
+    source = Source(rng, secure)
+    n = source.counts(repeated(counts.n, draws), class_noise.epsilon, class_noise.sensitivity)
+    on = source.counts(in_turn(counts.on, draws), on_noise.epsilon, on_noise.sensitivity, grid=grid)
     return NoisyCounts(on, n=n)
 
 
@@ -254,6 +241,6 @@ def release_published(
         on, off = repeated(on, draws), repeated(off, draws)
     else:
         on, off = _of_features(on, features), _of_features(off, features)
-    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * width)
-    noisy_on = perturbed(on, noise, rng, secure)
-    return NoisyCounts(noisy_on, off=perturbed(off, noise, rng, secure))
+    source, sensitivity = Source(rng, secure), FACTOR[check_relation(relation)] * width
+    noisy_on = source.counts(on, epsilon, sensitivity)
+    return NoisyCounts(noisy_on, off=source.counts(off, epsilon, sensitivity))

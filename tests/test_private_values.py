@@ -179,7 +179,7 @@ IMPURE = [
     "values = values + np.random.rand(3)",
     "values = values + np.random.default_rng(0).laplace()",
     "values = values[generator.permutation(3)]",
-    "perturbed(values, noise, None, False)",
+    "Source(None, True).counts(values, 1.0, 1)",
     # it writes to what is around it
     "global TOTAL\n    TOTAL = values.sum()",
     "SEEN.append(values)",

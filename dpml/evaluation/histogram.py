@@ -33,7 +33,8 @@ from dpml.evaluation._records import private_histogram
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import for_study
-from dpml.mechanisms.secure import check_release, integer_laplace, integer_scale
+from dpml.mechanisms.secure import check_release, integer_scale
+from dpml.mechanisms.source import Source
 
 __all__ = [
     "check_thresholds",
@@ -271,11 +272,9 @@ def release_histogram(
     check_source(rng, secure)
     n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
     charge(budget, relation, n_draws * check_epsilon(epsilon), label=label)
-    if secure:
-        steps = integer_scale(epsilon, int(SENSITIVITY[relation]) * grid)
-        return np.multiply(integer_laplace(counts, steps, draws=draws), weight_bound / grid, dtype=np.float64)
-    mechanism = Laplace(epsilon, weight_bound * SENSITIVITY[relation])
-    return mechanism.release(counts, rng=rng, draws=draws)  # type: ignore[arg-type]  # checked above
+    sensitivity = SENSITIVITY[relation] * (grid if secure else weight_bound)
+    noisy = Source(rng, secure).counts(counts, epsilon, sensitivity, draws=draws)
+    return noisy * (weight_bound / grid) if secure else noisy
 
 
 def check_source(rng: Any, release: bool) -> None:

@@ -71,11 +71,17 @@ class Source:
         elif self.exact_choice:
             raise NotPrivate("a choice without noise is for study: nothing can be released")
 
-    def counts(self, values: Any, epsilon: float, sensitivity: int) -> NDArray[np.float64]:
-        """Return counts with Laplace noise, or with integer Laplace noise where it is secure. Cost: ε."""
+    def counts(
+        self, values: Any, epsilon: float, sensitivity: float, *, grid: int = 1, draws: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return counts with Laplace noise, or with integer Laplace noise where it is secure. Cost: ε per draw.
+
+        Secure noise needs values that are multiples of 1/`grid`, and gives such multiples.
+        """
         if self.secure:
-            return integer_laplace(to_integers(values), integer_scale(epsilon, sensitivity)).astype(float)
-        return Laplace(epsilon, sensitivity).release(values, rng=check_rng(self.rng))
+            scale = integer_scale(epsilon, int(sensitivity) * grid)
+            return integer_laplace(to_integers(values, grid), scale, draws=draws) / grid
+        return Laplace(epsilon, sensitivity).release(values, rng=check_rng(self.rng), draws=draws)
 
     def choice(self, scores: Any, epsilon: float, change_range: float) -> int:
         """Return the index of a candidate with a high score. Cost: ε if changes span at most `change_range`."""

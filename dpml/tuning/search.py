@@ -168,7 +168,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
     def fit(self, X: Any, y: Any) -> PrivateSearch:
         """Choose a candidate on private records and fit it."""
         X = self._enter(X)
-        candidates, costs, gamma = self._check_parameters()
+        candidates, costs, gamma = self._settings()
         schema = resolve_schema(self.schema, X)
         if self.method == "stability":
             self._check_stability(candidates, schema)
@@ -221,7 +221,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
         self.best_estimator_, self.costs_ = model, costs
         return self
 
-    def _check_parameters(self) -> tuple[list[dict[str, Any]], dict[str, float], float]:
+    def _settings(self) -> tuple[list[dict[str, Any]], dict[str, float], float]:
         check_choice(self.method, "method", METHODS)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         check_relation(self.relation)

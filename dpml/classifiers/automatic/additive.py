@@ -28,10 +28,11 @@ from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.linear import ClippedLogistic, release_objective
 from dpml.classifiers.linear._perturbation import class_signs
-from dpml.counts import FACTOR, perturbed
+from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns, statistic
+from dpml.mechanisms.source import Source
 
 __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_started", "scores_of_counts"]
 
@@ -143,7 +144,7 @@ def release_others(
     factor = FACTOR[check_relation(relation)]
     if secure:
         laplace = Laplace(epsilon, factor * len(sizes))
-        return perturbed(counts, laplace, rng, secure), laplace.scale
+        return Source(rng, secure).counts(counts, epsilon, laplace.sensitivity), laplace.scale
     noise = OneHotNorm(epsilon, tuple(sizes), sensitivity=factor)
     starts = np.cumsum([0, *sizes])
     parts = [slice(first, first + d) for first, d in zip(starts, sizes, strict=False)]

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_relation
 from dpml.classifiers.automatic.layout import Layout
-from dpml.counts import FACTOR, perturbed
+from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import statistic
+from dpml.mechanisms.source import Source
 from dpml.schema.units import to_unit
 
 __all__ = ["default_n_cells", "histograms", "pruned", "quantile_levels", "release_histograms"]
@@ -87,7 +88,7 @@ def release_histograms(
     relation : {"add-remove", "replace-one"}
     """
     noise = Laplace(epsilon, FACTOR[check_relation(relation)] * n_numbers)
-    return perturbed(exact, noise, rng, secure), noise.scale
+    return Source(rng, secure).counts(exact, epsilon, noise.sensitivity), noise.scale
 
 
 def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float) -> list[list[float]]:

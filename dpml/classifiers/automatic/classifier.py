@@ -19,11 +19,12 @@ from dpml.classifiers.automatic.tables import release_table
 from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.row_scores import row_log_softmax
-from dpml.counts import FACTOR, perturbed
+from dpml.counts import FACTOR
 from dpml.estimators.checks import CheckedTable
 from dpml.estimators.inner_budget import fit_held
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
+from dpml.mechanisms.source import Source
 from dpml.schema import Schema
 
 __all__ = ["AutoClassifier"]
@@ -191,7 +192,7 @@ def _number(
     if schema.n_lower > 1:
         return float(schema.n_lower), epsilon
     mechanism = Laplace(epsilon * COUNT_SHARE, 1)
-    noisy = float(perturbed(repeated(number_of(codes), 1), mechanism, noise["rng"], noise["secure"])[0])
+    noisy = float(Source(**noise).counts(repeated(number_of(codes), 1), mechanism.epsilon, 1)[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
     return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)
 
@@ -214,6 +215,5 @@ def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> t
     Privacy: `LOOK_SHARE` of ε. What gets noise is the number of records with many ones less that of the others. A
     record adds 1 or -1 to it.
     """
-    mechanism = Laplace(epsilon * LOOK_SHARE, FACTOR[relation])
-    noisy = perturbed(_lead_of_dense(X), mechanism, noise["rng"], noise["secure"])
+    noisy = Source(**noise).counts(_lead_of_dense(X), epsilon * LOOK_SHARE, FACTOR[relation])
     return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LOOK_SHARE)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml._validate import check_integer, check_relation, check_rng
-from dpml.counts import FACTOR, NoisyCounts, in_turn, perturbed, stacked
-from dpml.mechanisms import Laplace, boundary
+from dpml.counts import FACTOR, NoisyCounts, in_turn, stacked
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic
+from dpml.mechanisms.source import Source
 
 __all__ = ["contingency_of_partition", "release_partitioned"]
 
@@ -85,5 +86,5 @@ def release_partitioned(
     """
     factor = FACTOR[check_relation(relation)]
     exact = in_turn(counts, check_integer(draws, "draws", 1))
-    noisy = perturbed(exact, Laplace(epsilon, factor), rng, secure)
+    noisy = Source(rng, secure).counts(exact, epsilon, factor)
     return NoisyCounts(noisy[:, 0], off=noisy[:, 1])

@@ -36,10 +36,10 @@ from dpml.classifiers.linear._minimum import different_records
 from dpml.classifiers.linear._newton import minimise
 from dpml.classifiers.linear._perturbation import SOLVER_SHARE, reachable
 from dpml.exceptions import InvalidData
-from dpml.mechanisms import Laplace, boundary
+from dpml.mechanisms import boundary
 from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.private import is_private, public_number, repeated, statistic, to_integers
-from dpml.mechanisms.secure import integer_laplace, integer_scale
+from dpml.mechanisms.private import is_private, public_number, repeated, statistic
+from dpml.mechanisms.source import Source
 from dpml.publishing.weights.features import GRID, RatioFeatures
 
 __all__ = [
@@ -334,15 +334,14 @@ def release_sums(
         raise InvalidData(
             f"sums has shape {np.shape(sums)}: it must be ({features.dimension},), as RatioFeatures.sums is"
         )
-    sums = repeated(sums)
+    source, sums = Source(rng, secure), repeated(sums)
     if not secure:
-        return Laplace(epsilon, float(features.change)).release(sums, draws=draws, rng=check_rng(rng))
+        return source.counts(sums, epsilon, float(features.change), draws=draws)
     noisy = np.empty(features.dimension if draws is None else (draws, features.dimension))
     for chosen, grid in ((features.whole, 1), (~features.whole, GRID)):
         if chosen.any():
-            counts = to_integers(_some(sums, chosen), grid)
-            scale = integer_scale(epsilon, features.change * grid)
-            noisy[..., chosen] = integer_laplace(counts, scale, draws=draws) / grid
+            some = _some(sums, chosen)
+            noisy[..., chosen] = source.counts(some, epsilon, features.change, grid=grid, draws=draws)
     return noisy
 
 
