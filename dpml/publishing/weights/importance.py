@@ -204,8 +204,8 @@ class ImportanceWeights(PrivateEstimator):
             allowed = "a number, pairs of names of attributes, or 'public'"
             raise InvalidParameter("pairs", self.pairs, allowed) from None
 
-    def _release(self, records: Parts, table: CheckedTable) -> tuple[FloatArray, FloatArray | None, float]:
-        """Return β, the noisy means of the features if there are any, and λ."""
+    def _release(self, records: Parts, table: CheckedTable) -> tuple[Any, float]:
+        """Return β, or for "moments" the noisy means of the features, and λ."""
         rng = None if self.release else table.rng
         shares = list(self._costs(table.schema).values())
         features, n, epsilon, X_public = self._features, self.n_private_, shares[-1], table.codes
@@ -221,7 +221,7 @@ class ImportanceWeights(PrivateEstimator):
         else:
             reg_lambda = check_reg_lambda(self.reg_lambda)
         if self.method == "moments":
-            return moment_minimiser(X_public, noisy, reg_lambda), noisy, reg_lambda
+            return noisy, reg_lambda
         options: dict[str, Any] = {"calibration": self.calibration, "rng": rng}
         if self.method == "output":
             exact = balanced_minimiser(features.matrix(records), X_public, reg_lambda)
@@ -229,17 +229,19 @@ class ImportanceWeights(PrivateEstimator):
         else:
             X = features.matrix(records)
             coef = release_balanced_objective(X, X_public, epsilon, reg_lambda, features, **options)[0]
-        return coef, None, reg_lambda
+        return coef, reg_lambda
 
-    def _model(self, released: tuple[FloatArray, FloatArray | None, float], table: CheckedTable) -> None:
-        self.coef_, noisy, reg_lambda = released
+    def _model(self, released: tuple[Any, float], table: CheckedTable) -> None:
+        values, reg_lambda = released
         features, n, X_public = self._features, self.n_private_, table.codes
+        moments = self.method == "moments"
+        self.coef_ = moment_minimiser(X_public, values, reg_lambda) if moments else values
         epsilon = list(self._costs(table.schema).values())[-1]
         noise = noise_variance(features, epsilon, n, self.method, self.calibration, reg_lambda)
         if self.method == "objective":
             reg_lambda = objective_noises(epsilon, reg_lambda, features, n, self.calibration)[2]
         self.reg_lambda_ = reg_lambda
-        known = noisy if features.pairs else None
+        known = values if moments and features.pairs else None
         self.misspecification_ = (
             0.0 if known is None else interaction_size(X_public, known, features, reg_lambda, noise, n)
         )
