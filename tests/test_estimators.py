@@ -79,6 +79,14 @@ def test_what_a_class_says_of_a_common_parameter_stands_in_place_of_the_bases_wo
     assert "Draw secure noise" in PrivateEstimator.__doc__
 
 
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_the_fields_of_all_bases_are_parameters(name):
+    bases = [base for base in ALL[name].__mro__ if dataclasses.is_dataclass(base)]
+    stated = {field.name for base in bases for field in dataclasses.fields(base)}
+    fixed = {"relation"} if name == "ImportanceWeights" else set()
+    assert set(inspect.signature(ALL[name]).parameters) == stated - fixed
+
+
 def test_epsilon_comes_first_and_the_others_by_name():
     for name, kind in ALL.items():
         first, *others = inspect.signature(kind).parameters.values()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import GridEstimator
 from dpml.estimators.checks import CheckedTable
@@ -10,6 +12,7 @@ from dpml.publishing._publisher import GridPublisher
 __all__ = ["PrivPfC", "PrivPfCSelNF"]
 
 
+@dataclass(eq=False, repr=False)
 class PrivPfC(GridPublisher, GridEstimator):
     """Publish a synthetic table for classification (Su et al. 2018).
 
