@@ -212,6 +212,8 @@ class PrivateEstimator(BaseEstimator):
         check_epsilon(self.epsilon)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
         check_relation(self.relation)
+        if not isinstance(self.random_state, np.random.RandomState):  # which gives other numbers the second time
+            as_generator(self.random_state)
 
     def _check_claim(self, schema: Schema) -> None:
         """Check that what is charged or released is private, and that a release has secure noise."""
