@@ -85,6 +85,7 @@ class AutoClassifier(PrivateClassifier):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from dpml.schema import Feature
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame({"age": rng.integers(18, 90, 5000), "job": rng.choice(["none", "part", "full"], 5000)})

@@ -127,6 +127,7 @@ class MixedNB(NaiveBayes):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from dpml.schema import Feature
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=2000)
