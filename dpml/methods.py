@@ -187,7 +187,7 @@ def by_sweep(name: str, option: str = "") -> Method | None:
 
     Examples
     --------
-    >>> by_sweep("moments-naive-bayes", "smooth").key, by_sweep("automatic").key
+    >>> by_sweep("moments-naive-bayes", "smooth").key, by_sweep("auto").key
     ('smooth', 'auto')
     """
     for each in METHODS.values():
@@ -225,7 +225,6 @@ register(
         "classifier",
         "dpml.classifiers.AutoClassifier",
         study="dpml.studies.automatic.AutoStudy",
-        sweep="automatic",
         advised=True,
         claims=(
             "auto-counts",

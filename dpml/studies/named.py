@@ -122,7 +122,7 @@ STUDIES: dict[str, NamedStudy] = {
         {**_EPSILON, "trim": _or_none(_integer(0)), "pseudocount": _POSITIVE, **_AUC},
         binary=False,
     ),
-    "automatic": NamedStudy(AutoStudy, {}, {**_EPSILON, "grids": _integer(1), **_AUC}, binary=False),
+    "auto": NamedStudy(AutoStudy, {}, {**_EPSILON, "grids": _integer(1), **_AUC}, binary=False),
 }
 
 
