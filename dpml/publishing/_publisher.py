@@ -6,7 +6,7 @@ A publisher defines what its fit costs (`_parts`), what it releases (`_learn`) a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,6 @@ Groups = tuple[Taxonomy, int, IntArray]
 class Publisher(PrivateEstimator):
     """Base of the publishers. A subclass is a dataclass of their common parameters and its own."""
 
-    private: ClassVar[bool] = True
     random_state: Any
     budget: Any
     _schema: Schema

@@ -8,7 +8,7 @@ from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import peers, recorded
 from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.begin import GRIDS, auto_measure
+from dpml_app.train.begin import GRIDS, study_measure
 from dpml_app.train.card import IMMEDIATE, WORKER, chosen
 from dpml_app.train.compute import nb_facts
 from dpml_app.train.methods import DEFAULTS, EVERY
@@ -58,11 +58,11 @@ def test_it_has_fewer_draws_and_says_so():
 
 
 def test_it_is_trained_on_smaller_tables():
-    small = auto_measure("toy", "auto", "add-remove", 3.0, 4, 1, n=31)["accuracy"]
-    whole = auto_measure("toy", "auto", "add-remove", 3.0, 4, 1)["accuracy"]
+    small = study_measure("toy", "auto", "add-remove", 3.0, 4, 1, n=31)["accuracy"]
+    whole = study_measure("toy", "auto", "add-remove", 3.0, 4, 1)["accuracy"]
     assert small.shape == (4,)
     assert whole.mean() > small.mean()
-    assert auto_measure("toy", "auto", "add-remove", 3.0, 4, 1, auc=True)["auc"].min() > 0.5
+    assert study_measure("toy", "auto", "add-remove", 3.0, 4, 1, auc=True)["auc"].min() > 0.5
 
 
 # ---- peers ----------------------------------------------------------------------------------------------------------

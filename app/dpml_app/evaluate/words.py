@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml import methods
 from dpml.evaluation import attack_bound, best_attack_success
 from dpml_app.card import Number
 from dpml_app.drawing.looks import EXACT
@@ -116,7 +117,7 @@ def roc_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArra
     parts = []
     for method in (m for m in METHODS if m in found):
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
-        parts.append(f"{METHODS[method].split(':')[0]} <b>{mid:.3f}</b> ({low:.3f} to {high:.3f})")
+        parts.append(f"{methods.method(method, 'curve').label} <b>{mid:.3f}</b> ({low:.3f} to {high:.3f})")
     return text + f"Private, median and 90 % of draws: {'; '.join(parts)}."
 
 
@@ -125,7 +126,9 @@ def numbers(true: float, found: Mapping[str, NDArray[np.float64]]) -> tuple[Numb
     told = [Number("area under the true curve", f"{true:.3f}")]
     for method in (m for m in METHODS if m in found):
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
-        told.append(Number(f"{METHODS[method].split(':')[0]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
+        told.append(
+            Number(f"{methods.method(method, 'curve').label}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}")
+        )
     return tuple(told)
 
 
@@ -196,7 +199,7 @@ def calibration_words(true: Mapping[str, NDArray[np.float64]], n_std: float) -> 
 
 def error_words(values: Mapping[str, Any], found: Mapping[str, Mapping[str, NDArray]]) -> str:
     """Return the error of each method at the ε that is chosen, smallest first."""
-    parts = sorted((float(np.median(found[m]["error"])), METHODS[m].split(":")[0]) for m in found)
+    parts = sorted((float(np.median(found[m]["error"])), methods.method(m, "curve").label) for m in found)
     if not parts:
         return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
     listed = ", ".join(f"{label} <b>{error:.4f}</b>" for error, label in parts)
@@ -209,7 +212,7 @@ def size_words(values: Mapping[str, Any], found: Mapping[str, Mapping[int, NDArr
     for method, points in found.items():
         if points:
             size, draws = min(points.items(), key=lambda pair: float(np.median(pair[1])))
-            parts.append(f"{METHODS[method].split(':')[0]} <b>{size:,}</b> ({np.median(draws):.4f})")
+            parts.append(f"{methods.method(method, 'curve').label} <b>{size:,}</b> ({np.median(draws):.4f})")
     if not parts:
         return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
     return f"Best of the numbers tried at ε = {values['epsilon']:g}, with its median error: {'; '.join(parts)}."

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma, Staircase
 from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
+from dpml.methods import method, of_family
 
 __all__ = ["NORMS", "Model", "has_scale", "model", "vector_draws", "vector_log_density"]
 
 Floats = NDArray[np.float64]
 Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε
-NORMS = {"norm-1": 1.0, "norm-2": 2.0, "norm-10": 10.0, "norm-inf": math.inf}
-DEGREES = 3
+NORMS = {each.key: each.options["p"] for each in of_family("noise", "number") if "p" in each.options}
+DEGREES = method("student", "noise").options["degrees"]
 
 
 @dataclass(frozen=True)

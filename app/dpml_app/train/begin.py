@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml import methods
-from dpml.methods import study_by_name
 from dpml_app.train.compute import data_of
 
-__all__ = ["GRIDS", "auto_measure", "study_measure"]
+__all__ = ["GRIDS", "study_measure"]
 
 # the draws are divided among so many draws of bins and grid, which take longest
 GRIDS = 5
@@ -20,11 +19,11 @@ GRIDS = 5
 
 # nine sizes of a table
 @lru_cache(maxsize=24)
-def _study(name: str, own: tuple[str, tuple], relation: str, n: int | None) -> Any:
-    return study_by_name(own[0])(data_of(name, n), relation=relation, **dict(own[1]))
+def _study(name: str, method: str, relation: str, n: int | None) -> Any:
+    return methods.method(method).study_of(data_of(name, n), relation=relation)
 
 
-def auto_measure(
+def study_measure(
     name: str,
     method: str,
     relation: str,
@@ -34,27 +33,11 @@ def auto_measure(
     auc: bool = False,
     n: int | None = None,
 ) -> dict[str, NDArray[np.float64]]:
-    """Return test accuracies of shape (draws,), with `auc` the areas under the ROC curve as well.
+    """Return test accuracies of shape (draws,) by the method's own study, with `auc` the areas under the ROC curve.
 
-    As `dpml_app.train.compute.nb_measure`; the method is always "auto".
+    As `dpml_app.train.compute.nb_measure`.
     """
-    study = _study(name, (methods.method("auto").study, ()), relation, n)
-    return study(epsilon, draws=draws, rng=np.random.default_rng(seed), auc=auc, grids=min(GRIDS, draws))
-
-
-def study_measure(
-    name: str,
-    own: tuple[str, tuple],
-    relation: str,
-    epsilon: float,
-    draws: int,
-    seed: int,
-    auc: bool = False,
-    n: int | None = None,
-) -> dict[str, NDArray[np.float64]]:
-    """Return what a method's own study measures, as `auto_measure`.
-
-    `own` is the study's dotted name and its options: a worker imports it, and need not know who registered it.
-    """
-    more = {"auc": True} if auc else {}
-    return _study(name, own, relation, n)(epsilon, draws=draws, rng=np.random.default_rng(seed), **more)
+    more: dict[str, Any] = {"grids": min(GRIDS, draws)} if method == "auto" else {}
+    if auc:
+        more["auc"] = True
+    return _study(name, method, relation, n)(epsilon, draws=draws, rng=np.random.default_rng(seed), **more)

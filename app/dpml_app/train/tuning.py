@@ -7,7 +7,7 @@ from bokeh.models import Range1d
 
 from dpml_app.card import WORKER, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import LOOKS, Style
+from dpml_app.drawing.looks import LOOKS, Style, look_of
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
@@ -19,7 +19,7 @@ __all__ = ["TUNING_EPSILONS", "TuningCard"]
 
 RULE, HINDSIGHT = "public rule", "best in hindsight"
 SCHEMES = {
-    RULE: LOOKS["rule"],
+    RULE: look_of("rule"),
     HINDSIGHT: LOOKS["tune-hindsight"],
     "disjoint": LOOKS["tune-disjoint"],
     "shared, retrained": LOOKS["tune-shared"],

@@ -134,7 +134,6 @@ class ImportanceWeights(PrivateEstimator):
     """
 
     relation: ClassVar[str] = "replace-one"
-    private: ClassVar[bool] = True
 
     epsilon: float
     reg_lambda: Any = "public"
