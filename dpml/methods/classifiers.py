@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dpml.methods.registry import Method, register
@@ -18,7 +17,7 @@ def _moments(key: str, title: str, label: str = "", **facts: Any) -> None:
     _naive_bayes(key, title, MIXED, key, label, **study, sweep="moments-naive-bayes", table=True, **facts)
 
 
-def _linear(key: str, title: str, kind: str, options: Mapping[str, Any], label: str, *claims: str) -> None:
+def _linear(key: str, title: str, label: str, kind: str, *claims: str, **options: Any) -> None:
     facts: dict[str, Any] = {"group": "linear", "claims": claims}
     if key in ("objective", "output"):
         facts |= {"study": "dpml.studies.accuracy.LogisticStudy", "study_options": {"method": key}}
@@ -26,7 +25,13 @@ def _linear(key: str, title: str, kind: str, options: Mapping[str, Any], label: 
     register(Method(key, title, "classifier", f"dpml.classifiers.{kind}", options, label, **facts))
 
 
+def _both(claim: str) -> tuple[str, str]:
+    """Return a claim and that of the same method as published."""
+    return claim, f"{claim}-published"
+
+
 # the default classifier
+WAYS = ("counts", "number", "bins", "alone", "weights", "words", "few-words", "dense", "mixed")
 register(
     Method(
         "auto",
@@ -35,20 +40,7 @@ register(
         "dpml.classifiers.AutoClassifier",
         study="dpml.studies.automatic.AutoStudy",
         advised=True,
-        claims=(
-            "auto-counts",
-            "auto-number",
-            "auto-bins",
-            "auto-alone",
-            "auto-weights",
-            "auto-words",
-            "auto-few-words",
-            "auto-dense",
-            "auto-mixed",
-            "auto-bins-release",
-            "auto-words-release",
-            "auto-few-words-release",
-        ),
+        claims=(*(f"auto-{way}" for way in WAYS), *(f"auto-{way}-release" for way in ("bins", "words", "few-words"))),
     )
 )
 
@@ -78,18 +70,8 @@ _naive_bayes(
     claims=("nb-row-bounded", "nb-row-bounded-clip", "nb-row-bounded-release", "nb-selecting"),
 )
 _moments("global", "Global sensitivity", claims=("mixed-nb-global",))
-_moments(
-    "smooth",
-    "Smooth sensitivity",
-    claims=("mixed-nb-smooth-cauchy", "mixed-nb-smooth-student-t"),
-    numbers=True,
-)
-_moments(
-    "bun-steinke",
-    "Bun and Steinke",
-    claims=("mixed-nb-bun-steinke-cauchy", "mixed-nb-bun-steinke-student-t"),
-    numbers=True,
-)
+for key, title in (("smooth", "Smooth sensitivity"), ("bun-steinke", "Bun and Steinke")):
+    _moments(key, title, claims=(f"mixed-nb-{key}-cauchy", f"mixed-nb-{key}-student-t"), numbers=True)
 _naive_bayes(
     "algorithm-1",
     "Algorithm 1 of the thesis",
@@ -119,65 +101,30 @@ _moments(
 )
 _moments("published", "Algorithm 1 of Zafarani and Clifton", "Z. & C.", claims=("gaussian-nb-published",))
 
-OBJECTIVE = {"method": "objective"}
+LOGISTIC = "LogisticRegression"
 _linear(
     "rule",
     "Public rule: naive Bayes or SVM",
-    "LinearClassifier",
-    {},
     "Public rule",
-    "linear-classifier-auto",
-    "linear-classifier-naive-bayes",
-    "linear-classifier-objective",
+    "LinearClassifier",
+    *(f"linear-classifier-{way}" for way in ("auto", "naive-bayes", "objective")),
 )
-_linear(
-    "l1",
-    "Objective perturbation, L1",
-    "LogisticRegression",
-    {**OBJECTIVE, "norm": "l1"},
-    "Objective L1",
-    "logistic-objective-laplace",
-)
-_linear(
-    "objective",
-    "Objective perturbation, L2",
-    "LogisticRegression",
-    OBJECTIVE,
-    "Objective L2",
-    "logistic-objective",
-    "logistic-objective-published",
-)
-_linear(
-    "output",
-    "Output perturbation",
-    "LogisticRegression",
-    {"method": "output"},
-    "Logistic, output",
-    "logistic-output",
-    "logistic-output-published",
-)
+L1, L2 = "Objective perturbation, L1", "Objective perturbation, L2"
+_linear("l1", L1, "Objective L1", LOGISTIC, "logistic-objective-laplace", method="objective", norm="l1")
+_linear("objective", L2, "Objective L2", LOGISTIC, *_both("logistic-objective"), method="objective")
+_linear("output", "Output perturbation", "Logistic, output", LOGISTIC, *_both("logistic-output"), method="output")
 _linear(
     "functional",
     "Functional mechanism",
-    "LogisticRegression",
-    {"method": "functional"},
     "Functional",
-    "functional",
-    "functional-improved",
-    "functional-original",
-    "functional-fit",
+    LOGISTIC,
+    *("functional", "functional-improved", "functional-original", "functional-fit"),
+    method="functional",
 )
-_linear("svm", "Linear SVM", "LinearSVC", OBJECTIVE, "", "svc-objective", "svc-objective-published")
-_linear("local", "PrivLocal of Su et al.", "PrivLocal", {}, "PrivLocal", "priv-local", "priv-local-published")
-_linear("genetic", "PrivGene", "PrivGene", {}, "", "priv-gene", "priv-gene-published")
-_linear(
-    "descent",
-    "Noisy gradient descent",
-    "LogisticRegression",
-    {"method": "noisy-descent"},
-    "Descent",
-    "logistic-noisy-descent",
-)
+_linear("svm", "Linear SVM", "", "LinearSVC", *_both("svc-objective"), method="objective")
+_linear("local", "PrivLocal of Su et al.", "PrivLocal", "PrivLocal", *_both("priv-local"))
+_linear("genetic", "PrivGene", "", "PrivGene", *_both("priv-gene"))
+_linear("descent", "Noisy gradient descent", "Descent", LOGISTIC, "logistic-noisy-descent", method="noisy-descent")
 
 # models of other projects, whose results are recorded
 register(Method("peer-descent", "DP-SGD, logistic regression", "classifier", label="DP-SGD, recorded"))

@@ -29,20 +29,7 @@ _publisher("aim", "AIM", "publishing.graphical.AIM", "aim", "aim-release", label
 
 _publisher("privpfc-cells", "PrivPfCClassifier", "classifiers.PrivPfCClassifier", "privpfc-classifier", group="model")
 
-_publisher(
-    "output",
-    "Ji and Elkan",
-    "publishing.ImportanceWeights",
-    "importance-published",
-    group="weights",
-    method="output",
-    calibration="published",
-)
-_publisher(
-    "moments",
-    "Noisy moments (ours)",
-    "publishing.ImportanceWeights",
-    "importance-moments",
-    group="weights",
-    method="moments",
-)
+WEIGHTS = "publishing.ImportanceWeights"
+PUBLISHED = {"method": "output", "calibration": "published"}
+_publisher("output", "Ji and Elkan", WEIGHTS, "importance-published", group="weights", **PUBLISHED)
+_publisher("moments", "Noisy moments (ours)", WEIGHTS, "importance-moments", group="weights", method="moments")

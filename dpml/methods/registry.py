@@ -14,7 +14,6 @@ __all__ = [
     "FAMILIES",
     "METHODS",
     "Method",
-    "by_sweep",
     "method",
     "methods_of",
     "of_family",
@@ -202,24 +201,3 @@ def methods_of(sweep: str) -> tuple[str, ...]:
     """
     own = (each.study_options.get("method") for each in of_family() if each.sweep == sweep)
     return tuple(method for method in own if method)
-
-
-def by_sweep(name: str, option: str = "") -> Method | None:
-    """Return the classifier that a sweep measures under a name; None if there is none.
-
-    Parameters
-    ----------
-    name : str
-        What stands in the column ``study`` of a sweep's table.
-    option : str
-        The value of the column ``method``, where one study has several.
-
-    Examples
-    --------
-    >>> by_sweep("moments-naive-bayes", "smooth").key, by_sweep("auto").key
-    ('smooth', 'auto')
-    """
-    for each in of_family():
-        if each.study and each.sweep == name and each.study_options.get("method", "") == option:
-            return each
-    return None

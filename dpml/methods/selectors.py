@@ -13,13 +13,12 @@ def _selector(key: str, title: str, target: str, *claims: str, group: str = "top
 
 
 COUNTS, INFORMATION = {"score": "count"}, {"score": "mutual_information"}
+MASKS, TOP = "selection.MaskSelector", "selection.TopSelector"
 PUBLISHED, SCORES = "selection.PublishedSelector", "selection.NoisyScoreSelector"
-_selector("mask-count", "Masks, by counts", "selection.MaskSelector", "mask-count", **COUNTS)
-_selector("mask-mi", "Masks, by mutual information", "selection.MaskSelector", "mask-mutual_information", **INFORMATION)
-_selector("joint", "Joint mechanism, by counts", "selection.TopSelector", "top-joint", method="joint", **COUNTS)
-_selector(
-    "one-shot", "One shot of noise, by counts", "selection.TopSelector", "top-one-shot", method="one-shot", **COUNTS
-)
+_selector("mask-count", "Masks, by counts", MASKS, "mask-count", **COUNTS)
+_selector("mask-mi", "Masks, by mutual information", MASKS, "mask-mutual_information", **INFORMATION)
+_selector("joint", "Joint mechanism, by counts", TOP, "top-joint", method="joint", **COUNTS)
+_selector("one-shot", "One shot of noise, by counts", TOP, "top-one-shot", method="one-shot", **COUNTS)
 _selector("noisy-scores", "Noisy scores, by mutual information", SCORES, "score-perturbation", **INFORMATION)
 _selector("noisy-counts", "Noisy counts of r ones", "selection.NoisyCountSelector", "noisy-counts-selection")
 _selector("iterative", "Iterative sampling", PUBLISHED, "iterative-sampling", method="iterative", **INFORMATION)
@@ -27,18 +26,14 @@ _selector("exact", "Exact choice", "")
 # chooses T by itself
 _selector("best-selector", "BestSelector", "tuning.BestSelector", "best-selector", group="other")
 
-ABOVE = {"group": "threshold"}
+ABOVE, CLUSTERS = {"group": "threshold"}, "selection.NoisyClusterSelector"
 _selector("perturbation", "Noisy scores", SCORES, "score-perturbation-threshold", **ABOVE)
-_selector("noisy-clusters", "Noisy clusters", "selection.NoisyClusterSelector", "noisy-clusters-selection", **ABOVE)
+_selector("noisy-clusters", "Noisy clusters", CLUSTERS, "noisy-clusters-selection", **ABOVE)
 _selector("sparse-vector", "Sparse vector", "selection.SparseVectorSelector", "sparse-vector-selection", **ABOVE)
-_selector("mask", "Masks of the true number", "selection.MaskSelector", "mask-total_count", **ABOVE)
-_selector(
-    "threshold-testing",
-    "Threshold testing",
-    PUBLISHED,
-    "private-threshold-testing",
-    method="threshold-testing",
-    **ABOVE,
-)
-_selector("noisy-cut", "NoisyCut", PUBLISHED, "noisy-cut", method="noisy-cut", **ABOVE)
-_selector("clusters", "Clusters", PUBLISHED, "cluster-selection", method="clusters", **ABOVE)
+_selector("mask", "Masks of the true number", MASKS, "mask-total_count", **ABOVE)
+for key, title, claim in (
+    ("threshold-testing", "Threshold testing", "private-threshold-testing"),
+    ("noisy-cut", "NoisyCut", "noisy-cut"),
+    ("clusters", "Clusters", "cluster-selection"),
+):
+    _selector(key, title, PUBLISHED, claim, method=key, **ABOVE)

@@ -168,6 +168,7 @@ def _select(step: Step, settings: Settings) -> Sweep:
 
 def _noise(step: Step, settings: Settings) -> Sweep:
     s, values, share = settings, NOISE_EPSILONS, BETA_SHARES[settings.noise_beta]
+    laplace = look_of("laplace", "noise")
     if step.card == "calibrations":
         costs = noise.calibrations(share)
         lines = [Line(look_of(name, "noise"), cost.tolist()) for name, (_, cost) in costs.items()]
@@ -183,22 +184,12 @@ def _noise(step: Step, settings: Settings) -> Sweep:
         ]
         lines = [
             Line(Style("Cauchy, by smooth sensitivity", look_of("exact", "noise").color, "plus"), smooth),
-            Line(
-                Style("Laplace, for the worst case", look_of("laplace", "noise").color, "plus"),
-                [worst / e for e in values],
-            ),
+            Line(Style("Laplace, for the worst case", laplace.color, "plus"), [worst / e for e in values]),
         ]
         title = f"Width of the noise for the {s.noise_statistic} of these {len(x)} points, which lie between 0 and 100"
         return Sweep(title, "ε", values, s.noise_epsilon, lines, percent=False)
     sizes = [model(s.noise_mechanism, e, s.noise_sensitivity, s.noise_delta, share).mean_size for e in values]
-    return Sweep(
-        "Mean size of the noise",
-        "ε",
-        values,
-        s.noise_epsilon,
-        [Line(look_of("laplace", "noise"), sizes)],
-        percent=False,
-    )
+    return Sweep("Mean size of the noise", "ε", values, s.noise_epsilon, [Line(laplace, sizes)], percent=False)
 
 
 def _evaluate(step: Step, settings: Settings) -> Sweep:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma, Staircase
+from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma
 from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
 from dpml.methods import method, of_family
 
@@ -89,15 +89,15 @@ def model(name: str, epsilon: float, sensitivity: float, delta: float, beta: flo
     share = epsilon / numbers
     if name == "geometric":
         return Model(Geometric(epsilon, int(sensitivity * numbers)))
-    if name == "staircase":
-        return Model(Staircase(share, sensitivity))
+    if name == "laplace" or name in NORMS:
+        return Model(Laplace(epsilon, sensitivity * numbers))
     if name == "gaussian":
         return Model(Gaussian(epsilon, delta, sensitivity * math.sqrt(numbers)))
     if name == "cauchy":
         return Model(Cauchy(share, beta * share), sensitivity)
     if name == "student":
         return Model(StudentT(share, beta * share, DEGREES), sensitivity)
-    return Model(Laplace(epsilon, sensitivity * numbers))
+    return Model(method(name, "noise").make(share, sensitivity=sensitivity))
 
 
 def has_scale(name: str, beta: float) -> bool:

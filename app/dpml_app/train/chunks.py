@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.train.begin import study_measure
 from dpml_app.train.compute import nb_measure
 from dpml_app.train.linear_compute import linear_measure
 from dpml_app.train.methods import DEFAULTS, LINEAR, options_of
@@ -22,6 +21,6 @@ def measured(
     if method in LINEAR:
         return Chunk(linear_measure, (*common, LINEAR[method].draws(values["draws"]), values["seed"], auc, n))
     if method in DEFAULTS:
-        return Chunk(study_measure, (*common[:4], DEFAULTS[method].draws(values["draws"]), values["seed"], auc, n))
+        return Chunk(nb_measure, (*common, DEFAULTS[method].draws(values["draws"]), values["seed"], auc, n))
     size = () if n is None else (n,)
     return Chunk(nb_measure, (*common, values["draws"], values["seed"], auc, *size))
