@@ -22,16 +22,17 @@ __all__ = [
     "HERE",
     "INKS",
     "LONG",
-    "LOOKS",
     "NOT_PRIVATE_DASH",
     "ORANGE",
     "OVERLAY",
     "PALETTE",
     "PURPLE",
     "REFERENCE",
+    "SEARCHES",
     "SKY",
     "STALE",
     "STYLES",
+    "VAIDYA_TRUE",
     "VERMILION",
     "YELLOW",
     "Style",
@@ -169,15 +170,16 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
         "theorem-2": (VERMILION, "circle", "dotted"),
     },
 }
-# of what is no method: the ε that a method pays where it is not the one it states, and ways to search for a parameter
-LOOKS = {
-    "vaidya-true": Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted"),
-    "tune-hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
-    "tune-disjoint": Style("On disjoint parts", ORANGE, "star"),
-    "tune-shared": Style("One after another", BLUE, "hex"),
-    "tune-stability": Style("Stability", GREEN, "triangle"),
-    "tune-random-0": Style("Random stopping, η = 0", SKY, "triangle"),
-    "tune-random-1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),
+# the ε that a method pays where it is not the one it states
+VAIDYA_TRUE = Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted")
+# ways to choose a parameter
+SEARCHES = {
+    "best in hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
+    "disjoint": Style("On disjoint parts", ORANGE, "star"),
+    "shared, retrained": Style("One after another", BLUE, "hex"),
+    "stability": Style("Stability", GREEN, "triangle"),
+    "random stopping 0": Style("Random stopping, η = 0", SKY, "triangle"),
+    "random stopping 1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),
 }
 # of methods that have no style of their own; no row of the tables above has this colour and one of these markers
 SPARE = ("circle_x", "circle_y", "circle_cross", "square_cross", "triangle_pin", "hex_dot", "star_dot")
@@ -212,4 +214,4 @@ def looks_of(family: str, group: str | None = None) -> dict[str, Style]:
 
 def every_look() -> list[Style]:
     """Return the look of everything that has one here."""
-    return [*LOOKS.values(), *(look_of(key, family) for family, own in STYLES.items() for key in own)]
+    return [VAIDYA_TRUE, *SEARCHES.values(), *(look_of(key, family) for family, own in STYLES.items() for key in own)]

@@ -53,16 +53,6 @@ class Method:
         return look_of(self.entry.key)
 
     @property
-    def table(self) -> bool:
-        """Whether it is trained on the raw table, else on binary columns."""
-        return self.entry.table
-
-    @property
-    def numbers(self) -> bool:
-        """Whether it is about numbers only."""
-        return self.entry.numbers
-
-    @property
     def family(self) -> str:
         """The family under which it is chosen; "begin" is shown with each of them."""
         return self.entry.group if self.entry.key in CHOSEN else "begin"
@@ -186,9 +176,9 @@ def why_not(method: str, facts: Mapping[str, Any]) -> str:
     'Smooth sensitivity: without numbers it is the same as global sensitivity'
     """
     what, columns = EVERY[method], len(facts["binary_columns"])
-    if what.table and not facts["table"]:
+    if what.entry.table and not facts["table"]:
         return f"{what.title}: needs a table, and this is text"
-    if what.numbers and not facts["numeric"]:
+    if what.entry.numbers and not facts["numeric"]:
         return f"{what.title}: without numbers it is the same as global sensitivity"
     if what.most_columns is not None and columns > what.most_columns:
         return f"{what.title}: too many columns, {columns:,}; here it is for {what.most_columns:,} at most"
@@ -197,4 +187,4 @@ def why_not(method: str, facts: Mapping[str, Any]) -> str:
 
 def feature_names(method: str, facts: Mapping[str, Any]) -> list[str]:
     """Return the features that a method is trained on: those of the table, or its binary columns."""
-    return list(facts["columns"] if EVERY[method].table else facts["binary_columns"])
+    return list(facts["columns"] if EVERY[method].entry.table else facts["binary_columns"])
