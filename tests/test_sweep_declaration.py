@@ -92,7 +92,7 @@ BAD = [
     ({"study": ["naive-bayes", "naive-bayes"]}, "study = .*asked for once"),
     ({"study": {"name": "naive-bayes", "colour": 1}}, "key = 'colour'.*a parameter of 'naive-bayes'"),
     ({"study": {"name": "naive-bayes", "epsilon": 3}}, "epsilon = 3.*stated once"),
-    ({"study": "automatic"}, "key = 'n_features'.*a parameter of 'automatic', which has epsilon, grids, auc"),
+    ({"study": "auto"}, "key = 'n_features'.*a parameter of 'auto', which has epsilon, grids, auc"),
     ({"data": "censos"}, "data = 'censos'.*'census'"),
     ({"data": {"n": 3}}, "data = None"),
     ({"data": {"name": "census", "n": 1.5}}, r"data: n = 1\.5"),
@@ -185,7 +185,7 @@ class _Text:
     [
         ("", "top level is NoneType"),
         ("- naive-bayes", "top level is list"),
-        ("study: naive-bayes\nstudy: automatic\n", "line 2, column 1: the key 'study' stands twice"),
+        ("study: naive-bayes\nstudy: auto\n", "line 2, column 1: the key 'study' stands twice"),
         ("study: [naive-bayes", "line 1"),
         ("study: !!python/object/apply:os.getcwd []", "line 1, column 8"),
         ("a: &a [1, 2]\nb: *a\n", "anchors are not read"),

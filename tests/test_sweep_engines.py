@@ -23,7 +23,7 @@ STUDY = {
     "study": [
         {"name": "naive-bayes", "n_features": [3, 12]},
         {"name": "logistic-regression", "reg_lambda": [1.0]},
-        "automatic",
+        "auto",
     ],
     "data": [{"name": "toy", "n": 100}, {"name": "census", "n": 300}],
     "relation": ["add-remove", "replace-one"],

@@ -39,7 +39,7 @@ def test_a_study_says_with_what_it_was_made_and_has_every_draw(name):
     assert found.command == f"python -m benchmarks.shipped studies {name}"
     assert (found.study["seed"], found.study["draws"]) == (0, DRAWS)
     assert {each["name"] for each in found.study["study"]} <= set(STUDIES)
-    assert "automatic" in set(found.table["study"])
+    assert "auto" in set(found.table["study"])
     assert sorted(found.table["epsilon"].unique()) == list(EPSILONS)
     assert (found.table["data"] == name).all()
     points = found.table.drop(columns=["draw", "accuracy"])

@@ -116,12 +116,12 @@ class Standing(NamedTuple):
     source: str
 
 
-def standing(key: str, *, numeric: bool = True) -> Standing:
+def standing(key: str, family: str = "classifier", *, numeric: bool = True) -> Standing:
     """Return what the catalogue says of a method of `dpml.methods`.
 
     Parameters
     ----------
-    key : str
+    key, family : str
         Of the method.
     numeric : bool
         Whether the table has numeric attributes.
@@ -130,8 +130,10 @@ def standing(key: str, *, numeric: bool = True) -> Standing:
     --------
     >>> standing("vaidya").private, standing("vaidya", numeric=False).private, standing("vaidya", numeric=False).holds
     (False, True, False)
+    >>> standing("pph", "publisher").private, standing("noisy-cut", "selector").private
+    (True, False)
     """
-    one = methods.method(key)
+    one = methods.method(key, family)
     entries = [method(name) for name in (numeric and one.numeric_claims) or one.claims]
     return Standing(
         private=bool(entries) and all(entry.private for entry in entries),

@@ -12,7 +12,7 @@ from dpml.catalogue._recorded import first_drawn
 from dpml.catalogue._selectors import fitted
 from dpml.catalogue._typed import typed_clusters, typed_iterative, typed_masks, typed_noisy_cut, typed_threshold_testing
 from dpml.schema import Schema
-from dpml.selection import MaskSelector, mask_log_probability, scores, sensitivity
+from dpml.selection import MaskSelector, PublishedSelector, mask_log_probability, scores, sensitivity
 from dpml.selection.as_published import (
     cluster_selection,
     cluster_selection_log_probabilities,
@@ -160,7 +160,7 @@ METHODS = (
         ),
         "[stoddard2014], Algorithm 2",
         "2ε for any scores, ε for total counts",
-        False,
+        PublishedSelector.private,
         _threshold_testing,
         cost="no ε: one output is possible on one side only",
         true_epsilon=lambda epsilon: np.inf,
@@ -174,7 +174,7 @@ METHODS = (
         ("dpml.selection.as_published.cluster_selection", "dpml.selection.PublishedSelector[clusters]"),
         "[stoddard2014], Algorithm 1",
         "ε",
-        False,
+        PublishedSelector.private,
         _clusters,
         cost="no ε: features join clusters by their exact counts",
         true_epsilon=lambda epsilon: np.inf,
@@ -188,7 +188,7 @@ METHODS = (
         ("dpml.selection.as_published.noisy_cut", "dpml.selection.PublishedSelector[noisy-cut]"),
         "[stoddard2014], section 3.4, after [lee-clifton2014]",
         "ε, for any number of features",
-        False,
+        PublishedSelector.private,
         _noisy_cut,
         cost="up to ε1 + min(positives, negatives)·ε2 for monotone scores (ε1 for the threshold, ε2 for each answer)",
         true_epsilon=lambda epsilon: epsilon / 2 + 20 * epsilon / 2,
@@ -202,7 +202,7 @@ METHODS = (
         ("dpml.selection.as_published.iterative_sampling", "dpml.selection.PublishedSelector[iterative]"),
         "[thesis], Algorithm 4",
         "ε if the loop stops after T turns",
-        False,
+        PublishedSelector.private,
         _iterative,
         cost="grows with the number of features: order and shift come from the exact scores",
         true_epsilon=lambda epsilon: np.inf,

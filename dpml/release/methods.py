@@ -41,7 +41,7 @@ def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
         is not fitted.
     """
     if isinstance(method, str):
-        own = METHODS.get(method)
+        own = METHODS["classifier"].get(method)
         if own is not None and own.target:
             wrong = [name for name in (*own.claims, *own.numeric_claims) if not CATALOGUE[name].private]
             # what the catalogue has against it is said by `method_problems`

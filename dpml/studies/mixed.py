@@ -32,11 +32,12 @@ from dpml.classifiers.naive_bayes.moments import (
 from dpml.counts import Contingency, NoisyCounts, release_row_bounded
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
+from dpml.methods import methods_of
 from dpml.schema import Schema
 
 __all__ = ["BinnedNBStudy", "MomentsNBStudy", "non_private_mixed_nb"]
 
-METHODS = ("global", "smooth", "bun-steinke", "vaidya", "published")
+METHODS = methods_of("moments-naive-bayes")
 # each ε has bins of its own: all of adult's matrices would be 100 MB
 MOST_MATRICES = 6
 

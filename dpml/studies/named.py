@@ -13,12 +13,10 @@ from typing import Any
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer, check_number
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
-from dpml.methods import METHODS, study_by_name
+from dpml.methods import method, methods_of, of_family, study_by_name
 from dpml.selection.scores import KINDS
-from dpml.studies.accuracy import LogisticStudy, PartitionedNBStudy, RowBoundedNBStudy, SelectedNBStudy
+from dpml.studies.accuracy import SelectedNBStudy
 from dpml.studies.automatic import AutoStudy
-from dpml.studies.mixed import METHODS as MOMENTS
-from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
 
 __all__ = ["STUDIES", "NamedStudy", "every_study", "register"]
 
@@ -81,7 +79,6 @@ _PERCENTILE = _number(50.0, 100.0, open_upper=True)
 _EPSILON: dict[str, Check] = {"epsilon": check_epsilon}
 _AUC: dict[str, Check] = {"auc": check_flag}
 _ALGORITHM_1: dict[str, Check] = {"threshold_percentile": _PERCENTILE, "pseudocount": _POSITIVE}
-_SMOOTHED: dict[str, Check] = {"pseudocount": _POSITIVE, "shrinkage": _or_none(_number(0.0))}
 
 
 class _NaiveBayes(SelectedNBStudy):
@@ -91,50 +88,48 @@ class _NaiveBayes(SelectedNBStudy):
         return super().models(epsilon, n_features=n_features or self.schema.n_features, **options)
 
 
-STUDIES: dict[str, NamedStudy] = {
-    "naive-bayes": NamedStudy(
-        _NaiveBayes,
-        {"score": _choice(*KINDS)},
-        {**_EPSILON, "n_features": _or_none(_integer(1)), "selection_share": _SHARE, **_ALGORITHM_1, **_AUC},
-    ),
-    "row-bounded-naive-bayes": NamedStudy(
-        RowBoundedNBStudy,
-        {"row_bound": _or_none(_integer(1))},
-        {**_EPSILON, "class_share": _or_none(_SHARE), **_SMOOTHED, **_AUC},
-    ),
-    "partitioned-naive-bayes": NamedStudy(
-        PartitionedNBStudy, {"deals": _integer(1)}, {**_EPSILON, **_ALGORITHM_1, **_AUC}
-    ),
-    "logistic-regression": NamedStudy(
-        LogisticStudy,
-        {"method": _choice("output", "objective"), "row_bound": _or_none(_integer(1))},
-        {**_EPSILON, "reg_lambda": _POSITIVE, **_AUC},
-    ),
-    "binned-naive-bayes": NamedStudy(
-        BinnedNBStudy,
-        {"row_bound": _or_none(_integer(1))},
-        {**_EPSILON, "n_bins": _or_none(_integer(1)), "class_share": _SHARE, "pseudocount": _POSITIVE, **_AUC},
-        binary=False,
-    ),
-    "moments-naive-bayes": NamedStudy(
-        MomentsNBStudy,
-        {"method": _choice(*MOMENTS)},
-        {**_EPSILON, "trim": _or_none(_integer(0)), "pseudocount": _POSITIVE, **_AUC},
-        binary=False,
-    ),
-    "automatic": NamedStudy(AutoStudy, {}, {**_EPSILON, "grids": _integer(1), **_AUC}, binary=False),
-}
+def _named(key: str, fixed: dict[str, Check], settings: dict[str, Check], **more: Any) -> tuple[str, NamedStudy]:
+    """Return a method's study, or that of all methods that share it, under the name that sweeps have for it."""
+    entry = method(key)
+    own = methods_of(entry.sweep)
+    facts = {"build": study_by_name(entry.study), "binary": not entry.table, **more}
+    fixed = {**({"method": _choice(*own)} if own else {}), **fixed}
+    return entry.sweep, NamedStudy(fixed=fixed, settings={**_EPSILON, **settings, **_AUC}, **facts)
+
+
+_ROW_BOUND: dict[str, Check] = {"row_bound": _or_none(_integer(1))}
+STUDIES: dict[str, NamedStudy] = dict(
+    (
+        _named(
+            "algorithm-1",
+            {"score": _choice(*KINDS)},
+            {"n_features": _or_none(_integer(1)), "selection_share": _SHARE, **_ALGORITHM_1},
+            build=_NaiveBayes,
+        ),
+        _named(
+            "row-bounded",
+            _ROW_BOUND,
+            {"class_share": _or_none(_SHARE), "pseudocount": _POSITIVE, "shrinkage": _or_none(_number(0.0))},
+        ),
+        _named("partitioned", {"deals": _integer(1)}, _ALGORITHM_1),
+        _named("objective", _ROW_BOUND, {"reg_lambda": _POSITIVE}),
+        _named(
+            "binned",
+            _ROW_BOUND,
+            {"n_bins": _or_none(_integer(1)), "class_share": _SHARE, "pseudocount": _POSITIVE},
+        ),
+        _named("global", {}, {"trim": _or_none(_integer(0)), "pseudocount": _POSITIVE}),
+        _named("auto", {}, {"grids": _integer(1)}, binary=False),
+    )
+)
 
 
 def every_study() -> dict[str, NamedStudy]:
-    """Return every study that a file can name: those above, and a registered method's own under its key.
-
-    A study of a method that states no name for sweeps (`dpml.methods.Method.sweep`) takes ε alone.
-    """
+    """Return every study that a file can name: those above, and a registered method's own, which takes ε alone."""
     own = {
-        key: NamedStudy(study_by_name(entry.study), {}, _EPSILON, binary=not entry.table)
-        for key, entry in METHODS.items()
-        if entry.study and not entry.sweep
+        entry.sweep: NamedStudy(study_by_name(entry.study), {}, _EPSILON, binary=not entry.table)
+        for entry in of_family()
+        if entry.study and entry.sweep not in STUDIES
     }
     return {**own, **STUDIES}
 

@@ -95,7 +95,7 @@ def standard_declaration(dataset: Dataset, epsilons: tuple[float, ...] = EPSILON
     numbers = [f for f in dataset.frame_schema.features if f.kind == "numeric"] if dataset.frame_schema else []
     return {
         "study": [
-            {"name": "automatic", "grids": DRAWS},
+            {"name": "auto", "grids": DRAWS},
             "row-bounded-naive-bayes",
             "binned-naive-bayes",
             # without numbers there is one way to release moments: by counts

@@ -1,6 +1,6 @@
-"""A classifier that is registered before the app is loaded appears wherever methods are listed, with no other edit.
+"""A classifier, a selector and a publisher that are registered before the app is loaded appear in its lists.
 
-It runs in a process of its own, for the lists of the Train page are made when the page is loaded.
+Nothing else is edited. It runs in a process of its own, for the lists of a page are made when the page is loaded.
 """
 
 import json
@@ -14,15 +14,16 @@ SCRIPT = """
 import contextlib, io, json, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-import made_up_classifier
-made_up_classifier.register()
+import made_up_methods
+made_up_methods.register()
 out = {}
 
 from dpml.__main__ import main
 text = io.StringIO()
 with contextlib.redirect_stdout(text):
     main(["catalogue"])
-out["catalogue"] = "made-up" in text.getvalue() and "Made-up classifier" in text.getvalue()
+kinds = ("classifier", "selector", "publisher")
+out["catalogue"] = [kind for kind in kinds if f"Made-up {kind}: as" in text.getvalue()]
 
 from dpml.studies import advise, advised, frontier
 from dpml.sweep import sweep
@@ -57,6 +58,28 @@ out["words"] = card.readout(values, facts, results)
 
 from dpml_app.mydata.advice_card import AdviceFigure
 out["my data"] = "made-up" in AdviceFigure().sources
+
+from dpml_app.select import compute as select, words as select_words
+from dpml_app.select.accuracy import AccuracyCard as SelectCard
+settings.select_methods = ["made-up", "joint"]
+values, facts, card = settings.select_values(), select.facts("toy"), SelectCard()
+chunks = {place: chunk for place, chunk in card.work(values, facts).items() if place[0] == "made-up"}
+accuracies = {place[1]: chunk.function(*chunk.arguments) for place, chunk in chunks.items()}
+out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.bands]
+out["select words"] = select_words.accuracy_words(values, facts, {"made-up": accuracies})
+
+from dpml_app.work.worker import Worker
+worker, (T, chunk) = Worker(), (next(iter(accuracies)), next(iter(chunks.values())))
+out["in a worker"] = bool((worker.call(chunk.function, chunk.arguments) == accuracies[T]).all())
+worker.end()
+
+from dpml_app.publish import compute as publish, words as publish_words
+from dpml_app.publish.curves import RIVAL_EPSILONS, RivalsCard, TimeCard
+values, facts, card = settings.publish_values(), publish.facts("toy"), RivalsCard()
+places = [place for place in card.work(values, facts) if place[0] == "made-up"]
+out["publish"] = [len(places) == len(RIVAL_EPSILONS), *("made-up" in one.figure.bands for one in (card, TimeCard()))]
+one = publish.rival("made-up", "toy", "add-remove", 0.1, 10, "cart", 2, 0)
+out["publish words"] = publish_words.rivals("accuracy", {"made-up": {0.1: one["accuracy"]}})
 print(json.dumps(out))
 """
 
@@ -70,7 +93,7 @@ def seen():
 
 
 def test_the_command_line_and_the_studies_know_it(seen):
-    assert seen["catalogue"]
+    assert seen["catalogue"] == ["classifier", "selector", "publisher"]
     assert seen["sweep"] == ["made-up", "row-bounded-naive-bayes"]
     assert seen["frontier"] == ["made-up", 2]
     assert "made-up" in seen["advice"]
@@ -90,3 +113,18 @@ def test_the_train_page_lists_draws_and_names_it(seen):
 
 def test_the_advice_draws_it(seen):
     assert seen["my data"]
+
+
+def test_the_select_page_lists_draws_and_names_a_selector(seen):
+    assert seen["select"] == ["made-up", True]
+    assert "Made-up selector <b>" in seen["select words"]
+    assert "not private" not in seen["select words"]
+
+
+def test_a_worker_knows_what_was_registered_before_it_started(seen):
+    assert seen["in a worker"]
+
+
+def test_the_publish_page_draws_and_names_a_publisher(seen):
+    assert seen["publish"] == [True, True, True]
+    assert "Made-up publisher <b>" in seen["publish words"]

@@ -17,6 +17,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.evaluation import expected_f1, selection_quality
+from dpml.methods import method
 from dpml.selection import (
     MaskSelector,
     NoisyScoreSelector,
@@ -157,7 +158,7 @@ def test_rule_draws_by_its_seed_and_says_if_it_is_not_private(rule):
     assert first.shape == (12,)
     assert (own.f1(rule, *arguments, 3) == first).all()
     assert ((first >= 0) & (first <= 1)).all()
-    private = own._by_threshold(rule, 1.0, score, 5.0, 10).private
+    private = method(rule, "selector").kind.private
     style = RULE_STYLES[rule]
     assert (style.dash == "dashed") == (not private) == style.label.endswith(": not private")
 
@@ -196,7 +197,7 @@ def test_accuracy_of_each_selector(toy, selector):
         assert found[0] == model.score(data.X_test[:, columns], data.y_test)
         private = False
     else:
-        made = own._MAKERS[selector](0)
+        made = method(selector, "selector").make(1.0, n_features=1)
         private = made.private
         whole = SelectionStudy(data, made)(1.0, draws=10, rng=rng, selection_share=0.4, n_features=5)
         assert found == pytest.approx(whole["accuracy"])
@@ -215,7 +216,7 @@ def test_best_selector_is_drawn_afresh_and_by_its_seed():
 def test_ladder_leaves_all_features_out():
     assert own.selector_ladder(40)[-1] < 40
     assert own.selector_ladder(8444)[-1] == 100
-    assert isinstance(own._MAKERS["iterative"](0), PublishedSelector)  # which needs T < D
+    assert isinstance(method("iterative", "selector").make(1.0, n_features=1), PublishedSelector)  # which needs T < D
 
 
 # ---- keys, settings, words ----------------------------------------------------------------------------------------

@@ -8,9 +8,8 @@ from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import peers, recorded
 from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.begin import GRIDS, auto_measure
 from dpml_app.train.card import IMMEDIATE, WORKER, chosen
-from dpml_app.train.compute import nb_facts
+from dpml_app.train.compute import GRIDS, nb_facts, nb_measure
 from dpml_app.train.methods import DEFAULTS, EVERY
 from dpml_app.train.size import SizeCard
 
@@ -53,16 +52,16 @@ def test_it_is_shown_with_either_family_and_is_the_librarys():
 def test_it_has_fewer_draws_and_says_so():
     values, card = values_of(dataset="toy", draws=50), AccuracyCard()
     facts = nb_facts("toy")
-    assert all(chunk.arguments[4] == 20 for chunk in card.work(values, facts).values())
+    assert all(chunk.arguments[5] == 20 for chunk in card.work(values, facts).values())
     assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", WORKER): {"accuracy": np.array([0.5])}})
 
 
 def test_it_is_trained_on_smaller_tables():
-    small = auto_measure("toy", "auto", "add-remove", 3.0, 4, 1, n=31)["accuracy"]
-    whole = auto_measure("toy", "auto", "add-remove", 3.0, 4, 1)["accuracy"]
+    small = nb_measure("toy", "auto", "add-remove", 3.0, (), 4, 1, n=31)["accuracy"]
+    whole = nb_measure("toy", "auto", "add-remove", 3.0, (), 4, 1)["accuracy"]
     assert small.shape == (4,)
     assert whole.mean() > small.mean()
-    assert auto_measure("toy", "auto", "add-remove", 3.0, 4, 1, auc=True)["auc"].min() > 0.5
+    assert nb_measure("toy", "auto", "add-remove", 3.0, (), 4, 1, auc=True)["auc"].min() > 0.5
 
 
 # ---- peers ----------------------------------------------------------------------------------------------------------

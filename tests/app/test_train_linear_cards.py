@@ -20,7 +20,7 @@ from dpml_app.train.page import TrainPage
 from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
 from dpml_app.train.settings import RULE
 from dpml_app.train.size import SizeCard
-from dpml_app.train.tuning import HINDSIGHT, TUNING_EPSILONS, TuningCard
+from dpml_app.train.tuning import TUNING_EPSILONS, TuningCard
 from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, tuning_measure
 from dpml_app.train.weights import WeightsCard
 from dpml_app.work.pool import Chunk, Pool
@@ -153,12 +153,12 @@ def test_tuning_says_what_it_costs_and_how_sure_it_is():
     assert {len(r["accuracy"]) for r in results.values()} == {MOST_TUNING_DRAWS}
     assert "stability" not in {series for series, _x in results}
     text = panel.readout(values, facts, results)
-    rule, hindsight = (results[s, WORKER]["accuracy"] for s in ("public rule", HINDSIGHT))
+    rule, hindsight = (results[s, WORKER]["accuracy"] for s in ("public rule", "best in hindsight"))
     error = np.sqrt((rule.var(ddof=1) + hindsight.var(ddof=1)) / MOST_TUNING_DRAWS)
     shown = f"{100 * (hindsight.mean() - rule.mean()):+.1f} ± {100 * error:.1f}"
     assert f"Best in hindsight, not private <b>{shown}</b>" in text
     assert "one run 0.5 with η = 0, 0.333 with η = 1" in text
-    assert panel.styles(values, facts)[HINDSIGHT].dash == "dashed"
+    assert panel.styles(values, facts)["best in hindsight"].dash == "dashed"
 
 
 @pytest.mark.parametrize(("family", "there", "not_there"), [

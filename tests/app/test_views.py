@@ -8,7 +8,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.plotting import figure as figure_kind
 from dpml_app import views
-from dpml_app.drawing.looks import LOOKS
+from dpml_app.drawing.looks import look_of
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.sweep import summarise
@@ -75,14 +75,14 @@ def test_a_value_without_spread_must_be_called_exact():
 
 def test_a_method_looks_as_it_does_in_the_app():
     table = pd.concat([draws(study=study) for study in ("row-bounded-naive-bayes", "auto", "of my own", "another")])
-    view = views.curve(table, by="study", names={"another": LOOKS["functional"].label})
+    view = views.curve(table, by="study", names={"another": look_of("functional").label})
     looks = {}
     for p in view:
         if isinstance(p, hv.Scatter):
             style = hv.Store.lookup_options("bokeh", p, "style").kwargs
             looks[p.label] = style["color"], style["marker"]
     for name in ("row-bounded", "auto", "functional"):
-        assert looks[LOOKS[name].label] == (LOOKS[name].color, LOOKS[name].marker)
+        assert looks[look_of(name).label] == (look_of(name).color, look_of(name).marker)
     assert len({color for color, _marker in looks.values()}) == len(looks) == 4
 
 

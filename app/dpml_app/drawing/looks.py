@@ -7,10 +7,11 @@ simulates how each colour is seen without one kind of cone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from dpml.methods import METHODS
+from dpml.catalogue import standing
+from dpml.methods import method, of_family
 
 __all__ = [
     "BLUE",
@@ -21,19 +22,23 @@ __all__ = [
     "HERE",
     "INKS",
     "LONG",
-    "LOOKS",
     "NOT_PRIVATE_DASH",
     "ORANGE",
     "OVERLAY",
     "PALETTE",
     "PURPLE",
     "REFERENCE",
+    "SEARCHES",
     "SKY",
     "STALE",
+    "STYLES",
+    "VAIDYA_TRUE",
     "VERMILION",
     "YELLOW",
     "Style",
+    "every_look",
     "look_of",
+    "looks_of",
 ]
 
 # black would be lost on the dark theme, and a line of yellow on the light one
@@ -79,115 +84,134 @@ class Style:
     dash: str = "solid"
 
 
-# of the classifiers of `dpml.methods`, which says what they are called: colour, marker and dash
-CLASSIFIERS: dict[str, tuple[str, ...]] = {
-    # naive Bayes
-    "row-bounded": (GREEN, "diamond"),
-    "algorithm-1": (BLUE, "circle"),
-    "binned": (VERMILION, "square"),
-    "global": (ORANGE, "hex"),
-    "smooth": (PURPLE, "square_pin"),
-    "bun-steinke": (SKY, "hex", "dotted"),
-    "partitioned": (SKY, "star"),
-    "vaidya": (VERMILION, "plus", NOT_PRIVATE_DASH),
-    "published": (ORANGE, "cross", NOT_PRIVATE_DASH),
-    # linear models
-    "rule": (PURPLE, "star", LONG),
-    "l1": (GREEN, "square", LONG),
-    "objective": (BLUE, "triangle", LONG),
-    "output": (VERMILION, "inverted_triangle", LONG),
-    "functional": (ORANGE, "triangle_pin", LONG),
-    "svm": (BLUE, "diamond", "dotted"),
-    "local": (PURPLE, "inverted_triangle", "dotted"),
-    "genetic": (SKY, "plus", LONG),
-    "descent": (GREEN, "cross", DELTA_DASH),
-    # to begin with, and peers' models as they were recorded
-    "auto": (BLUE, "square_x", LONGEST),
-    "peer-descent": (ORANGE, "square_pin", DELTA_DASH),
-    "peer-boosting": (SKY, "triangle_dot", DELTA_DASH),
-    "peer-logistic": (GREEN, "square_x", "dotted"),
+# of the methods of `dpml.methods`, which says what they are called: colour, marker and dash
+STYLES: dict[str, dict[str, tuple[str, ...]]] = {
+    "classifier": {
+        # naive Bayes
+        "row-bounded": (GREEN, "diamond"),
+        "algorithm-1": (BLUE, "circle"),
+        "binned": (VERMILION, "square"),
+        "global": (ORANGE, "hex"),
+        "smooth": (PURPLE, "square_pin"),
+        "bun-steinke": (SKY, "hex", "dotted"),
+        "partitioned": (SKY, "star"),
+        "vaidya": (VERMILION, "plus"),
+        "published": (ORANGE, "cross"),
+        # linear models
+        "rule": (PURPLE, "star", LONG),
+        "l1": (GREEN, "square", LONG),
+        "objective": (BLUE, "triangle", LONG),
+        "output": (VERMILION, "inverted_triangle", LONG),
+        "functional": (ORANGE, "triangle_pin", LONG),
+        "svm": (BLUE, "diamond", "dotted"),
+        "local": (PURPLE, "inverted_triangle", "dotted"),
+        "genetic": (SKY, "plus", LONG),
+        "descent": (GREEN, "cross", DELTA_DASH),
+        # the default classifier, and peers' models as they were recorded
+        "auto": (BLUE, "square_x", LONGEST),
+        "peer-descent": (ORANGE, "square_pin", DELTA_DASH),
+        "peer-boosting": (SKY, "triangle_dot", DELTA_DASH),
+        "peer-logistic": (GREEN, "square_x", "dotted"),
+    },
+    "selector": {
+        "mask-count": (ORANGE, "square"),
+        "mask-mi": (PURPLE, "triangle"),
+        "joint": (BLUE, "square"),
+        "one-shot": (GREEN, "inverted_triangle", LONG),
+        "noisy-scores": (SKY, "square"),
+        "noisy-counts": (VERMILION, "star"),
+        "best-selector": (BLUE, "star", LONG),
+        "iterative": (VERMILION, "x"),
+        "exact": (ORANGE, "x"),
+        "perturbation": (BLUE, "inverted_triangle"),
+        "noisy-clusters": (GREEN, "circle"),
+        "sparse-vector": (ORANGE, "triangle"),
+        "mask": (PURPLE, "diamond", "dotted"),
+        "threshold-testing": (VERMILION, "cross"),
+        "noisy-cut": (PURPLE, "cross"),
+        "clusters": (SKY, "asterisk"),
+    },
+    "publisher": {
+        "privpfc": (BLUE, "diamond_dot"),
+        "privpfc-cells": (GREEN, "diamond_dot"),
+        "privpfc-selnf": (ORANGE, "diamond_cross"),
+        "privbayes": (GREEN, "star_dot"),
+        "diffgen": (VERMILION, "diamond_dot"),
+        "pph": (PURPLE, "diamond_dot"),
+        "uniform": (SKY, "diamond_dot"),
+        "uniform-ug": (SKY, "square_x", "dotted"),
+        "privbayes-struct": (GREEN, "diamond_cross"),
+        "diffgen-struct": (VERMILION, "diamond_cross"),
+        "diffpc45": (ORANGE, "diamond_dot", LONG),
+        "mst": (ORANGE, "hex_dot"),
+        "aim": (ORANGE, "star_dot", "dotted"),
+        "output": (VERMILION, "square_dot", "dashed"),
+        "moments": (GREEN, "square_dot"),
+    },
+    "curve": {
+        "histogram": (GREEN, "hex"),
+        "recursive-medians": (BLUE, "circle_dot", "dashed"),
+        "recursive-medians-exact": (SKY, "circle_dot"),
+        "fixed-space": (ORANGE, "square_dot"),
+        "fixed-space-exact": (ORANGE, "circle_dot"),
+        "laplace": (VERMILION, "triangle_dot"),
+        "laplace-exact": (PURPLE, "circle_dot"),
+    },
+    "noise": {
+        "laplace": (BLUE, "plus"),
+        "geometric": (GREEN, "square_pin", "dashed"),
+        "staircase": (VERMILION, "triangle", "dotdash"),
+        "gaussian": (PURPLE, "circle", "dotted"),
+        "exponential": (BLUE, "x", "dashed"),
+        "flip": (GREEN, "x"),
+        "noisy-max": (VERMILION, "hex", "dotted"),
+        "exact": (GREEN, "plus"),
+        "algorithm-1": (ORANGE, "plus", "dashed"),
+        "theorem-2": (VERMILION, "circle", "dotted"),
+    },
 }
-LOOKS = {
-    **{key: Style(METHODS[key].label, *look) for key, look in CLASSIFIERS.items()},
-    "vaidya-true": Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted"),
-    # searches over a parameter
-    "tune-hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
-    "tune-disjoint": Style("On disjoint parts", ORANGE, "star"),
-    "tune-shared": Style("One after another", BLUE, "hex"),
-    "tune-stability": Style("Stability", GREEN, "triangle"),
-    "tune-random-0": Style("Random stopping, η = 0", SKY, "triangle"),
-    "tune-random-1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),
-    # selectors of T features
-    "mask-count": Style("Masks, by counts", ORANGE, "square"),
-    "mask-mi": Style("Masks, by mutual information", PURPLE, "triangle"),
-    "joint": Style("Joint mechanism, by counts", BLUE, "square"),
-    "one-shot": Style("One shot of noise, by counts", GREEN, "inverted_triangle", LONG),
-    "noisy-scores": Style("Noisy scores, by mutual information", SKY, "square"),
-    "noisy-counts": Style("Noisy counts of r ones", VERMILION, "star"),
-    "best-selector": Style("BestSelector", BLUE, "star", LONG),
-    "iterative": Style("Iterative sampling: not private", VERMILION, "x", NOT_PRIVATE_DASH),
-    "exact-choice": Style("Exact choice: not private", ORANGE, "x", NOT_PRIVATE_DASH),
-    # selectors of all features above a threshold
-    "perturbation": Style("Noisy scores", BLUE, "inverted_triangle"),
-    "noisy-clusters": Style("Noisy clusters", GREEN, "circle"),
-    "sparse-vector": Style("Sparse vector", ORANGE, "triangle"),
-    "mask-true-number": Style("Masks of the true number", PURPLE, "diamond", "dotted"),
-    "threshold-testing": Style("Threshold testing: not private", VERMILION, "cross", NOT_PRIVATE_DASH),
-    "noisy-cut": Style("NoisyCut: not private", PURPLE, "cross", NOT_PRIVATE_DASH),
-    "clusters": Style("Clusters: not private", SKY, "asterisk", NOT_PRIVATE_DASH),
-    # publishers of tables, and the model of a publisher's cells
-    "privpfc": Style("PrivPfC", BLUE, "diamond_dot"),
-    "privpfc-cells": Style("PrivPfCClassifier", GREEN, "diamond_dot"),
-    "privpfc-selnf": Style("PrivPfC, best grid: not private", ORANGE, "diamond_cross", NOT_PRIVATE_DASH),
-    "privbayes": Style("PrivBayes", GREEN, "star_dot"),
-    "diffgen": Style("DiffGen", VERMILION, "diamond_dot"),
-    "pph": Style("PPH", PURPLE, "diamond_dot"),
-    "uniform": Style("Uniform grid, EUG", SKY, "diamond_dot"),
-    "uniform-ug": Style("Uniform grid, UG", SKY, "square_x", "dotted"),
-    "privbayes-struct": Style("PrivBayes, exact choice: not private", GREEN, "diamond_cross", NOT_PRIVATE_DASH),
-    "diffgen-struct": Style("DiffGen, exact choice: not private", VERMILION, "diamond_cross", NOT_PRIVATE_DASH),
-    "diffpc45": Style("DiffPC-4.5, its own", ORANGE, "diamond_dot", LONG),
-    "mst": Style("MST, recorded", ORANGE, "hex_dot"),
-    "aim": Style("AIM, recorded", ORANGE, "star_dot", "dotted"),
-    # importance weights of a public table
-    "weights-output": Style("Ji and Elkan", VERMILION, "square_dot", "dashed"),
-    "weights-moments": Style("Noisy moments (ours)", GREEN, "square_dot"),
-    # ROC curves
-    "roc-histogram": Style("16 noisy bins", GREEN, "hex"),
-    "roc-medians": Style("RecursiveMedians", BLUE, "circle_dot", "dashed"),
-    "roc-medians-exact": Style("RecursiveMedians, all of ε used", SKY, "circle_dot"),
-    "roc-fixed-space": Style("FixedSpace: publishes n", ORANGE, "square_dot", "dashed"),
-    "roc-fixed-space-exact": Style("FixedSpace, all of ε used", ORANGE, "circle_dot"),
-    "roc-laplace": Style("Laplace: not private", VERMILION, "triangle_dot", NOT_PRIVATE_DASH),
-    "roc-laplace-exact": Style("Laplace, public thresholds", PURPLE, "circle_dot"),
-    # noise of one number
-    "laplace": Style("Laplace", BLUE, "plus"),
-    "geometric": Style("Geometric", GREEN, "square_pin", "dashed"),
-    "staircase": Style("Staircase", VERMILION, "triangle", "dotdash"),
-    "gaussian": Style("Gaussian", PURPLE, "circle", "dotted"),
-    # choices of one candidate
-    "exponential": Style("Exponential", BLUE, "x", "dashed"),
-    "permute-and-flip": Style("Permute-and-flip", GREEN, "x"),
-    "noisy-max": Style("Noisy max", VERMILION, "hex", "dotted"),
-    # Cauchy noise for a smooth sensitivity
-    "cauchy-exact": Style("Exact", GREEN, "plus"),
-    "cauchy-algorithm-1": Style("√2/ε, Algorithm 1", ORANGE, "plus", "dashed"),
-    "cauchy-theorem-2": Style("6/ε, Theorem 2", VERMILION, "circle", "dotted"),
+# the ε that a method pays where it is not the one it states
+VAIDYA_TRUE = Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted")
+# ways to choose a parameter
+SEARCHES = {
+    "best in hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
+    "disjoint": Style("On disjoint parts", ORANGE, "star"),
+    "shared, retrained": Style("One after another", BLUE, "hex"),
+    "stability": Style("Stability", GREEN, "triangle"),
+    "random stopping 0": Style("Random stopping, η = 0", SKY, "triangle"),
+    "random stopping 1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),
 }
-
-# of methods that have no look of their own; no row of the table above has this colour and one of these markers
+# of methods that have no style of their own; no row of the tables above has this colour and one of these markers
 SPARE = ("circle_x", "circle_y", "circle_cross", "square_cross", "triangle_pin", "hex_dot", "star_dot")
 
 
-def look_of(key: str) -> Style:
+def look_of(key: str, family: str = "classifier") -> Style:
     """Return the look of a method of `dpml.methods`: its own, or where the app has none, one by its place.
+
+    What does not keep its claim is dashed, and its label says so; what a classifier keeps depends on the table, so the
+    Train page says it.
 
     Examples
     --------
-    >>> look_of("binned").marker
-    'square'
+    >>> look_of("binned").marker, look_of("noisy-cut", "selector").label
+    ('square', 'NoisyCut: not private')
     """
-    if key in LOOKS:
-        return LOOKS[key]
-    place = [each for each in METHODS if each not in LOOKS].index(key)
-    return Style(METHODS[key].label, PURPLE, SPARE[place % len(SPARE)], LONGEST)
+    entry, own, held = method(key, family), STYLES[family], standing(key, family)
+    if key in own:
+        style = Style(entry.label, *own[key])
+    else:
+        place = [each.key for each in of_family(family) if each.key not in own].index(key)
+        style = Style(entry.label, PURPLE, SPARE[place % len(SPARE)], LONGEST)
+    if family == "classifier":
+        return replace(style, dash=NOT_PRIVATE_DASH) if entry.target and not held.holds else style
+    return style if held.private else replace(style, label=f"{entry.label}: {entry.flaw}", dash=NOT_PRIVATE_DASH)
+
+
+def looks_of(family: str, group: str | None = None) -> dict[str, Style]:
+    """Return the looks of a family's methods, or of one of its groups, by key."""
+    return {each.key: look_of(each.key, family) for each in of_family(family, group)}
+
+
+def every_look() -> list[Style]:
+    """Return the look of everything that has one here."""
+    return [VAIDYA_TRUE, *SEARCHES.values(), *(look_of(key, family) for family, own in STYLES.items() for key in own)]

@@ -16,6 +16,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 
+from dpml import methods
 from dpml.evaluation import (
     PrivateEvaluation,
     area_between,
@@ -58,7 +59,6 @@ TARGETS = {"some": 0.9, "much": 0.75}
 SCALE: Any = {"score_scale": "log-odds"}
 # where bands of curves are drawn: closer where curves are steep
 GRID = np.linspace(0.0, 1.0, 61) ** 2
-PUBLIC_SIZE = 1024
 # a tenth of a second a draw; Stoddard et al. have ten of them
 SLOW, FEW = ("recursive-medians", "recursive-medians-exact"), 10
 FAINT = 12  # curves of single draws that are sent
@@ -241,17 +241,10 @@ def published_options(method: str, size: int) -> dict[str, Any]:
     >>> published_options("fixed-space", 0)
     {'method': 'fixed-space', 'halves': True}
     """
-    exact = method.endswith("-exact")
-    kind = method.removesuffix("-exact")
-    options: dict[str, Any] = {"method": kind, "halves": not exact}
-    if kind == "recursive-medians":
-        k = {"k": size.bit_length() - 1} if size else {}
-        return {**options, "calibration": "exact" if exact else "published", **k}
-    if kind == "laplace" and exact:
-        options["method"] = "laplace-fixed"
-    # ⌊n⌋ thresholds would publish n
-    number = size or (PUBLIC_SIZE if kind == "fixed-space" and exact else 0)
-    return {**options, "n_thresholds": number} if number else options
+    options = dict(methods.method(method, "curve").options)
+    if size:
+        options |= {"k": size.bit_length() - 1} if "calibration" in options else {"n_thresholds": size}
+    return options
 
 
 def _errors(fpr: Floats, tpr: Floats, name: str, kind: str, weakened: str) -> Floats:

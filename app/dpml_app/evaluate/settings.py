@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml.evaluation import roc_thresholds
-from dpml_app.drawing.looks import LOOKS
+from dpml_app.drawing.looks import looks_of
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
 
@@ -30,15 +30,7 @@ CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number
 WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}
 # as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
-METHOD_STYLES = {
-    "histogram": LOOKS["roc-histogram"],
-    "recursive-medians": LOOKS["roc-medians"],
-    "recursive-medians-exact": LOOKS["roc-medians-exact"],
-    "fixed-space": LOOKS["roc-fixed-space"],
-    "fixed-space-exact": LOOKS["roc-fixed-space-exact"],
-    "laplace": LOOKS["roc-laplace"],
-    "laplace-exact": LOOKS["roc-laplace-exact"],
-}
+METHOD_STYLES = looks_of("curve")
 METHODS = {name: style.label for name, style in METHOD_STYLES.items()}
 METRICS = {"roc_auc": "Area under the ROC curve", "accuracy": "Accuracy"}
 # thresholds that can be asked for on the last plot of errors

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.evaluation import attack_bound, best_attack_success
+from dpml.methods import of_family
 from dpml_app.card import Number
 from dpml_app.drawing.looks import EXACT
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.numbers import FIGURES
-from dpml_app.evaluate.settings import CLASSIFIERS, METHODS, METRICS, WEAKENED
+from dpml_app.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED
 from dpml_app.text import number, percent
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
 
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">exact: for study</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
+LABELS = {each.key: each.label for each in of_family("curve")}
 CAPTIONS = {
     "roc": (
         "Stoddard et al.'s Fig. 6. A curve shows what share of the first class is taken for the second (to the right) "
@@ -114,18 +116,18 @@ def roc_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArra
     if not found:
         return text + ("Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…")
     parts = []
-    for method in (m for m in METHODS if m in found):
+    for method in (m for m in LABELS if m in found):
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
-        parts.append(f"{METHODS[method].split(':')[0]} <b>{mid:.3f}</b> ({low:.3f} to {high:.3f})")
+        parts.append(f"{LABELS[method]} <b>{mid:.3f}</b> ({low:.3f} to {high:.3f})")
     return text + f"Private, median and 90 % of draws: {'; '.join(parts)}."
 
 
 def numbers(true: float, found: Mapping[str, NDArray[np.float64]]) -> tuple[Number, ...]:
     """Return the areas under the true curve and under those of each method that is there, to be compared."""
     told = [Number("area under the true curve", f"{true:.3f}")]
-    for method in (m for m in METHODS if m in found):
+    for method in (m for m in LABELS if m in found):
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
-        told.append(Number(f"{METHODS[method].split(':')[0]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
+        told.append(Number(f"{LABELS[method]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
     return tuple(told)
 
 
@@ -196,7 +198,7 @@ def calibration_words(true: Mapping[str, NDArray[np.float64]], n_std: float) -> 
 
 def error_words(values: Mapping[str, Any], found: Mapping[str, Mapping[str, NDArray]]) -> str:
     """Return the error of each method at the ε that is chosen, smallest first."""
-    parts = sorted((float(np.median(found[m]["error"])), METHODS[m].split(":")[0]) for m in found)
+    parts = sorted((float(np.median(found[m]["error"])), LABELS[m]) for m in found)
     if not parts:
         return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
     listed = ", ".join(f"{label} <b>{error:.4f}</b>" for error, label in parts)
@@ -209,7 +211,7 @@ def size_words(values: Mapping[str, Any], found: Mapping[str, Mapping[int, NDArr
     for method, points in found.items():
         if points:
             size, draws = min(points.items(), key=lambda pair: float(np.median(pair[1])))
-            parts.append(f"{METHODS[method].split(':')[0]} <b>{size:,}</b> ({np.median(draws):.4f})")
+            parts.append(f"{LABELS[method]} <b>{size:,}</b> ({np.median(draws):.4f})")
     if not parts:
         return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
     return f"Best of the numbers tried at ε = {values['epsilon']:g}, with its median error: {'; '.join(parts)}."

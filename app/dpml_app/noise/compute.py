@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpml.mechanisms import ExponentialMechanism, Gaussian, Laplace, NormGamma, PermuteAndFlip, ReportNoisyMax
+from dpml.mechanisms import Gaussian, Laplace, NormGamma
 from dpml.mechanisms.smooth.admissible import cauchy_scale
+from dpml.methods import method, of_family
 from dpml_app.noise.models import Numbers, has_scale, model, vector_draws, vector_log_density
 from dpml_app.noise.settings import NOISE_EPSILONS
 
@@ -32,7 +33,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 RIVALS = ("laplace", "geometric", "staircase", "gaussian")
-CHOICES = ("exponential", "flip", "noisy-max")
+CHOICES = tuple(each.key for each in of_family("noise", "choice"))
 CANDIDATES = 5
 CELLS = 80
 HELD = (0.5, 0.9, 0.99)
@@ -179,12 +180,8 @@ def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> d
 def _choice_loss(name: str, ratio: float) -> float:
     """Return the expected loss, in gaps, of candidates that lie 0, 1, 2, ... gaps below the best; ratio = gap·ε/Δ."""
     losses = np.arange(CANDIDATES, dtype=float)
-    mechanism: ExponentialMechanism | ReportNoisyMax
-    if name == "noisy-max":
-        mechanism = ReportNoisyMax(ratio, 1.0, "laplace")
-    else:
-        mechanism = ExponentialMechanism(ratio, 1.0) if name == "exponential" else PermuteAndFlip(ratio, 1.0)
-    return float(mechanism.probabilities(-losses) @ losses)
+    mechanism = method(name, "noise")
+    return float(mechanism.kind(ratio, 1.0, **mechanism.options).probabilities(-losses) @ losses)
 
 
 def choice_losses(gap: float, sensitivity: float) -> dict[str, Floats]:
@@ -217,7 +214,7 @@ def calibrations(share: float) -> dict[str, tuple[Floats, Floats]]:
     """Return, for each Cauchy calibration and over `NOISE_EPSILONS`, the scale and the ε that it truly costs."""
     epsilons = np.array(NOISE_EPSILONS)
     found = {}
-    for name in ("exact", "algorithm-1", "theorem-2"):
+    for name in (each.key for each in of_family("noise", "cauchy")):
         scale = np.array([cauchy_scale(e, share * e, name) for e in epsilons])
         found[name] = scale, true_cost(scale, share * epsilons)
     return found

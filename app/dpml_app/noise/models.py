@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma, Staircase
+from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma
 from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
+from dpml.methods import method, of_family
 
 __all__ = ["NORMS", "Model", "has_scale", "model", "vector_draws", "vector_log_density"]
 
 Floats = NDArray[np.float64]
 Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε
-NORMS = {"norm-1": 1.0, "norm-2": 2.0, "norm-10": 10.0, "norm-inf": math.inf}
-DEGREES = 3
+NORMS = {each.key: each.options["p"] for each in of_family("noise", "number") if "p" in each.options}
+DEGREES = method("student", "noise").options["degrees"]
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,15 @@ def model(name: str, epsilon: float, sensitivity: float, delta: float, beta: flo
     share = epsilon / numbers
     if name == "geometric":
         return Model(Geometric(epsilon, int(sensitivity * numbers)))
-    if name == "staircase":
-        return Model(Staircase(share, sensitivity))
+    if name == "laplace" or name in NORMS:
+        return Model(Laplace(epsilon, sensitivity * numbers))
     if name == "gaussian":
         return Model(Gaussian(epsilon, delta, sensitivity * math.sqrt(numbers)))
     if name == "cauchy":
         return Model(Cauchy(share, beta * share), sensitivity)
     if name == "student":
         return Model(StudentT(share, beta * share, DEGREES), sensitivity)
-    return Model(Laplace(epsilon, sensitivity * numbers))
+    return Model(method(name, "noise").make(share, sensitivity=sensitivity))
 
 
 def has_scale(name: str, beta: float) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import param
 
+from dpml.methods import of_family
 from dpml_app.noise.points import PRESETS, SIZES, is_code
 from dpml_app.settings import Shared, choice
 
@@ -20,18 +21,7 @@ TOUCHED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 FAILURES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 BETA_SHARES = {"1/50": 0.02, "1/20": 0.05, "1/12": 1 / 12, "1/6": 1 / 6, "1/4": 0.25, "1/3": 1 / 3, "1/2": 0.5}
 BETA_SHARES |= {"3/4": 0.75, "9/10": 0.9}
-MECHANISMS = {
-    "laplace": "Laplace",
-    "geometric": "Geometric (whole numbers)",
-    "staircase": "Staircase",
-    "gaussian": "Gaussian (ε, δ)",
-    "norm-1": "Norm 1",
-    "norm-2": "Norm 2",
-    "norm-10": "Norm 10",
-    "norm-inf": "Norm ∞",
-    "cauchy": "Cauchy",
-    "student": "Student's t, 3 degrees",
-}
+MECHANISMS = {each.key: each.title for each in of_family("noise", "number")}
 RELATIONS = {"replace-one": "Replace one point", "add-remove": "Add or remove one point"}
 STATISTICS = {"median": "Median", "mean": "Mean", "trimmed_mean": "Trimmed mean", "variance": "Variance"}
 

@@ -21,24 +21,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from dpml.classifiers import DiffPC45, LinearClassifier, PrivPfCClassifier
+from dpml.classifiers import LinearClassifier, PrivPfCClassifier
 from dpml.datasets import TAXONOMIES, taxonomies
 from dpml.exceptions import InvalidData
-from dpml.publishing import (
-    PPH,
-    DiffGen,
-    DiffGenStructNF,
-    PrivBayes,
-    PrivBayesStructNF,
-    PrivPfC,
-    PrivPfCSelNF,
-    UniformGrid,
-)
+from dpml.methods import method, of_family
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data import dataset
 from dpml_app.own import called
-from dpml_app.publish.settings import MOST_COLUMNS, shares_of
+from dpml_app.publish.settings import MOST_COLUMNS, RECORDED, shares_of
 
 __all__ = [
     "MOST_RECORDS",
@@ -67,18 +58,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "svm": lambda: make_pipeline(StandardScaler(), LinearSVC(dual=False)),
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
 }
-RIVALS: dict[str, Callable[..., Any]] = {
-    "privpfc": PrivPfC,
-    "privpfc-selnf": PrivPfCSelNF,
-    "privbayes": PrivBayes,
-    "privbayes-struct": PrivBayesStructNF,
-    "diffgen": DiffGen,
-    "diffgen-struct": DiffGenStructNF,
-    "diffpc45": DiffPC45,
-    "pph": PPH,
-    "uniform": UniformGrid,
-    "uniform-ug": lambda epsilon, **options: UniformGrid(epsilon, rule="ug", **options),
-}
+RIVALS = tuple(each.key for each in of_family("publisher", "table") if each.key not in RECORDED.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,12 +208,12 @@ def published(
         some = found.schema.feature_names[:n_columns]
         found = replace(found, schema=found.schema.subset(some), train=found.train[some], test=found.test[some])
     options = _grid_options(found, relation, max_grids, share)
-    made = partial(_made, PrivPfC, epsilon, options)
+    made = partial(_made, "privpfc", epsilon, options)
     return _on_tables(found, made, classifier, draws, seed, n_records)["accuracy"]
 
 
-def _made(kind: Callable[..., Any], epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
-    return kind(epsilon, random_state=rng, **options)
+def _made(publisher: str, epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
+    return method(publisher, "publisher").make(epsilon, random_state=rng, **options)
 
 
 def rival(
@@ -255,7 +235,7 @@ def rival(
     options: dict[str, Any] = {"relation": relation, "schema": found.schema}
     if publisher.startswith("privpfc"):
         options["max_grids"] = max_grids
-    made = partial(_made, RIVALS[publisher], epsilon, options)
+    made = partial(_made, publisher, epsilon, options)
     return _on_tables(found, made, classifier, draws, seed, n_records)
 
 

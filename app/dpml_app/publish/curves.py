@@ -153,7 +153,7 @@ class RecordsCard(_BesideTrue):
             found["table", n] = Chunk(compute.published, (*key, some) if some else key)
             few = Chunk(compute.on_few_records, (values["dataset"], drawn[0], some, *drawn[1:]))
             found["same", n] = few if some else shipped.true_chunk(dict(values))
-            for publisher in RECORD_STYLES.keys() & compute.RIVALS.keys():
+            for publisher in RECORD_STYLES.keys() & set(compute.RIVALS):
                 found[publisher, n] = _rival(publisher, values, epsilon, some)
         return found
 

@@ -11,6 +11,7 @@ from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d,
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
+from dpml.catalogue import standing
 from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.figure import (
     empty,
@@ -21,8 +22,8 @@ from dpml_app.drawing.figure import (
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
-from dpml_app.drawing.looks import COST, EXACT, LOOKS, OVERLAY, REFERENCE, Style
-from dpml_app.publish.settings import GRIDS, SHARE_LADDER
+from dpml_app.drawing.looks import COST, EXACT, OVERLAY, REFERENCE, Style, look_of, looks_of
+from dpml_app.publish.settings import GRIDS, RECORDED, SHARE_LADDER
 from dpml_app.settings import EPSILONS
 from dpml_app.text import points
 
@@ -44,25 +45,28 @@ __all__ = [
     "time_figure",
 ]
 
-TABLE = replace(LOOKS["privpfc"], label="published table")
+_TABLES = looks_of("publisher", "table")
+TABLE = replace(_TABLES["privpfc"], label="published table")
 STYLES = {
     "table": TABLE,
-    "cells": replace(LOOKS["privpfc-cells"], label="its cells"),
-    "linear": replace(LOOKS["rule"], label="linear model"),
+    "cells": replace(look_of("privpfc-cells", "publisher"), label="its cells"),
+    "linear": replace(look_of("rule"), label="linear model"),
 }
+RECORDED_STYLES = {name: _TABLES[name] for name in RECORDED.values()}
 RIVAL_STYLES = {
-    name: LOOKS[name] for name in ("privpfc", "privbayes", "diffgen", "pph", "uniform", "uniform-ug", "diffpc45")
+    name: style
+    for name, style in _TABLES.items()
+    if name not in RECORDED_STYLES and standing(name, "publisher").private
 }
 CHOICE_STYLES = {
-    name: LOOKS[name]
+    name: _TABLES[name]
     for name in ("privpfc", "privpfc-selnf", "diffgen", "diffgen-struct", "privbayes", "privbayes-struct")
 }
 RECORD_STYLES = {
-    "table": LOOKS["privpfc"],
-    **{name: LOOKS[name] for name in ("privbayes", "diffgen", "pph")},
+    "table": _TABLES["privpfc"],
+    **{name: _TABLES[name] for name in ("privbayes", "diffgen", "pph")},
     "same": Style("true table of as many records", EXACT, "circle"),
 }
-RECORDED_STYLES = {name: LOOKS[name] for name in ("mst", "aim")}
 # of the widest label, so that the slider under it begins where the axis does
 LEFT = 76
 # a smaller cost cannot be seen

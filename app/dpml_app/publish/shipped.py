@@ -20,16 +20,15 @@ import numpy as np
 import pandas as pd
 
 from dpml_app.publish import compute
-from dpml_app.publish.settings import PUBLISH_DATASETS, PublishSettings
+from dpml_app.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Chunk
 
-__all__ = ["RECORDED", "copy_recorded", "first_facts", "make", "recorded", "results"]
+__all__ = ["copy_recorded", "first_facts", "make", "recorded", "results"]
 
 HERE = Path(__file__).parent / "shipped"
 VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas")
-# names of methods and classifiers in the benchmarks' table; a fit takes half a minute and more
-RECORDED = {"MST": "mst", "AIM": "aim"}
+# names of classifiers in the benchmarks' table
 LEARNERS = {"CART": "cart", "SVM": "svm", "logistic": "logistic"}
 
 

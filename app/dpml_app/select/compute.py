@@ -12,17 +12,11 @@ from scipy.special import expit
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency, contingency_of_subsamples
 from dpml.evaluation import expected_f1, selection_quality
+from dpml.methods import method, of_family
 from dpml.schema import Schema
 from dpml.selection import (
     MaskSelector,
-    NoisyClusterSelector,
-    NoisyCountSelector,
-    NoisyScoreSelector,
-    PrivateSelector,
     PublicFacts,
-    PublishedSelector,
-    SparseVectorSelector,
-    TopSelector,
     inclusion_probabilities,
     scores_from_counts,
 )
@@ -56,7 +50,7 @@ __all__ = [
 KINDS = ("mutual_information", "count")
 SUBSAMPLES = 10
 MOST_SHOWN = 240
-RULES = ("perturbation", "noisy-clusters", "sparse-vector", "mask", "threshold-testing", "noisy-cut", "clusters")
+RULES = tuple(each.key for each in of_family("selector", "threshold"))
 # D·T of the largest mask distribution that is summed for the exact curve: about a second
 MOST_STEPS = 4_000_000
 Floats = NDArray[np.float64]
@@ -166,16 +160,6 @@ def rules_of(score: str) -> tuple[str, ...]:
     return RULES if score == "total_count" else RULES[:-1]
 
 
-def _by_threshold(rule: str, epsilon: float, score: str, threshold: float, cutoff: int, **options) -> PrivateSelector:
-    if rule == "perturbation":
-        return NoisyScoreSelector(epsilon, score=score, threshold=threshold, **options)
-    if rule == "noisy-clusters":
-        return NoisyClusterSelector(epsilon, score=score, threshold=threshold, **options)
-    if rule == "sparse-vector":
-        return SparseVectorSelector(epsilon, threshold, cutoff, score, **options)
-    return PublishedSelector(epsilon, rule, score, threshold=threshold, **options)
-
-
 def f1(
     rule: str,
     name: str,
@@ -200,7 +184,9 @@ def f1(
     if rule == "mask":
         # one seed for all, so that the cuts are the same
         return _exact_f1(truth, _counts(name, row_bound, 0), schema, epsilon, score, options)
-    selector = _by_threshold(rule, epsilon, score, threshold, cutoff, **options)
+    if rule == "sparse-vector":
+        options["cutoff"] = cutoff
+    selector = method(rule, "selector").make(epsilon, score=score, threshold=threshold, **options)
     masks = selector.masks(_counts(name, row_bound, seed), schema, draws=draws, rng=np.random.default_rng(seed))
     return selection_quality(truth, masks)["f1"]
 
@@ -229,20 +215,9 @@ def selector_ladder(n_total: int) -> tuple[int, ...]:
     return tuple(t for t in feature_ladder(n_total) if t < n_total)
 
 
-_MAKERS = {
-    "mask-count": lambda bound: MaskSelector(1.0, 1, "count"),
-    "mask-mi": lambda bound: MaskSelector(1.0, 1, "mutual_information"),
-    "joint": lambda bound: TopSelector(1.0, 1, "count", method="joint"),
-    "one-shot": lambda bound: TopSelector(1.0, 1, "count", method="one-shot"),
-    "noisy-scores": lambda bound: NoisyScoreSelector(1.0, 1, "mutual_information"),
-    "noisy-counts": lambda bound: NoisyCountSelector(1.0, 1, row_bound=bound or None),
-    "iterative": lambda bound: PublishedSelector(1.0, "iterative", "mutual_information", n_features=1),
-}
-
-
 @lru_cache(maxsize=32)
 def _study(selector: str, name: str, relation: str, row_bound: int, seed: int) -> SelectionStudy:
-    made = _MAKERS[selector](row_bound)
+    made = method(selector, "selector").make(1.0, n_features=1, row_bound=row_bound or None)
     return SelectionStudy(dataset(name), made, relation=relation, subsamples=SUBSAMPLES, seed=seed)
 
 

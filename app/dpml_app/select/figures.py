@@ -33,7 +33,7 @@ from dpml_app.drawing.figure import (
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY
+from dpml_app.drawing.looks import HERE, ORANGE, OVERLAY, REFERENCE, SKY, look_of, looks_of
 from dpml_app.select.compute import KINDS, shown_ranks
 from dpml_app.select.settings import CALIBRATIONS, SELECTOR_STYLES
 
@@ -48,12 +48,11 @@ __all__ = [
     "WeightFigures",
 ]
 
-SCORE_STYLES = {"count": LOOKS["mask-count"], "mutual_information": LOOKS["mask-mi"]}
-_RULES = ("perturbation", "noisy-clusters", "sparse-vector", "mask", "threshold-testing", "noisy-cut", "clusters")
-RULE_STYLES = {name: LOOKS["mask-true-number" if name == "mask" else name] for name in _RULES}
+SCORE_STYLES = {"count": SELECTOR_STYLES["mask-count"], "mutual_information": SELECTOR_STYLES["mask-mi"]}
+RULE_STYLES = looks_of("selector", "threshold")
 OWN_STYLES = {
-    "all": replace(LOOKS["row-bounded"], label="All features, private"),
-    "best": LOOKS["best-selector"],
+    "all": replace(look_of("row-bounded"), label="All features, private"),
+    "best": look_of("best-selector", "selector"),
 }
 # room for a legend of one column, which a phone needs
 TALL = 640

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml.catalogue import standing
+from dpml.methods import method
 from dpml_app.card import Number
-from dpml_app.drawing.looks import NOT_PRIVATE_DASH
 from dpml_app.select.compute import KINDS, threshold_of
-from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES
+from dpml_app.select.figures import OWN_STYLES
 from dpml_app.select.settings import SCORES
 from dpml_app.text import number, percent, points
 
@@ -131,14 +132,14 @@ def f1_words(values: Mapping[str, Any], n_lower: int, true: int, found: Mapping[
     shown, _ = threshold_words(values, n_lower)
     ranked = sorted(((float(v.mean()), rule) for rule, v in found.items() if np.isfinite(v).all()), reverse=True)
 
-    def listed(dashed: bool) -> str:
-        every = [(m, RULE_STYLES[r]) for m, r in ranked if (RULE_STYLES[r].dash == NOT_PRIVATE_DASH) == dashed]
-        return ", ".join(f"{style.label.split(':')[0]} <b>{percent(mean, 0)}</b>" for mean, style in every)
+    def listed(private: bool) -> str:
+        every = [(mean, rule) for mean, rule in ranked if standing(rule, "selector").private == private]
+        return ", ".join(f"{method(rule, 'selector').label} <b>{percent(mean, 0)}</b>" for mean, rule in every)
 
     text = f"At τ = {shown}, {true:,} features truly reach it by {SCORES[values['select_score']].lower()}. "
     if not found:
         return text + "Computing…"
-    text += f"Mean F1: {listed(False)}; {NOT_PRIVATE}: {listed(True)}."
+    text += f"Mean F1: {listed(True)}; {NOT_PRIVATE}: {listed(False)}."
     if "mask" in found and np.isnan(found["mask"]).any():
         text += " The exact curve of masks has gaps where too many of too many features reach τ."
     if values["select_score"] != "total_count":
@@ -153,13 +154,12 @@ def accuracy_words(values: Mapping[str, Any], facts: Mapping[str, Any], found: M
         if found.get(name):
             T, draws = max(found[name].items(), key=lambda pair: pair[1].mean())
             low, high = np.quantile(draws, [0.05, 0.95])
-            label = SELECTOR_STYLES[name].label
-            private = "" if ": not" not in label else f" ({NOT_PRIVATE})"
+            private = "" if standing(name, "selector").private else f" ({NOT_PRIVATE})"
             parts.append(
-                f"{label.split(':')[0]}{private} <b>{percent(float(draws.mean()))}</b> at T = {T} "
+                f"{method(name, 'selector').label}{private} <b>{percent(float(draws.mean()))}</b> at T = {T} "
                 f"({percent(float(low))} to {percent(float(high))})"
             )
-    for name, label in (("all", "all features"), ("best", "BestSelector")):
+    for name, label in (("all", "all features"), ("best", OWN_STYLES["best"].label)):
         if found.get(name):
             (draws,) = found[name].values()
             parts.append(f"{label} <b>{percent(float(draws.mean()))}</b>")

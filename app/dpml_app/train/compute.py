@@ -20,20 +20,15 @@ from dpml.counts import contingency, release_published
 from dpml.datasets import Dataset
 from dpml.schema import Schema
 from dpml.selection import scores_from_counts
-from dpml.studies.accuracy import (
-    PartitionedNBStudy,
-    PublishedNBStudy,
-    RowBoundedNBStudy,
-    majority_accuracy,
-    non_private_nb,
-)
-from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
+from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_private_nb
+from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml_app.data import dataset
 from dpml_app.train.methods import EVERY
 from dpml_app.train.settings import WEIGHTS
 
 __all__ = [
     "EXACT",
+    "GRIDS",
     "PERCENTILES",
     "data_of",
     "feature_steps",
@@ -49,6 +44,8 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 # an ε at which the noise is below what can be seen: what a method reaches without noise
 EXACT = 1e9
+# the draws of the default classifier are divided among so many draws of bins and grid, which take longest
+GRIDS = 5
 PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 
 
@@ -155,21 +152,11 @@ def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
 # ---- accuracy -----------------------------------------------------------------------------------------------------
 
 
-BINARY = {"row-bounded": RowBoundedNBStudy, "algorithm-1": PublishedNBStudy, "partitioned": PartitionedNBStudy}
-
-
 # all that one setting of the page needs: 9 sizes and as many numbers of columns, for up to 9 methods
 @lru_cache(maxsize=160)
 def nb_study(name: str, method: str, relation: str, n: int | None = None, features: int | None = None) -> Any:
     """Return the library's study of a method, its exact statistics made once."""
-    data = data_of(name, n, features)
-    if method in BINARY:
-        return BINARY[method](data, relation=relation)
-    return (
-        BinnedNBStudy(data, relation=relation)
-        if method == "binned"
-        else MomentsNBStudy(data, method, relation=relation)
-    )
+    return EVERY[method].entry.study_of(data_of(name, n, features), relation=relation)
 
 
 def study_settings(options: tuple) -> dict[str, Any]:
@@ -198,12 +185,18 @@ def nb_measure(
     n: int | None = None,
     features: int | None = None,
 ) -> dict[str, FloatArray]:
-    """Return test accuracies of shape (draws,), with `auc` the areas under the ROC curve as well.
+    """Return test accuracies of shape (draws,) by a method's own study, with `auc` the areas under the ROC curve.
 
     `options` are pairs of a setting's name and its value, from `train_methods.options_of`.
     """
+    settings = study_settings(options)
+    if method == "auto":
+        settings["grids"] = min(GRIDS, draws)
+    if auc:
+        # a study that others registered need not know it
+        settings["auc"] = True
     study = nb_study(name, method, relation, n, features)
-    return study(epsilon, draws=draws, rng=np.random.default_rng(seed), auc=auc, **study_settings(options))
+    return study(epsilon, draws=draws, rng=np.random.default_rng(seed), **settings)
 
 
 def nb_silenced(

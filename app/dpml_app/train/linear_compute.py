@@ -43,6 +43,7 @@ from dpml.classifiers.local_search.estimators import (
     release_local_search,
 )
 from dpml.encoding import cut_rows, unit_scale
+from dpml.methods import of_family
 from dpml.schema import Schema
 from dpml_app.train.compute import EXACT, data_of
 from dpml_app.train.methods import DELTA, LINEAR
@@ -64,12 +65,9 @@ MOST_WEIGHTS = 12
 PLAIN_LAMBDA = 1.0
 # the library's method, its norm and the loss
 FORMS: dict[str, tuple[str, str, Any]] = {
-    "output": ("output", "l2", LOGISTIC),
-    "objective": ("objective", "l2", LOGISTIC),
-    "l1": ("objective", "l1", LOGISTIC),
-    "svm": ("objective", "l2", HuberHinge()),
-    "functional": ("functional", "l2", LOGISTIC),
-    "descent": ("noisy-descent", "l2", LOGISTIC),
+    each.key: (each.options["method"], each.options.get("norm", "l2"), HuberHinge() if each.key == "svm" else LOGISTIC)
+    for each in of_family("classifier", "linear")
+    if "method" in each.options
 }
 # of the library's estimator
 GENETIC: dict[str, Any] = {name: getattr(PrivGene(1.0), name) for name in ("n_candidates", "n_selected")}

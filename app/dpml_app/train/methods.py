@@ -8,7 +8,7 @@ from typing import Any
 
 from dpml import methods
 from dpml.catalogue import standing
-from dpml_app.drawing.looks import NOT_PRIVATE_DASH, Style, look_of
+from dpml_app.drawing.looks import Style, look_of
 from dpml_app.train.recorded import shipped
 
 __all__ = [
@@ -50,18 +50,7 @@ class Method:
     @property
     def look(self) -> Style:
         """How it looks; its label is short, for on a phone a legend has little room."""
-        style = look_of(self.entry.key)
-        return style if self.claim_holds else replace(style, dash=NOT_PRIVATE_DASH)
-
-    @property
-    def table(self) -> bool:
-        """Whether it is trained on the raw table, else on binary columns."""
-        return self.entry.table
-
-    @property
-    def numbers(self) -> bool:
-        """Whether it is about numbers only."""
-        return self.entry.numbers
+        return look_of(self.entry.key)
 
     @property
     def family(self) -> str:
@@ -187,9 +176,9 @@ def why_not(method: str, facts: Mapping[str, Any]) -> str:
     'Smooth sensitivity: without numbers it is the same as global sensitivity'
     """
     what, columns = EVERY[method], len(facts["binary_columns"])
-    if what.table and not facts["table"]:
+    if what.entry.table and not facts["table"]:
         return f"{what.title}: needs a table, and this is text"
-    if what.numbers and not facts["numeric"]:
+    if what.entry.numbers and not facts["numeric"]:
         return f"{what.title}: without numbers it is the same as global sensitivity"
     if what.most_columns is not None and columns > what.most_columns:
         return f"{what.title}: too many columns, {columns:,}; here it is for {what.most_columns:,} at most"
@@ -198,4 +187,4 @@ def why_not(method: str, facts: Mapping[str, Any]) -> str:
 
 def feature_names(method: str, facts: Mapping[str, Any]) -> list[str]:
     """Return the features that a method is trained on: those of the table, or its binary columns."""
-    return list(facts["columns"] if EVERY[method].table else facts["binary_columns"])
+    return list(facts["columns"] if EVERY[method].entry.table else facts["binary_columns"])

@@ -60,7 +60,7 @@ def nb_parameters(
         ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `nb_measure` returns; ``labels``, the
         names of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one cell "on".
     """
-    if METHODS[method].table:
+    if METHODS[method].entry.table:
         return _of_table(name, method, relation, epsilon, options, feature - 1, draws, seed)
     noisy = _rates(name, method, relation, epsilon, options, draws, seed)[:, :, feature - 1]
     counts = nb_study(name, method, relation).counts

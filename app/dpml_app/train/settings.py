@@ -7,6 +7,7 @@ from typing import Any
 
 import param
 
+from dpml.methods import method
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
 from dpml_app.train.methods import DEFAULTS, FAMILIES, LINEAR, METHODS, Method
@@ -44,7 +45,7 @@ TRAIN_DATASETS = (
 )
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
-NOISES = {"cauchy": "Cauchy", "student-t": "Student's t, 3 degrees"}
+NOISES = {name: method(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}
 LIKELIHOODS = {"truncated-normal": "Normal, cut off at the bounds", "gaussian": "Normal"}
 MEASURES = {"accuracy": "Accuracy", "auc": "Area under the ROC curve"}
 FUNCTIONAL = {

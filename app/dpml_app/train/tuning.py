@@ -7,7 +7,7 @@ from bokeh.models import Range1d
 
 from dpml_app.card import WORKER, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import LOOKS, Style
+from dpml_app.drawing.looks import SEARCHES, Style, look_of
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
@@ -17,16 +17,8 @@ from dpml_app.work.pool import Chunk
 
 __all__ = ["TUNING_EPSILONS", "TuningCard"]
 
-RULE, HINDSIGHT = "public rule", "best in hindsight"
-SCHEMES = {
-    RULE: LOOKS["rule"],
-    HINDSIGHT: LOOKS["tune-hindsight"],
-    "disjoint": LOOKS["tune-disjoint"],
-    "shared, retrained": LOOKS["tune-shared"],
-    "stability": LOOKS["tune-stability"],
-    "random stopping 0": LOOKS["tune-random-0"],
-    "random stopping 1": LOOKS["tune-random-1"],
-}
+RULE = "public rule"
+SCHEMES = {RULE: look_of("rule"), **SEARCHES}
 # every third of those of the other curves: a point takes seconds
 TUNING_EPSILONS = SWEEP_EPSILONS[2::3]
 

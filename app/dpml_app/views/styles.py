@@ -6,17 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpml.methods import METHODS
-from dpml_app.drawing.looks import LOOKS, PALETTE, Style
+from dpml.methods import method, of_family
+from dpml_app.drawing.looks import PALETTE, STYLES, Style, every_look, look_of
 from dpml_app.views.axes import axis
 
 __all__ = ["MARKERS", "STUDIES", "styles_of"]
 
 # the method of a sweep's study; of one with several methods, the one that stands for it
-STUDIES = {each.sweep: each.key for each in METHODS.values() if each.sweep}
-STUDIES |= {METHODS[key].sweep: key for key in ("smooth", "objective")}
+STUDIES = {each.sweep: each.key for each in of_family() if each.sweep}
+STUDIES |= {method(key).sweep: key for key in ("smooth", "objective")}
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
-LABELS = {style.label: style for style in LOOKS.values()}
+LABELS = {style.label: style for style in every_look()}
+# a key of several families is the last one's; "exact" in a table is rarely a choice of features
+KEYS = {
+    key: look_of(key, family)
+    for family in ("noise", "publisher", "selector", "classifier")
+    for key in STYLES[family]
+    if key != "exact"
+}
 
 
 def styles_of(
@@ -58,7 +65,7 @@ def _known(group: tuple, names: Mapping[Any, str]) -> Style | None:
 
 
 def _look(name: Any) -> Style | None:
-    return LOOKS.get(STUDIES.get(name, name)) or LABELS.get(name) if isinstance(name, str) else None
+    return KEYS.get(STUDIES.get(name, name)) or LABELS.get(name) if isinstance(name, str) else None
 
 
 def _label(group: tuple, columns: Sequence[str], names: Mapping[Any, str]) -> str:
@@ -69,7 +76,7 @@ def _said(value: Any, column: str, names: Mapping[Any, str]) -> str:
     if value in names:
         return names[value]
     if isinstance(value, str):
-        style = LOOKS.get(STUDIES.get(value, value))
+        style = KEYS.get(STUDIES.get(value, value))
         return style.label if style else value
     symbol = axis(column).symbol or axis(column).label
     return f"{symbol} = {value:g}" if isinstance(value, int | float) else f"{symbol} = {value}"

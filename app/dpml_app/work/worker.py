@@ -7,12 +7,14 @@ import os
 import pickle
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from traceback import format_exc
 from typing import Any
 
 from dpml.exceptions import DpmlError
+from dpml.methods import METHODS, Method
 
 __all__ = ["Worker", "WorkerEnded"]
 
@@ -34,7 +36,7 @@ class Worker:
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
         # a daemon ends with the server, whatever it computes
-        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, METHODS), daemon=True)
         self.process.start()
         theirs.close()  # then the pipe ends with the process
 
@@ -64,7 +66,7 @@ class Worker:
         self.process.join()
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, known: dict[str, dict[str, Method]]) -> None:
     """Be polite, single-threaded and mortal; load what will be needed; then compute what is asked for."""
     # a terminal's Ctrl-C is for the server, which then ends; the thread below follows it
     import signal
@@ -80,6 +82,10 @@ def _serve(pipe: Connection) -> None:
 
     for module in WARM:
         importlib.import_module(module)
+    for family, entries in known.items():
+        for key, entry in entries.items():
+            # claims that others registered hold functions, which cannot always be sent; nothing here is said of them
+            METHODS[family].setdefault(key, replace(entry, claims=(), numeric_claims=()))
     threadpool_limits(1)
     while True:
         try:

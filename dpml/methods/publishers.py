@@ -1,0 +1,35 @@
+"""The publishers of tables, and of what is published in place of one: a model of its cells, or weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpml.methods.registry import Method, register
+
+
+def _publisher(
+    key: str, title: str, target: str, *claims: str, group: str = "table", label: str = "", **options: Any
+) -> None:
+    register(Method(key, title, "publisher", f"dpml.{target}", options, label, group=group, claims=claims))
+
+
+_publisher("privpfc", "PrivPfC", "publishing.PrivPfC", "privpfc", "privpfc-release")
+_publisher("privbayes", "PrivBayes", "publishing.PrivBayes", "privbayes", "privbayes-release")
+_publisher("diffgen", "DiffGen", "publishing.DiffGen", "diffgen", "diffgen-release")
+_publisher("pph", "PPH", "publishing.PPH", "pph", "pph-release")
+_publisher("uniform", "Uniform grid, EUG", "publishing.UniformGrid", "uniform-grid", "uniform-grid-release")
+_publisher("uniform-ug", "Uniform grid, UG", "publishing.UniformGrid", "uniform-grid", rule="ug")
+# a tree, which is compared with tables
+_publisher("diffpc45", "DiffPC-4.5", "classifiers.DiffPC45", "diffp-c45", label="DiffPC-4.5, its own")
+_publisher("privpfc-selnf", "PrivPfC, best grid", "publishing.PrivPfCSelNF", "privpfc-selnf")
+_publisher("privbayes-struct", "PrivBayes, exact choice", "publishing.PrivBayesStructNF", "privbayes-struct-nf")
+_publisher("diffgen-struct", "DiffGen, exact choice", "publishing.DiffGenStructNF", "diffgen-struct-nf")
+_publisher("mst", "MST", "publishing.graphical.MST", "mst", "mst-release", label="MST, recorded")
+_publisher("aim", "AIM", "publishing.graphical.AIM", "aim", "aim-release", label="AIM, recorded")
+
+_publisher("privpfc-cells", "PrivPfCClassifier", "classifiers.PrivPfCClassifier", "privpfc-classifier", group="model")
+
+WEIGHTS = "publishing.ImportanceWeights"
+PUBLISHED = {"method": "output", "calibration": "published"}
+_publisher("output", "Ji and Elkan", WEIGHTS, "importance-published", group="weights", **PUBLISHED)
+_publisher("moments", "Noisy moments (ours)", WEIGHTS, "importance-moments", group="weights", method="moments")
