@@ -1,6 +1,6 @@
-"""Of each page of the app, the looks that stand on one plot."""
+"""Of each page of the app, the styles that stand on one plot."""
 
-from dpml_app.drawing.looks import LOOKS
+from dpml_app.drawing.styles import METHOD_STYLES
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
@@ -14,14 +14,14 @@ ON_ONE_PLOT = {
     "explore": explore.STYLES,
     "rules": select.RULE_STYLES,
     "selectors": {**select.SELECTOR_STYLES, **select.OWN_STYLES},
-    "train": {**every_style(), "vaidya-true": LOOKS["vaidya-true"]},
+    "train": {**every_style(), "vaidya-true": METHOD_STYLES["vaidya-true"]},
     "tuning": SCHEMES,
     "publish": publish.STYLES,
     "rival publishers": {**publish.RIVAL_STYLES, **publish.RECORDED_STYLES},
     "private choices": publish.CHOICE_STYLES,
     "records": publish.RECORD_STYLES,
     "weights": WEIGHT_STYLES,
-    "evaluate": evaluate.METHOD_STYLES,
+    "evaluate": evaluate.ROC_STYLES,
     "rivals": noise.RIVAL_STYLES,
     "choices": noise.CHOICE_STYLES,
     "scales": noise.CALIBRATION_STYLES,

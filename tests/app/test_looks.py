@@ -10,7 +10,7 @@ import pytest
 from bokeh.models import Line, Scatter
 from bokeh.plotting import figure
 from dpml_app.drawing.legend import PlotLegend, stroke
-from dpml_app.drawing.looks import DELTA_DASH, LOOKS, NOT_PRIVATE_DASH, PALETTE, REFERENCE
+from dpml_app.drawing.styles import DELTA_DASH, METHOD_STYLES, NOT_PRIVATE_DASH, PALETTE, REFERENCE
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
@@ -81,7 +81,7 @@ def colors(glyph):
 @pytest.mark.parametrize("name", PLOTS)
 def test_a_method_looks_on_each_plot_as_the_table_says(name):
     plot = PLOTS[name]()
-    by_label = {style.label: style for style in LOOKS.values()}
+    by_label = {style.label: style for style in METHOD_STYLES.values()}
     by_label |= {explore.SCORE_WORDS[kind]: style for kind, style in explore.SCORE_STYLES.items()}
     (legend,) = plot.legend
     found = 0
@@ -142,12 +142,12 @@ def test_same_methods_of_different_pages_are_the_same_style():
 
 
 def test_every_look_is_of_the_palette_and_a_methods_own():
-    assert {style.color for style in LOOKS.values()} <= set(PALETTE)
-    looks = [(style.color, style.marker) for style in LOOKS.values()]
+    assert {style.color for style in METHOD_STYLES.values()} <= set(PALETTE)
+    looks = [(style.color, style.marker) for style in METHOD_STYLES.values()]
     assert len(set(looks)) == len(looks)
-    labels = [style.label for style in LOOKS.values()]
+    labels = [style.label for style in METHOD_STYLES.values()]
     assert len(set(labels)) == len(labels)
-    for style in LOOKS.values():
+    for style in METHOD_STYLES.values():
         assert style.dash == NOT_PRIVATE_DASH or "not private" not in style.label
 
 

@@ -10,7 +10,7 @@ from bokeh.models import CustomJS, GlyphRenderer, HoverTool
 from bokeh.plotting import figure
 
 from dpml_app.drawing.figure import empty_source
-from dpml_app.drawing.looks import STALE, Style
+from dpml_app.drawing.styles import STALE, Style
 
 __all__ = ["Band", "Bands", "focus"]
 

@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.bands import Band, Bands, focus
 from dpml_app.drawing.legend import PlotLegend, band
-from dpml_app.drawing.looks import EXACT, OVERLAY, REFERENCE, Style
+from dpml_app.drawing.styles import EXACT, OVERLAY, REFERENCE, Style
 
 __all__ = ["BandsFigure", "MedianBand"]
 

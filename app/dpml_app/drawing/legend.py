@@ -28,7 +28,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 
 __all__ = ["ROW", "PlotLegend", "area", "band", "mark", "stroke"]
 

@@ -36,17 +36,17 @@ from dpml_app.drawing.figure import (
     set_ticks,
 )
 from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
-from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE, Style
+from dpml_app.drawing.styles import EXACT, HERE, METHOD_STYLES, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.settings import EPSILONS
 
 __all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure"]
 
 STYLES = {
-    "row-bounded": LOOKS["row-bounded"],
-    "published": LOOKS["algorithm-1"],
-    "count": LOOKS["mask-count"],
-    "mutual_information": LOOKS["mask-mi"],
-    "logistic": LOOKS["output"],
+    "row-bounded": METHOD_STYLES["row-bounded"],
+    "published": METHOD_STYLES["algorithm-1"],
+    "count": METHOD_STYLES["mask-count"],
+    "mutual_information": METHOD_STYLES["mask-mi"],
+    "logistic": METHOD_STYLES["output"],
 }
 SCORE_WORDS = {"count": "counts", "mutual_information": "mutual information"}
 SCORE_STYLES = {kind: STYLES[kind] for kind in ("count", "mutual_information")}

@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Rang
 from numpy.typing import NDArray
 
 from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, empty, empty_source, epsilon_axis, new_figure, write
-from dpml_app.drawing.looks import BLUE, COST, OVERLAY, REFERENCE
+from dpml_app.drawing.styles import BLUE, COST, OVERLAY, REFERENCE
 from dpml_app.settings import EPSILONS
 
 __all__ = ["CostFigure"]

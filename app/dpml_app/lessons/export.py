@@ -33,7 +33,7 @@ from bokeh.resources import Resources
 from dpml.exceptions import DataNotFound, InvalidParameter
 from dpml_app import link
 from dpml_app.drawing.figure import EPSILON_TICKS
-from dpml_app.drawing.looks import HERE, LOOKS, VERMILION
+from dpml_app.drawing.styles import HERE, METHOD_STYLES, VERMILION
 from dpml_app.lessons import panel
 from dpml_app.lessons.read import InvalidLesson, Lesson, lessons
 from dpml_app.lessons.sweeps import PAGES, Bars, Sweep, sweep_of
@@ -134,7 +134,7 @@ def _bars(shown: Bars) -> LayoutDOM:
     p.yaxis.formatter = CustomJSTickFormatter(code="return `${tick} %`")
     sources = []
     for side, (heights, color, label) in enumerate(
-        ((shown.first, LOOKS["algorithm-1"].color, "from D"), (shown.second, VERMILION, "from D′"))
+        ((shown.first, METHOD_STYLES["algorithm-1"].color, "from D"), (shown.second, VERMILION, "from D′"))
     ):
         source = ColumnDataSource({"x": [i + 0.4 * (side - 0.5) for i in places], "top": heights[at]})
         p.vbar("x", 0.38, "top", source=source, color=color, legend_label=label)

@@ -18,20 +18,20 @@ from contourpy import contour_generator
 
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
-from dpml_app.drawing.looks import BLUE, HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, VERMILION, YELLOW, Style
+from dpml_app.drawing.styles import BLUE, HERE, METHOD_STYLES, ORANGE, OVERLAY, REFERENCE, VERMILION, YELLOW, Style
 from dpml_app.noise.compute import HELD, Histogram, Plane
 from dpml_app.noise.settings import NOISE_EPSILONS
 
 __all__ = ["CALIBRATION_STYLES", "CHOICE_STYLES", "RIVAL_STYLES", "CurveFigure", "HistogramFigure", "PlaneFigure"]
 
 FLOOR = 1e-6
-RIVAL_STYLES = {name: LOOKS[name] for name in ("laplace", "geometric", "staircase", "gaussian")}
+RIVAL_STYLES = {name: METHOD_STYLES[name] for name in ("laplace", "geometric", "staircase", "gaussian")}
 CHOICE_STYLES = {
-    "exponential": LOOKS["exponential"],
-    "flip": LOOKS["permute-and-flip"],
-    "noisy-max": LOOKS["noisy-max"],
+    "exponential": METHOD_STYLES["exponential"],
+    "flip": METHOD_STYLES["permute-and-flip"],
+    "noisy-max": METHOD_STYLES["noisy-max"],
 }
-CALIBRATION_STYLES = {name: LOOKS[f"cauchy-{name}"] for name in ("exact", "algorithm-1", "theorem-2")}
+CALIBRATION_STYLES = {name: METHOD_STYLES[f"cauchy-{name}"] for name in ("exact", "algorithm-1", "theorem-2")}
 
 
 def log_ticks(axis, powers: range) -> None:

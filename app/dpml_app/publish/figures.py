@@ -21,7 +21,7 @@ from dpml_app.drawing.figure import (
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
-from dpml_app.drawing.looks import COST, EXACT, LOOKS, OVERLAY, REFERENCE, Style
+from dpml_app.drawing.styles import COST, EXACT, METHOD_STYLES, OVERLAY, REFERENCE, Style
 from dpml_app.publish.settings import GRIDS, SHARE_LADDER
 from dpml_app.settings import EPSILONS
 from dpml_app.text import points
@@ -44,25 +44,26 @@ __all__ = [
     "time_figure",
 ]
 
-TABLE = replace(LOOKS["privpfc"], label="published table")
+TABLE = replace(METHOD_STYLES["privpfc"], label="published table")
 STYLES = {
     "table": TABLE,
-    "cells": replace(LOOKS["privpfc-cells"], label="its cells"),
-    "linear": replace(LOOKS["rule"], label="linear model"),
+    "cells": replace(METHOD_STYLES["privpfc-cells"], label="its cells"),
+    "linear": replace(METHOD_STYLES["rule"], label="linear model"),
 }
 RIVAL_STYLES = {
-    name: LOOKS[name] for name in ("privpfc", "privbayes", "diffgen", "pph", "uniform", "uniform-ug", "diffpc45")
+    name: METHOD_STYLES[name]
+    for name in ("privpfc", "privbayes", "diffgen", "pph", "uniform", "uniform-ug", "diffpc45")
 }
 CHOICE_STYLES = {
-    name: LOOKS[name]
+    name: METHOD_STYLES[name]
     for name in ("privpfc", "privpfc-selnf", "diffgen", "diffgen-struct", "privbayes", "privbayes-struct")
 }
 RECORD_STYLES = {
-    "table": LOOKS["privpfc"],
-    **{name: LOOKS[name] for name in ("privbayes", "diffgen", "pph")},
+    "table": METHOD_STYLES["privpfc"],
+    **{name: METHOD_STYLES[name] for name in ("privbayes", "diffgen", "pph")},
     "same": Style("true table of as many records", EXACT, "circle"),
 }
-RECORDED_STYLES = {name: LOOKS[name] for name in ("mst", "aim")}
+RECORDED_STYLES = {name: METHOD_STYLES[name] for name in ("mst", "aim")}
 # of the widest label, so that the slider under it begins where the axis does
 LEFT = 76
 # a smaller cost cannot be seen

@@ -13,7 +13,7 @@ from bokeh.plotting import figure
 from dpml.studies.weighing import PUBLIC_TABLES
 from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE
+from dpml_app.drawing.styles import EXACT, HERE, METHOD_STYLES, OVERLAY, REFERENCE, STALE
 from dpml_app.publish.figures import LinesFigure
 from dpml_app.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.settings import EPSILONS
@@ -28,7 +28,7 @@ __all__ = [
     "machines_figure",
 ]
 
-MACHINE_STYLES = {**WEIGHT_STYLES, "own": replace(LOOKS["svm"], label="private machine, no weights")}
+MACHINE_STYLES = {**WEIGHT_STYLES, "own": replace(METHOD_STYLES["svm"], label="private machine, no weights")}
 PUBLIC_WORDS = {"same": "private table itself", "skewed": "other people", "uniform": "uniform"}
 HEIGHT, TALL = 460, 540
 FAR = "distance of the two machines, of the norm (log scale)"

@@ -9,7 +9,7 @@ from bokeh.models import CustomJSTickFormatter, HoverTool, Range1d, Span
 
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, stroke
-from dpml_app.drawing.looks import EXACT, LOOKS, OVERLAY, REFERENCE
+from dpml_app.drawing.styles import EXACT, METHOD_STYLES, OVERLAY, REFERENCE
 from dpml_app.publish.figures import LinesFigure
 from dpml_app.publish.settings import PENALTIES
 from dpml_app.publish.weights import EDGES
@@ -17,7 +17,7 @@ from dpml_app.settings import EPSILONS
 
 __all__ = ["WEIGHT_STYLES", "HistogramFigure", "penalty_figure", "query_figure"]
 
-WEIGHT_STYLES = {"output": LOOKS["weights-output"], "moments": LOOKS["weights-moments"]}
+WEIGHT_STYLES = {"output": METHOD_STYLES["weights-output"], "moments": METHOD_STYLES["weights-moments"]}
 
 
 def _lines(name: str, x: str, ends: Sequence[float]) -> LinesFigure:

@@ -33,7 +33,7 @@ from dpml_app.drawing.figure import (
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, SKY
+from dpml_app.drawing.styles import HERE, METHOD_STYLES, ORANGE, OVERLAY, REFERENCE, SKY
 from dpml_app.select.compute import KINDS, shown_ranks
 from dpml_app.select.settings import CALIBRATIONS, SELECTOR_STYLES
 
@@ -48,12 +48,12 @@ __all__ = [
     "WeightFigures",
 ]
 
-SCORE_STYLES = {"count": LOOKS["mask-count"], "mutual_information": LOOKS["mask-mi"]}
+SCORE_STYLES = {"count": METHOD_STYLES["mask-count"], "mutual_information": METHOD_STYLES["mask-mi"]}
 _RULES = ("perturbation", "noisy-clusters", "sparse-vector", "mask", "threshold-testing", "noisy-cut", "clusters")
-RULE_STYLES = {name: LOOKS["mask-true-number" if name == "mask" else name] for name in _RULES}
+RULE_STYLES = {name: METHOD_STYLES["mask-true-number" if name == "mask" else name] for name in _RULES}
 OWN_STYLES = {
-    "all": replace(LOOKS["row-bounded"], label="All features, private"),
-    "best": LOOKS["best-selector"],
+    "all": replace(METHOD_STYLES["row-bounded"], label="All features, private"),
+    "best": METHOD_STYLES["best-selector"],
 }
 # room for a legend of one column, which a phone needs
 TALL = 640

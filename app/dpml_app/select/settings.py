@@ -10,7 +10,7 @@ from typing import Any
 
 import param
 
-from dpml_app.drawing.looks import LOOKS
+from dpml_app.drawing.styles import METHOD_STYLES
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
 
@@ -33,14 +33,14 @@ CALIBRATIONS = {
 _STEPS = (1, 1.6, 2.5, 4, 6.3)
 THRESHOLDS = (*(float(f"{step * 10**decade:.3g}") for decade in (-3, -2, -1) for step in _STEPS), 1.0)
 SELECTOR_STYLES = {
-    "mask-count": LOOKS["mask-count"],
-    "mask-mi": LOOKS["mask-mi"],
-    "joint": LOOKS["joint"],
-    "one-shot": LOOKS["one-shot"],
-    "noisy-scores": LOOKS["noisy-scores"],
-    "noisy-counts": LOOKS["noisy-counts"],
-    "iterative": LOOKS["iterative"],
-    "exact": LOOKS["exact-choice"],
+    "mask-count": METHOD_STYLES["mask-count"],
+    "mask-mi": METHOD_STYLES["mask-mi"],
+    "joint": METHOD_STYLES["joint"],
+    "one-shot": METHOD_STYLES["one-shot"],
+    "noisy-scores": METHOD_STYLES["noisy-scores"],
+    "noisy-counts": METHOD_STYLES["noisy-counts"],
+    "iterative": METHOD_STYLES["iterative"],
+    "exact": METHOD_STYLES["exact-choice"],
 }
 SELECTORS = {name: style.label for name, style in SELECTOR_STYLES.items()}
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml_app.card import Number
-from dpml_app.drawing.looks import NOT_PRIVATE_DASH
+from dpml_app.drawing.styles import NOT_PRIVATE_DASH
 from dpml_app.select.compute import KINDS, threshold_of
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES
 from dpml_app.select.settings import SCORES

@@ -7,8 +7,8 @@ from bokeh.models import Range1d
 
 from dpml_app.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, Values, here
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.ghosts import Curve, Dot
-from dpml_app.drawing.looks import LOOKS, Style
+from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.drawing.styles import METHOD_STYLES, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train import peers
@@ -44,7 +44,7 @@ class AccuracyCard(BandCard):
     )
 
     def __init__(self):
-        looks = {**every_style(), TRUE: LOOKS[TRUE]}
+        looks = {**every_style(), TRUE: METHOD_STYLES[TRUE]}
         figure = BandFigure(
             "train-accuracy",
             looks,
@@ -62,7 +62,7 @@ class AccuracyCard(BandCard):
     def styles(self, values: Values, facts: Values) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts)
         if "vaidya" in looks and private("vaidya", facts):
-            looks[TRUE] = LOOKS[TRUE]
+            looks[TRUE] = METHOD_STYLES[TRUE]
         return looks
 
     def measure(self, values: Values) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpml_app.card import IMMEDIATE, WORKER, Card, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.text import percent
 from dpml_app.train import peers
 from dpml_app.train.figures import BandFigure

@@ -25,7 +25,7 @@ from bokeh.plotting import figure
 from dpml_app.drawing.bands import focus
 from dpml_app.drawing.figure import HEIGHT, empty, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
-from dpml_app.drawing.looks import OVERLAY, REFERENCE, STALE, Style
+from dpml_app.drawing.styles import OVERLAY, REFERENCE, STALE, Style
 
 __all__ = ["BAND", "BandFigure"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpml import methods
 from dpml.catalogue import standing
-from dpml_app.drawing.looks import NOT_PRIVATE_DASH, Style, look_of
+from dpml_app.drawing.styles import NOT_PRIVATE_DASH, Style, style_of
 from dpml_app.train.recorded import shipped
 
 __all__ = [
@@ -50,7 +50,7 @@ class Method:
     @property
     def look(self) -> Style:
         """How it looks; its label is short, for on a phone a legend has little room."""
-        style = look_of(self.entry.key)
+        style = style_of(self.entry.key)
         return style if self.claim_holds else replace(style, dash=NOT_PRIVATE_DASH)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import replace
 from bokeh.models import FixedTicker, NumeralTickFormatter, Range1d
 
 from dpml_app.card import Place, Results, Values
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.text import percent, points
 from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import EXACT, feature_steps, nb_measure

@@ -10,7 +10,7 @@ from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values, here
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
 from dpml_app.drawing.legend import mark
-from dpml_app.drawing.looks import OVERLAY, REFERENCE, Style
+from dpml_app.drawing.styles import OVERLAY, REFERENCE, Style
 from dpml_app.text import percent, points
 from dpml_app.train.card import BandCard, every_style
 from dpml_app.train.chunks import measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bokeh.models import NumeralTickFormatter, Range1d
 
 from dpml_app.card import Place, Results, Values
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.train.accuracy import REFERENCES, none_left
 from dpml_app.train.card import BandCard, every_style, trained
 from dpml_app.train.chunks import measured

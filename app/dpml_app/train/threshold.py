@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import Range1d
 
 from dpml_app.card import IMMEDIATE, Place, Results, Values
-from dpml_app.drawing.looks import BLUE, LOOKS, ORANGE, VERMILION, Style
+from dpml_app.drawing.styles import BLUE, METHOD_STYLES, ORANGE, VERMILION, Style
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
 from dpml_app.train.compute import PERCENTILES, nb_silenced
@@ -18,7 +18,7 @@ from dpml_app.work.pool import Chunk
 
 __all__ = ["ThresholdCard"]
 
-ACCURACY = LOOKS["algorithm-1"]
+ACCURACY = METHOD_STYLES["algorithm-1"]
 SILENCED = {
     "some": Style("On-count of some class raised", ORANGE, "square", "dotted"),
     "on": Style("On-counts of all classes raised", VERMILION, "circle", "solid"),

@@ -7,7 +7,7 @@ from bokeh.models import Range1d
 
 from dpml_app.card import WORKER, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import LOOKS, Style
+from dpml_app.drawing.styles import METHOD_STYLES, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
@@ -19,13 +19,13 @@ __all__ = ["TUNING_EPSILONS", "TuningCard"]
 
 RULE, HINDSIGHT = "public rule", "best in hindsight"
 SCHEMES = {
-    RULE: LOOKS["rule"],
-    HINDSIGHT: LOOKS["tune-hindsight"],
-    "disjoint": LOOKS["tune-disjoint"],
-    "shared, retrained": LOOKS["tune-shared"],
-    "stability": LOOKS["tune-stability"],
-    "random stopping 0": LOOKS["tune-random-0"],
-    "random stopping 1": LOOKS["tune-random-1"],
+    RULE: METHOD_STYLES["rule"],
+    HINDSIGHT: METHOD_STYLES["tune-hindsight"],
+    "disjoint": METHOD_STYLES["tune-disjoint"],
+    "shared, retrained": METHOD_STYLES["tune-shared"],
+    "stability": METHOD_STYLES["tune-stability"],
+    "random stopping 0": METHOD_STYLES["tune-random-0"],
+    "random stopping 1": METHOD_STYLES["tune-random-1"],
 }
 # every third of those of the other curves: a point takes seconds
 TUNING_EPSILONS = SWEEP_EPSILONS[2::3]

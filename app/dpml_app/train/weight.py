@@ -6,7 +6,7 @@ from bokeh.models import Range1d
 
 from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.drawing.figure import set_ticks
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import nb_measure
 from dpml_app.train.figures import BandFigure

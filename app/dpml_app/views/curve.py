@@ -8,7 +8,7 @@ from typing import Any
 import holoviews as hv
 import pandas as pd
 
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.views.axes import axis, dimension
 from dpml_app.views.frame import BAND_ALPHA, framed, levels_of
 from dpml_app.views.styles import styles_of

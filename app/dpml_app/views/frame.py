@@ -11,7 +11,7 @@ from bokeh.models import CustomJSTickFormatter, NumeralTickFormatter
 
 from dpml._validate import check_choice
 from dpml_app.drawing.figure import EPSILON_TICKS
-from dpml_app.drawing.looks import REFERENCE
+from dpml_app.drawing.styles import REFERENCE
 from dpml_app.views.axes import Axis
 
 __all__ = ["BAND_ALPHA", "WIDTH", "framed", "levels_of", "theme"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpml.methods import METHODS
-from dpml_app.drawing.looks import LOOKS, PALETTE, Style
+from dpml_app.drawing.styles import METHOD_STYLES, PALETTE, Style
 from dpml_app.views.axes import axis
 
 __all__ = ["MARKERS", "STUDIES", "styles_of"]
@@ -16,7 +16,7 @@ __all__ = ["MARKERS", "STUDIES", "styles_of"]
 STUDIES = {each.sweep: each.key for each in METHODS.values() if each.sweep}
 STUDIES |= {METHODS[key].sweep: key for key in ("smooth", "objective")}
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
-LABELS = {style.label: style for style in LOOKS.values()}
+LABELS = {style.label: style for style in METHOD_STYLES.values()}
 
 
 def styles_of(
@@ -58,7 +58,7 @@ def _known(group: tuple, names: Mapping[Any, str]) -> Style | None:
 
 
 def _look(name: Any) -> Style | None:
-    return LOOKS.get(STUDIES.get(name, name)) or LABELS.get(name) if isinstance(name, str) else None
+    return METHOD_STYLES.get(STUDIES.get(name, name)) or LABELS.get(name) if isinstance(name, str) else None
 
 
 def _label(group: tuple, columns: Sequence[str], names: Mapping[Any, str]) -> str:
@@ -69,7 +69,7 @@ def _said(value: Any, column: str, names: Mapping[Any, str]) -> str:
     if value in names:
         return names[value]
     if isinstance(value, str):
-        style = LOOKS.get(STUDIES.get(value, value))
+        style = METHOD_STYLES.get(STUDIES.get(value, value))
         return style.label if style else value
     symbol = axis(column).symbol or axis(column).label
     return f"{symbol} = {value:g}" if isinstance(value, int | float) else f"{symbol} = {value}"

@@ -9,11 +9,11 @@ from dpml_app.evaluate.figures.intervals import IntervalFigure
 from dpml_app.evaluate.figures.recall import RecallFigure
 from dpml_app.evaluate.figures.roc import RocFigure
 from dpml_app.evaluate.figures.success import SuccessFigure
-from dpml_app.evaluate.settings import METHOD_STYLES
+from dpml_app.evaluate.settings import ROC_STYLES
 
 __all__ = [
-    "METHOD_STYLES",
     "PRIVATE_ROWS",
+    "ROC_STYLES",
     "AttackFigure",
     "BandsFigure",
     "CalibrationFigure",

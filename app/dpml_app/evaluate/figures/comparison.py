@@ -7,7 +7,7 @@ from bokeh.models import NumeralTickFormatter, Range1d, Span
 from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
 from dpml_app.drawing.figure import percent_axis
 from dpml_app.drawing.legend import stroke
-from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, Style
+from dpml_app.drawing.styles import BLUE, EXACT, GREEN, REFERENCE, Style
 from dpml_app.evaluate.figures.parts import over_epsilon
 
 __all__ = ["gap_figure", "sure_figure"]

@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
 from dpml_app.drawing.figure import PLAIN_DIGITS, new_figure, set_ticks
 from dpml_app.evaluate.figures.parts import TALL, over_epsilon
-from dpml_app.evaluate.settings import METHOD_STYLES
+from dpml_app.evaluate.settings import ROC_STYLES
 
 __all__ = ["error_figure", "size_figure"]
 
@@ -33,7 +33,7 @@ def error_figure() -> BandsFigure:
     p = over_epsilon("evaluate-errors", **_error_options())
     p.height = TALL
     _error_axis(p)
-    return BandsFigure(p, METHOD_STYLES, "epsilon", MedianBand, "0.0000")
+    return BandsFigure(p, ROC_STYLES, "epsilon", MedianBand, "0.0000")
 
 
 def size_figure(sizes: Sequence[int]) -> BandsFigure:
@@ -48,4 +48,4 @@ def size_figure(sizes: Sequence[int]) -> BandsFigure:
     p.height = TALL
     set_ticks(p.xaxis[0], [*sizes[::2], sizes[-1]], PLAIN_DIGITS)
     _error_axis(p)
-    return BandsFigure(p, METHOD_STYLES, "size", MedianBand, "0.0000")
+    return BandsFigure(p, ROC_STYLES, "size", MedianBand, "0.0000")

@@ -10,7 +10,7 @@ from bokeh.models import HoverTool
 
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.legend import PlotLegend, area, stroke
-from dpml_app.drawing.looks import EXACT, GREEN, OVERLAY
+from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY
 from dpml_app.evaluate.figures.parts import send, square
 
 __all__ = ["RecallFigure"]

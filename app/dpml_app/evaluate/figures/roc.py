@@ -11,9 +11,9 @@ from bokeh.models import ColumnDataSource, GlyphRenderer, HoverTool
 from dpml_app.drawing.bands import focus
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.legend import PlotLegend, band, stroke
-from dpml_app.drawing.looks import EXACT, OVERLAY, REFERENCE, STALE, Style
+from dpml_app.drawing.styles import EXACT, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.evaluate.figures.parts import TALL, square
-from dpml_app.evaluate.settings import METHOD_STYLES
+from dpml_app.evaluate.settings import ROC_STYLES
 
 __all__ = ["RocFigure"]
 
@@ -34,13 +34,12 @@ class RocFigure:
         self.bands: dict[str, ColumnDataSource] = {}
         self.faint: dict[str, ColumnDataSource] = {}
         self.stale: dict[str, ColumnDataSource] = {}
-        drawn = {name: self._method(name, style) for name, style in METHOD_STYLES.items()}
+        drawn = {name: self._method(name, style) for name, style in ROC_STYLES.items()}
         true = p.line("fpr", "tpr", source=self.exact, level=OVERLAY, color=EXACT, line_width=3)
         legend = PlotLegend(p, 1, hides=True)
         legend.add("True curve (exact: for study)", [stroke(EXACT, width=3)], [true])
         self.items = {
-            name: legend.add(style.label, band(style), drawn[name], visible=False)
-            for name, style in METHOD_STYLES.items()
+            name: legend.add(style.label, band(style), drawn[name], visible=False) for name, style in ROC_STYLES.items()
         }
         tips = [("false positives", "@fpr{0.0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
         hover = HoverTool(renderers=[renderers[0] for renderers in drawn.values()], tooltips=tips)
@@ -84,7 +83,7 @@ class RocFigure:
 
     def clear(self, name: str | None = None) -> None:
         """Take a method's curves away, or everything."""
-        for method in METHOD_STYLES if name is None else (name,):
+        for method in ROC_STYLES if name is None else (name,):
             for source in (self.bands[method], self.faint[method], self.stale[method]):
                 empty(source)
         if name is None:

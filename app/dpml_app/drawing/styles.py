@@ -21,7 +21,7 @@ __all__ = [
     "HERE",
     "INKS",
     "LONG",
-    "LOOKS",
+    "METHOD_STYLES",
     "NOT_PRIVATE_DASH",
     "ORANGE",
     "OVERLAY",
@@ -33,7 +33,7 @@ __all__ = [
     "VERMILION",
     "YELLOW",
     "Style",
-    "look_of",
+    "style_of",
 ]
 
 # black would be lost on the dark theme, and a line of yellow on the light one
@@ -107,7 +107,7 @@ CLASSIFIERS: dict[str, tuple[str, ...]] = {
     "peer-boosting": (SKY, "triangle_dot", DELTA_DASH),
     "peer-logistic": (GREEN, "square_x", "dotted"),
 }
-LOOKS = {
+METHOD_STYLES = {
     **{key: Style(METHODS[key].label, *look) for key, look in CLASSIFIERS.items()},
     "vaidya-true": Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted"),
     # searches over a parameter
@@ -179,15 +179,15 @@ LOOKS = {
 SPARE = ("circle_x", "circle_y", "circle_cross", "square_cross", "triangle_pin", "hex_dot", "star_dot")
 
 
-def look_of(key: str) -> Style:
+def style_of(key: str) -> Style:
     """Return the look of a method of `dpml.methods`: its own, or where the app has none, one by its place.
 
     Examples
     --------
-    >>> look_of("binned").marker
+    >>> style_of("binned").marker
     'square'
     """
-    if key in LOOKS:
-        return LOOKS[key]
-    place = [each for each in METHODS if each not in LOOKS].index(key)
+    if key in METHOD_STYLES:
+        return METHOD_STYLES[key]
+    place = [each for each in METHODS if each not in METHOD_STYLES].index(key)
     return Style(METHODS[key].label, PURPLE, SPARE[place % len(SPARE)], LONGEST)
