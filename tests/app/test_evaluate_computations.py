@@ -341,7 +341,7 @@ def test_words_hold_the_numbers():
 
 
 def test_every_method_and_card_has_its_look_and_words():
-    assert set(ROC_STYLES) == set(METHODS) == set(RocFigure().bands) == set(error_figure().bands)
+    assert set(ROC_STYLES) == set(METHODS) == set(RocFigure().bands) == set(error_figure().curves)
     assert set(WEAKENED) - {"none"} == set(own.TARGETS)
     looks = [(s.color, s.dash) for s in ROC_STYLES.values()]
     assert len(set(looks)) == len(looks)

@@ -20,7 +20,7 @@ from dpml_app.publish import weights_figures as weights
 from dpml_app.select import figures as select
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.card import every_style
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.methods import EVERY
 from dpml_app.train.partition import PartitionCard
 from dpml_app.train.reg_lambda import LambdaCard
@@ -171,7 +171,7 @@ def test_items_of_a_legend_keep_their_order_and_what_they_stand_for():
 
 
 def test_a_series_that_is_made_later_has_its_samples():
-    plot = BandFigure("late", every_style(), "y", x_range=AccuracyCard().figures[0].plot.x_range)
+    plot = share_figure("late", every_style(), "y", x_range=AccuracyCard().figures[0].plot.x_range)
     plot.restyle({"binned": every_style()["binned"]})
     (item,) = plot.legend.model.items
     assert set(item.renderers) <= set(plot.plot.renderers)

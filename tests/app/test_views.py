@@ -80,7 +80,7 @@ def test_a_method_looks_as_it_does_in_the_app():
     for p in view:
         if isinstance(p, hv.Scatter):
             style = hv.Store.lookup_options("bokeh", p, "style").kwargs
-            looks[p.label] = style["color"], style["marker"]
+            looks[p.label] = style["fill_color"], style["marker"]
     for name in ("row-bounded", "auto", "functional"):
         assert looks[METHOD_STYLES[name].label] == (METHOD_STYLES[name].color, METHOD_STYLES[name].marker)
     assert len({color for color, _marker in looks.values()}) == len(looks) == 4

@@ -8,15 +8,17 @@ simulates how each colour is seen without one kind of cone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from dpml.methods import METHODS
 
 __all__ = [
+    "BAND_ALPHA",
     "BLUE",
     "COST",
     "DELTA_DASH",
     "EXACT",
+    "FAINT_BAND_ALPHA",
     "GREEN",
     "HERE",
     "INKS",
@@ -61,6 +63,8 @@ INKS = {
 }
 # of what belongs to the previous setting
 STALE = 0.3
+# how dense a band is, and those of the methods that the pointer is not on
+BAND_ALPHA, FAINT_BAND_ALPHA = 0.16, 0.04
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)
 OVERLAY: Final = "overlay"
 
@@ -77,6 +81,21 @@ class Style:
     color: str
     marker: str
     dash: str = "solid"
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """What Bokeh and HoloViews take for a line."""
+        return {"line_color": self.color, "line_dash": self.dash, "line_width": 2.5}
+
+    @property
+    def band(self) -> dict[str, Any]:
+        """The same for the band around it."""
+        return {"fill_color": self.color, "fill_alpha": BAND_ALPHA}
+
+    @property
+    def dot(self) -> dict[str, Any]:
+        """The same for a marker."""
+        return {"marker": self.marker, "fill_color": self.color, "line_color": self.color}
 
 
 # of the classifiers of `dpml.methods`, which says what they are called: colour, marker and dash

@@ -99,15 +99,8 @@ def _curves(shown: Sweep) -> LayoutDOM:
         p.y_range = Range1d(start=max(least, most / MOST_RATIO) / 1.5, end=most * 1.5)
     for line in shown.lines:
         if line.low:
-            p.varea(x, list(line.low), list(line.high), color=line.look.color, alpha=0.15)
-        p.line(
-            x,
-            line.middle,
-            color=line.look.color,
-            line_dash=line.look.dash,
-            line_width=2.5,
-            legend_label=line.look.label,
-        )
+            p.varea(x, list(line.low), list(line.high), **line.look.band)
+        p.line(x, line.middle, legend_label=line.look.label, **line.look.line)
     here = Span(location=shown.chosen, dimension="height", line_color=HERE, line_width=2)
     p.add_layout(here)
     p.add_layout(p.legend[0], "below")

@@ -54,7 +54,7 @@ class AccuracyCard(CurvesCard):
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self._epsilon = values["epsilon"]
         figure = self.figure
-        figure.here.location = self._epsilon
+        figure.marker.location = self._epsilon
         figure.levels["majority"].location = facts["majority"]
         self._mark(now)
 
@@ -75,7 +75,7 @@ class AccuracyCard(CurvesCard):
         if table is None or true is None or cells is None or linear is None:
             return None
         low, high = (float(q) for q in np.quantile(table, [0.05, 0.95]))
-        shown = self.figure.bands["table"].curve.data
+        shown = self.figure.curves["table"].data
         return Answer(
             words.numbers(table, true, cells, linear),
             (Curve(shown["epsilon"], shown["mean"], TABLE.color),),

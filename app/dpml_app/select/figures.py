@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import (
-    ColumnDataSource,
     FactorRange,
     FixedTicker,
     Glyph,
@@ -20,7 +19,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands_figure import BandsFigure
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     FONT,
     PLAIN_DIGITS,
@@ -182,7 +181,7 @@ class WeightFigures:
         return {**found, "scores": self.scores, "now": self.now, "blind": self.blind, "cut": self.cut}
 
 
-class F1Figure(BandsFigure):
+class F1Figure(BandFigure):
     """F1 against the threshold, with the number of features that truly reach it above."""
 
     def __init__(self):
@@ -206,7 +205,7 @@ class F1Figure(BandsFigure):
             major_label_text_font_size="14px",
         )
         p.add_layout(self.above, "above")
-        super().__init__(p, RULE_STYLES, "threshold", here="select-threshold-marker")
+        super().__init__(p, RULE_STYLES, "threshold")
 
     def show_axis(self, thresholds: Sequence[float], true: Sequence[int], unit: str) -> None:
         """Set the axis for a data set and a score."""
@@ -219,7 +218,7 @@ class F1Figure(BandsFigure):
         )
 
 
-class AccuracyFigure(BandsFigure):
+class AccuracyFigure(BandFigure):
     """Accuracy against the number of features, between lines that do not depend on it."""
 
     def __init__(self):
@@ -234,20 +233,16 @@ class AccuracyFigure(BandsFigure):
         p.height = TALL
         one_three(p.xaxis, 0, 4)
         percent_axis(p.yaxis)
-        super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features", here="select-features-marker")
-        self.references: dict[str, ColumnDataSource] = {}
-        for name, label, dash in (("non_private", "Without privacy", "solid"), ("majority", "Larger class", "dotted")):
-            self.references[name] = empty_source(f"select-accuracy-{name}", "x", "y")
-            line = p.line("x", "y", source=self.references[name], color=REFERENCE, line_width=2.5, line_dash=dash)
-            self.legend.add(label, [stroke(REFERENCE, dash)], [line])
+        super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features")
+        self.reference("non_private", "Without privacy", "solid")
+        self.reference("majority", "Larger class", "dotted")
 
     def show_references(self, facts: Mapping[str, Any], most: int) -> None:
         """Draw the lines of a data set."""
         self.plot.x_range.update(start=0.9, end=1.1 * most)
         low, high = sorted((facts["majority"], facts["non_private"]))
         self.plot.y_range.update(start=max(0.0, low - 0.12), end=min(1.0, high + 0.05))
-        for name, source in self.references.items():
-            source.data = {"x": list(p_range(self.plot)), "y": [facts[name]] * 2}
+        self.place_levels(facts)
 
     def name_methods(self, methods: Sequence[str]) -> None:
         """Have only the methods that are chosen in the legend, beside those that always are."""

@@ -15,7 +15,7 @@ from dpml_app.train import peers
 from dpml_app.train.card import BandCard, asked, chosen, every_style, left_out, trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.linear_compute import rule_takes
 from dpml_app.train.methods import EVERY, private, styles
 from dpml_app.work.pool import Chunk
@@ -45,7 +45,7 @@ class AccuracyCard(BandCard):
 
     def __init__(self):
         looks = {**every_style(), TRUE: METHOD_STYLES[TRUE]}
-        figure = BandFigure(
+        figure = share_figure(
             "train-accuracy",
             looks,
             "share of test records classified correctly",

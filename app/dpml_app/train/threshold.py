@@ -13,7 +13,7 @@ from dpml_app.drawing.styles import BLUE, METHOD_STYLES, ORANGE, VERMILION, Styl
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
 from dpml_app.train.compute import PERCENTILES, nb_silenced
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.work.pool import Chunk
 
 __all__ = ["ThresholdCard"]
@@ -40,7 +40,7 @@ class ThresholdCard(BandCard):
 
     def __init__(self):
         options: Any = {"x_axis_label": "threshold, as a percentile of the noise"}
-        top = BandFigure(
+        top = share_figure(
             "train-threshold",
             {"accuracy": ACCURACY},
             "test records classified correctly",
@@ -48,7 +48,7 @@ class ThresholdCard(BandCard):
             x_range=Range1d(start=49, end=100),
             **options,
         )
-        bottom = BandFigure(
+        bottom = share_figure(
             "train-silenced", SILENCED, "share of the features", x_range=top.plot.x_range, columns=1, **options
         )
         bottom.plot.y_range.update(start=-0.02, end=1.02)

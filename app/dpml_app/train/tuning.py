@@ -11,7 +11,7 @@ from dpml_app.drawing.styles import METHOD_STYLES, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.work.pool import Chunk
 
@@ -46,7 +46,7 @@ class TuningCard(BandCard):
     )
 
     def __init__(self):
-        figure = BandFigure(
+        figure = share_figure(
             "train-tuning",
             SCHEMES,
             "share of test records classified correctly",

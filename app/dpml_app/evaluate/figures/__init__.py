@@ -1,6 +1,5 @@
 """The figures of the Evaluate page: made once a page, then changed through their data sources alone."""
 
-from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
 from dpml_app.evaluate.figures.attack import PRIVATE_ROWS, AttackFigure
 from dpml_app.evaluate.figures.calibration import CalibrationFigure
 from dpml_app.evaluate.figures.comparison import gap_figure, sure_figure
@@ -15,10 +14,8 @@ __all__ = [
     "PRIVATE_ROWS",
     "ROC_STYLES",
     "AttackFigure",
-    "BandsFigure",
     "CalibrationFigure",
     "IntervalFigure",
-    "MedianBand",
     "RecallFigure",
     "RocFigure",
     "SuccessFigure",
