@@ -6,13 +6,29 @@ from dataclasses import replace
 from pathlib import Path
 
 import dpml_app
+import holoviews as hv
+import pandas as pd
 import pytest
-from bokeh.models import Line, Scatter
+from bokeh.models import Line, Patch, Quad, Scatter, VArea
 from bokeh.plotting import figure
+from dpml_app import views
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.legend import PlotLegend, stroke
-from dpml_app.drawing.styles import DELTA_DASH, METHOD_STYLES, NOT_PRIVATE_DASH, PALETTE, REFERENCE
+from dpml_app.drawing.styles import (
+    BAND_ALPHA,
+    DELTA_DASH,
+    FAINT_BAND_ALPHA,
+    METHOD_STYLES,
+    NOT_PRIVATE_DASH,
+    PALETTE,
+    REFERENCE,
+)
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
+from dpml_app.explore.hero_figure import CostFigure
+from dpml_app.lessons import export
+from dpml_app.lessons.sweeps import Line as Swept
+from dpml_app.lessons.sweeps import Sweep
 from dpml_app.noise import figures as noise
 from dpml_app.publish import figures as publish
 from dpml_app.publish import machines_figures as machines
@@ -119,6 +135,67 @@ def test_what_is_drawn_looks_like_its_sample_and_is_not_in_the_legend(name):
         for model in shown:
             # grey stands for marks of every method
             assert sampled == {REFERENCE} or colors(getattr(model, "glyph", model)) <= sampled
+
+
+WITHOUT_BANDS = ("explore selection", "select coins", "publish weights", "publish tables", "publish taught", "noise")
+SWEEP = Sweep("accuracy", "ε", (0.1, 1.0), 1.0, [Swept(METHOD_STYLES["output"], [60, 80], [50, 70], [70, 90])], True)
+SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.7], "high": [0.7, 0.9]})
+BANDS = {
+    **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
+    "explore cost": lambda: CostFigure().plot,
+    "publish accuracy": lambda: publish.AccuracyFigure().plot,
+    "publish grids": lambda: publish.ladder_figure("grids").plot,
+    "evaluate recall": lambda: evaluate.RecallFigure().plot,
+    "evaluate sizes": lambda: evaluate.size_figure((4, 16)).plot,
+    "evaluate gap": lambda: evaluate.gap_figure().plot,
+    "evaluate sure": lambda: evaluate.sure_figure().plot,
+    "evaluate success": lambda: evaluate.SuccessFigure().plot,
+    "a lesson's export": lambda: export.drawn(SWEEP).children[1],
+    "a view of curves": lambda: hv.render(views.curve(SWEPT)),
+    "a view of a ROC curve": lambda: hv.render(views.roc(exact=([0, 1], [0, 1]), claim=1.0)),
+}
+
+
+def first(plot, *kinds):
+    return next(renderer.glyph for renderer in plot.renderers if isinstance(renderer.glyph, kinds))
+
+
+@pytest.mark.parametrize("name", BANDS)
+def test_every_band_has_the_one_opacity(name):
+    plot = BANDS[name]()
+    drawn = [r.glyph for r in plot.renderers if isinstance(r.glyph, VArea | Patch)]
+    samples = {r.glyph for legend in plot.legend for item in legend.items for r in item.renderers}
+    # the first is seen, the others when the pointer is on their curve
+    assert [glyph.fill_alpha for glyph in drawn] == [BAND_ALPHA] + [FAINT_BAND_ALPHA] * (len(drawn) - 1)
+    assert {glyph.fill_alpha for glyph in samples if isinstance(glyph, Quad)} <= {BAND_ALPHA}
+
+
+def test_bands_are_drawn_in_one_place():
+    package = Path(dpml_app.__file__).parent
+    drawing = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"\b(varea|VArea|hv\.Area)\(", path.read_text(encoding="utf-8"))
+    }
+    # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
+    assert drawing == {"drawing/band.py", "views/curve.py", "views/roc.py", "lessons/export.py"}
+
+
+@pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
+def test_pages_views_and_exports_draw_a_method_alike(key):
+    style = METHOD_STYLES[key]
+    p = figure(name="some", x_range=(0, 1))
+    BandFigure(p, {key: style}, marks=True)
+    table = SWEPT.assign(method=key)
+    sweep = replace(SWEEP, lines=[Swept(style, [60, 80], [50, 70], [70, 90])])
+    others = hv.render(views.curve(table, by="method")), export.drawn(sweep).children[1]
+    for other in others:
+        for kinds, wanted in (((Line,), style.line), ((VArea, Patch), style.band)):
+            drawn, page = first(other, *kinds), first(p, *kinds)
+            assert [getattr(drawn, name) for name in wanted] == [getattr(page, name) for name in wanted]
+    assert [getattr(first(others[0], Scatter), n) for n in style.dot] == [
+        getattr(first(p, Scatter), n) for n in style.dot
+    ]
 
 
 @pytest.mark.parametrize("name", ON_ONE_PLOT)
