@@ -122,7 +122,7 @@ class BandFigure:
     """
 
     # room above what is shown, as a share of it
-    above = 0.06
+    room_above = 0.06
 
     def __init__(
         self,
@@ -312,6 +312,6 @@ class BandFigure:
         if not ends:
             return
         low, high = float(min(ends)), float(max(ends))
-        room, above = (max(share * (high - low), 0.004) for share in (0.06, self.above))
+        room, above = (max(share * (high - low), 0.004) for share in (0.06, self.room_above))
         if (self.plot.y_range.start, self.plot.y_range.end) != (low - room, high + above):
             self.plot.y_range.update(start=low - room, end=high + above)

@@ -82,7 +82,7 @@ class AccuracyFigure(BandFigure):
     """The page's picture: the published table beside the true one, and beside models for the same ε."""
 
     # there stand the words of the gap
-    above = 0.12
+    room_above = 0.12
 
     def __init__(self) -> None:
         p = _share_figure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -244,7 +244,7 @@ class AccuracyFigure(BandFigure):
         self.plot.y_range.update(start=max(0.0, low - 0.12), end=min(1.0, high + 0.05))
         self.place_levels(facts)
 
-    def name_methods(self, methods: Sequence[str]) -> None:
+    def name_methods(self, methods: Collection[str]) -> None:
         """Have only the methods that are chosen in the legend, beside those that always are."""
         super().name_methods([*OWN_STYLES, *methods])
 
