@@ -1,6 +1,6 @@
-"""Of each page of the app, the looks that stand on one plot."""
+"""Of each page of the app, the styles that stand on one plot."""
 
-from dpml_app.drawing.looks import VAIDYA_TRUE
+from dpml_app.drawing.styles import VAIDYA_TRUE
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
 from dpml_app.noise import figures as noise
@@ -21,7 +21,7 @@ ON_ONE_PLOT = {
     "private choices": publish.CHOICE_STYLES,
     "records": publish.RECORD_STYLES,
     "weights": WEIGHT_STYLES,
-    "evaluate": evaluate.METHOD_STYLES,
+    "evaluate": evaluate.ROC_STYLES,
     "rivals": noise.RIVAL_STYLES,
     "choices": noise.CHOICE_STYLES,
     "scales": noise.CALIBRATION_STYLES,

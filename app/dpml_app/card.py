@@ -22,7 +22,7 @@ from dpml_app import formulas
 from dpml_app.called import let_call
 from dpml_app.code.script import Code
 from dpml_app.drawing.figure import HEIGHT
-from dpml_app.drawing.ghosts import Curve, Dot
+from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.glossary import mark
 from dpml_app.work.pool import Chunk
 
@@ -238,7 +238,7 @@ class Card:
         """Return what a page's picture shows, to be pinned; None while there is nothing to pin."""
         return None
 
-    def make_room(self, ghosts: Sequence[Dot]) -> None:
+    def make_room(self, pinned: Sequence[Dot]) -> None:
         """Fit the axes to what is pinned as well."""
 
     def clear(self) -> None:

@@ -13,7 +13,7 @@ import param
 
 from dpml_app import own
 from dpml_app.card import Answer, Card
-from dpml_app.drawing.ghosts import DASHES, Ghosts
+from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
 from dpml_app.link import text_of
 from dpml_app.settings import Shared
 from dpml_app.widgets import TITLES
@@ -41,7 +41,7 @@ class Pins:
     values : callable
         Returns the settings that the page depends on.
     card : Card
-        The one whose picture answers, where pins are drawn as ghosts.
+        The one whose picture answers, where pins are drawn again.
     answer : callable
         Returns what it shows, None while that is not of the setting that is chosen.
 
@@ -62,7 +62,7 @@ class Pins:
         answer: Callable[[], Answer | None],
     ) -> None:
         self.settings, self._values, self._card, self._answer = settings, values, card, answer
-        self.ghosts = Ghosts(card.plots[0])
+        self.overlay = PinnedOverlay(card.plots[0])
         self.kept: list[Pin] = []
         self.now: Pin | None = None
         self.on_change: Callable[[], None] = lambda: None
@@ -105,7 +105,7 @@ class Pins:
         self.settings.param.update(**self.kept[place].values)
 
     def _draw(self) -> None:
-        self.ghosts.show([(pin.answer.curves, pin.answer.dots) for pin in self.kept])
+        self.overlay.show([(pin.answer.curves, pin.answer.dots) for pin in self.kept])
         self._card.make_room([dot for pin in self.kept for dot in pin.answer.dots])
 
     def table(self) -> dict[str, Any]:

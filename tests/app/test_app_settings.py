@@ -267,15 +267,16 @@ def test_map_marks_the_best_only_when_complete():
 
 
 def test_outdated_curve_stays_faded_until_complete():
-    band = AccuracyFigure().bands["count"]
-    band.show({0.1: np.array([0.5, 0.7])}, complete=True)
-    band.outdate()
-    assert list(band.stale.data["mean"]) == [0.6]
-    assert len(band.curve.data["mean"]) == 0
-    band.show({0.1: np.array([0.8])}, complete=False)
-    assert len(band.stale.data["mean"]) == 1
-    band.show({0.1: np.array([0.8])}, complete=True)
-    assert len(band.stale.data["mean"]) == 0
+    chart = AccuracyFigure()
+    curve, stale = chart.curves["count"], chart.stale["count"]
+    chart.show("count", {0.1: np.array([0.5, 0.7])}, complete=True)
+    chart.outdate("count")
+    assert list(stale.data["mean"]) == [0.6]
+    assert len(curve.data["mean"]) == 0
+    chart.show("count", {0.1: np.array([0.8])}, complete=False)
+    assert len(stale.data["mean"]) == 1
+    chart.show("count", {0.1: np.array([0.8])}, complete=True)
+    assert len(stale.data["mean"]) == 0
 
 
 def test_features_with_like_names_get_labels_of_their_own():

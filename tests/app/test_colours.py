@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from bokeh.models import CategoricalColorMapper, CustomJS, Line, MultiLine, Text
 from dpml_app.drawing.figure import new_figure, write
-from dpml_app.drawing.ghosts import Curve, Dot, Ghosts
-from dpml_app.drawing.looks import BLUE, COST, EXACT, INKS, PALETTE, REFERENCE, VERMILION, every_look
+from dpml_app.drawing.pinned_overlay import Curve, Dot, PinnedOverlay
+from dpml_app.drawing.styles import BLUE, COST, EXACT, INKS, PALETTE, REFERENCE, VERMILION, all_styles
 from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.text import PEOPLE_STYLE
 from shown_together import ON_ONE_PLOT
@@ -111,11 +111,11 @@ def test_a_column_of_colours_is_written_in_their_inks():
 
 
 def test_lines_are_seen_in_the_dark():
-    colours = {style.color for style in every_look()} | {REFERENCE, EXACT, COST}
+    colours = {style.color for style in all_styles()} | {REFERENCE, EXACT, COST}
     assert {c for c in colours if contrast(c, GROUNDS["dark"]) < LINES} == set()
-    ghosts = Ghosts(new_figure("some"))
-    ghosts.show([([Curve([1, 2], [1, 2], BLUE)], [Dot(1, 1, 1, 1, BLUE)])])
-    for plot in (CostFigure().plot, ghosts.plot):
+    overlay = PinnedOverlay(new_figure("some"))
+    overlay.show([([Curve([1, 2], [1, 2], BLUE)], [Dot(1, 1, 1, 1, BLUE)])])
+    for plot in (CostFigure().plot, overlay.plot):
         lines = [r.glyph for r in plot.renderers if isinstance(r.glyph, Line | MultiLine)]
         assert lines
         for line in lines:
@@ -154,4 +154,4 @@ def test_each_pair_of_the_palette_and_what_is_exact_are_told_apart(eyes):
     assert near == {}
     assert "#808a94" in PEOPLE_STYLE
     assert "#8a4bc0" in PEOPLE_STYLE
-    assert {style.color for style in every_look()} <= set(PALETTE)
+    assert {style.color for style in all_styles()} <= set(PALETTE)

@@ -12,7 +12,7 @@ from dpml_app.evaluate import compute as own
 from dpml_app.evaluate import numbers
 from dpml_app.evaluate import words as evaluate_words
 from dpml_app.evaluate.controls import probability
-from dpml_app.evaluate.figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
+from dpml_app.evaluate.figures import ROC_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -341,9 +341,9 @@ def test_words_hold_the_numbers():
 
 
 def test_every_method_and_card_has_its_look_and_words():
-    assert set(METHOD_STYLES) == set(METHODS) == set(RocFigure().bands) == set(error_figure().bands)
+    assert set(ROC_STYLES) == set(METHODS) == set(RocFigure().bands) == set(error_figure().curves)
     assert set(WEAKENED) - {"none"} == set(own.TARGETS)
-    looks = [(s.color, s.dash) for s in METHOD_STYLES.values()]
+    looks = [(s.color, s.dash) for s in ROC_STYLES.values()]
     assert len(set(looks)) == len(looks)
     for a, b in itertools.combinations(CalibrationFigure(roc_thresholds(score_scale="log-odds")).labels, 2):
         assert a != b

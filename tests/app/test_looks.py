@@ -6,13 +6,30 @@ from dataclasses import replace
 from pathlib import Path
 
 import dpml_app
+import holoviews as hv
+import pandas as pd
 import pytest
-from bokeh.models import Line, Scatter
+from bokeh.models import Line, Patch, Quad, Scatter, VArea
 from bokeh.plotting import figure
+from dpml_app import views
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.legend import PlotLegend, stroke
-from dpml_app.drawing.looks import DELTA_DASH, NOT_PRIVATE_DASH, PALETTE, REFERENCE, every_look
+from dpml_app.drawing.styles import (
+    BAND_ALPHA,
+    DELTA_DASH,
+    FAINT_BAND_ALPHA,
+    NOT_PRIVATE_DASH,
+    PALETTE,
+    REFERENCE,
+    all_styles,
+    style_of,
+)
 from dpml_app.evaluate import figures as evaluate
 from dpml_app.explore import figures as explore
+from dpml_app.explore.hero_figure import CostFigure
+from dpml_app.lessons import export
+from dpml_app.lessons.sweeps import Line as Swept
+from dpml_app.lessons.sweeps import Sweep
 from dpml_app.noise import figures as noise
 from dpml_app.publish import figures as publish
 from dpml_app.publish import machines_figures as machines
@@ -20,7 +37,7 @@ from dpml_app.publish import weights_figures as weights
 from dpml_app.select import figures as select
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.card import every_style
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.methods import EVERY
 from dpml_app.train.partition import PartitionCard
 from dpml_app.train.reg_lambda import LambdaCard
@@ -81,7 +98,7 @@ def colors(glyph):
 @pytest.mark.parametrize("name", PLOTS)
 def test_a_method_looks_on_each_plot_as_the_table_says(name):
     plot = PLOTS[name]()
-    by_label = {style.label: style for style in every_look()}
+    by_label = {style.label: style for style in all_styles()}
     by_label |= {explore.SCORE_WORDS[kind]: style for kind, style in explore.SCORE_STYLES.items()}
     (legend,) = plot.legend
     found = 0
@@ -121,6 +138,67 @@ def test_what_is_drawn_looks_like_its_sample_and_is_not_in_the_legend(name):
             assert sampled == {REFERENCE} or colors(getattr(model, "glyph", model)) <= sampled
 
 
+WITHOUT_BANDS = ("explore selection", "select coins", "publish weights", "publish tables", "publish taught", "noise")
+SWEEP = Sweep("accuracy", "ε", (0.1, 1.0), 1.0, [Swept(style_of("output"), [60, 80], [50, 70], [70, 90])], True)
+SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.7], "high": [0.7, 0.9]})
+BANDS = {
+    **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
+    "explore cost": lambda: CostFigure().plot,
+    "publish accuracy": lambda: publish.AccuracyFigure().plot,
+    "publish grids": lambda: publish.ladder_figure("grids").plot,
+    "evaluate recall": lambda: evaluate.RecallFigure().plot,
+    "evaluate sizes": lambda: evaluate.size_figure((4, 16)).plot,
+    "evaluate gap": lambda: evaluate.gap_figure().plot,
+    "evaluate sure": lambda: evaluate.sure_figure().plot,
+    "evaluate success": lambda: evaluate.SuccessFigure().plot,
+    "a lesson's export": lambda: export.drawn(SWEEP).children[1],
+    "a view of curves": lambda: hv.render(views.curve(SWEPT)),
+    "a view of a ROC curve": lambda: hv.render(views.roc(exact=([0, 1], [0, 1]), claim=1.0)),
+}
+
+
+def first(plot, *kinds):
+    return next(renderer.glyph for renderer in plot.renderers if isinstance(renderer.glyph, kinds))
+
+
+@pytest.mark.parametrize("name", BANDS)
+def test_every_band_has_the_one_opacity(name):
+    plot = BANDS[name]()
+    drawn = [r.glyph for r in plot.renderers if isinstance(r.glyph, VArea | Patch)]
+    samples = {r.glyph for legend in plot.legend for item in legend.items for r in item.renderers}
+    # the first is seen, the others when the pointer is on their curve
+    assert [glyph.fill_alpha for glyph in drawn] == [BAND_ALPHA] + [FAINT_BAND_ALPHA] * (len(drawn) - 1)
+    assert {glyph.fill_alpha for glyph in samples if isinstance(glyph, Quad)} <= {BAND_ALPHA}
+
+
+def test_bands_are_drawn_in_one_place():
+    package = Path(dpml_app.__file__).parent
+    drawing = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"\b(varea|VArea|hv\.Area)\(", path.read_text(encoding="utf-8"))
+    }
+    # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
+    assert drawing == {"drawing/band.py", "views/curve.py", "views/roc.py", "lessons/export.py"}
+
+
+@pytest.mark.parametrize("key", ["row-bounded", "output", "vaidya"])
+def test_pages_views_and_exports_draw_a_method_alike(key):
+    style = style_of(key)
+    p = figure(name="some", x_range=(0, 1))
+    BandFigure(p, {key: style}, marks=True)
+    table = SWEPT.assign(method=key)
+    sweep = replace(SWEEP, lines=[Swept(style, [60, 80], [50, 70], [70, 90])])
+    others = hv.render(views.curve(table, by="method")), export.drawn(sweep).children[1]
+    for other in others:
+        for kinds, wanted in (((Line,), style.line), ((VArea, Patch), style.band)):
+            drawn, page = first(other, *kinds), first(p, *kinds)
+            assert [getattr(drawn, name) for name in wanted] == [getattr(page, name) for name in wanted]
+    assert [getattr(first(others[0], Scatter), n) for n in style.dot] == [
+        getattr(first(p, Scatter), n) for n in style.dot
+    ]
+
+
 @pytest.mark.parametrize("name", ON_ONE_PLOT)
 def test_methods_on_one_plot_differ_in_colour_or_in_marker_and_dash(name):
     for (a, first), (b, second) in itertools.combinations(ON_ONE_PLOT[name].items(), 2):
@@ -142,12 +220,12 @@ def test_same_methods_of_different_pages_are_the_same_style():
 
 
 def test_every_look_is_of_the_palette_and_a_methods_own():
-    assert {style.color for style in every_look()} <= set(PALETTE)
-    looks = [(style.color, style.marker) for style in every_look()]
+    assert {style.color for style in all_styles()} <= set(PALETTE)
+    looks = [(style.color, style.marker) for style in all_styles()]
     assert len(set(looks)) == len(looks)
-    labels = [style.label for style in every_look()]
+    labels = [style.label for style in all_styles()]
     assert len(set(labels)) == len(labels)
-    for style in every_look():
+    for style in all_styles():
         assert style.dash == NOT_PRIVATE_DASH or "not private" not in style.label
 
 
@@ -171,7 +249,7 @@ def test_items_of_a_legend_keep_their_order_and_what_they_stand_for():
 
 
 def test_a_series_that_is_made_later_has_its_samples():
-    plot = BandFigure("late", every_style(), "y", x_range=AccuracyCard().figures[0].plot.x_range)
+    plot = share_figure("late", every_style(), "y", x_range=AccuracyCard().figures[0].plot.x_range)
     plot.restyle({"binned": every_style()["binned"]})
     (item,) = plot.legend.model.items
     assert set(item.renderers) <= set(plot.plot.renderers)

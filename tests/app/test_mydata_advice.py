@@ -5,7 +5,7 @@ import re
 import numpy as np
 import own_tables
 import pytest
-from dpml_app.drawing.looks import look_of
+from dpml_app.drawing.styles import style_of
 from dpml_app.mydata.advice import EPSILONS, advice_html
 from dpml_app.mydata.advice_card import AdviceCard, AdviceFigure
 
@@ -61,7 +61,7 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
         for column in ("mean", "low", "high"):
             assert source.data[column] == [getattr(one, column) for one in told_of]
         assert source.data["as_good"] == ["yes" if one.equal else "no" for one in told_of]
-        assert source.data["method"] == [look_of(name).label] * len(EPSILONS)
+        assert source.data["method"] == [style_of(name).label] * len(EPSILONS)
     assert card.figure.guess.data["right"] == [pytest.approx(found[0.1].guess)]
     # what is best in words is filled in the picture
     for place, epsilon in enumerate(EPSILONS):
@@ -75,4 +75,4 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
 def test_words_and_figure_know_every_method_that_is_compared():
     assert tuple(AdviceFigure().sources) == advised()
     for name in advised():
-        assert method(name).phrase.casefold().endswith(look_of(name).label.casefold())
+        assert method(name).phrase.casefold().endswith(style_of(name).label.casefold())

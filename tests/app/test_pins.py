@@ -9,8 +9,8 @@ import pytest
 from dpml_app.audit.page import AuditPage
 from dpml_app.card import Answer, Card, Number
 from dpml_app.drawing.figure import new_figure
-from dpml_app.drawing.ghosts import MARKERS, Curve, Dot, Ghosts
-from dpml_app.drawing.looks import EXACT
+from dpml_app.drawing.pinned_overlay import MARKERS, Curve, Dot, PinnedOverlay
+from dpml_app.drawing.styles import EXACT
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.noise.page import NoisePage
@@ -33,8 +33,8 @@ class PlotCard(Card):
         self.plots = [new_figure("some")]
         self.room = []
 
-    def make_room(self, ghosts):
-        self.room = list(ghosts)
+    def make_room(self, pinned):
+        self.room = list(pinned)
 
 
 def answer(value):
@@ -80,7 +80,7 @@ def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
     assert len(pins.kept) == MOST
     pins.remove(1)
     assert [pin.values["epsilon"] for pin in pins.kept] == [0.1, 0.4]
-    assert pins.ghosts.dots.data["pin"] == ["1", "2"]
+    assert pins.overlay.dots.data["pin"] == ["1", "2"]
     assert pins.pin() == "Pinned as 3."
 
 
@@ -105,28 +105,28 @@ def test_what_is_not_answered_yet_is_pinned_once_it_is():
     assert len(pins.kept) == 1
 
 
-def test_ghosts_differ_in_dash_and_are_numbered_once():
-    ghosts = Ghosts(new_figure("some"))
-    before = len(ghosts.plot.renderers)
-    ghosts.show([])
-    assert len(ghosts.plot.renderers) == before
+def test_pins_differ_in_dash_and_are_numbered_once():
+    overlay = PinnedOverlay(new_figure("some"))
+    before = len(overlay.plot.renderers)
+    overlay.show([])
+    assert len(overlay.plot.renderers) == before
     dots = [Dot(1.0, mean, mean, mean, "red") for mean in (0.2, 0.4)]
-    ghosts.show([([Curve(np.array([1, 2]), np.array([3, 4]), "red")], dots), ([Curve([1], [2], "blue")], dots)])
-    assert ghosts.lines.data["xs"] == [[1.0, 2.0], [1.0]]
-    assert ghosts.lines.data["dash"][0] != ghosts.lines.data["dash"][1]
-    assert ghosts.dots.data["shown"] == ["", "1", "", "2"]
+    overlay.show([([Curve(np.array([1, 2]), np.array([3, 4]), "red")], dots), ([Curve([1], [2], "blue")], dots)])
+    assert overlay.lines.data["xs"] == [[1.0, 2.0], [1.0]]
+    assert overlay.lines.data["dash"][0] != overlay.lines.data["dash"][1]
+    assert overlay.dots.data["shown"] == ["", "1", "", "2"]
     # by the shape of their dots as well
-    assert len(set(ghosts.dots.data["marker"])) == 2
-    assert ghosts.badges.data["pin"] == []
+    assert len(set(overlay.dots.data["marker"])) == 2
+    assert overlay.badges.data["pin"] == []
 
 
 def test_pinned_curves_without_a_dot_bear_their_numbers_each_at_a_place_of_its_own():
-    ghosts = Ghosts(new_figure("some"))
+    overlay = PinnedOverlay(new_figure("some"))
     x = np.linspace(0, 1, 101)
-    ghosts.show(
+    overlay.show(
         [([Curve(x, x, "#0072B2"), Curve(x, np.where(x > 0.5, np.nan, x), "#009E73"), Curve(x, x, EXACT)], [])] * 3
     )
-    told = ghosts.badges.data
+    told = overlay.badges.data
     assert told["pin"] == ["1", "1", "2", "2", "3", "3"]
     assert told["x"] == pytest.approx([1 / 6, 1 / 12, 1 / 3, 1 / 6, 1 / 2, 1 / 4])
     assert told["y"] == pytest.approx(told["x"])
@@ -137,15 +137,15 @@ def test_pinned_curves_without_a_dot_bear_their_numbers_each_at_a_place_of_its_o
         marker: str(k) for k, marker in enumerate(MARKERS, 1)
     }
     # a curve of nothing has no place, and takes none from the others
-    ghosts.show([([Curve([], [], "#0072B2")], []), ([Curve(x, x, "#0072B2")], [])])
-    assert np.isnan(ghosts.badges.data["x"][0])
-    assert ghosts.badges.data["x"][1] == pytest.approx(1 / 3)
+    overlay.show([([Curve([], [], "#0072B2")], []), ([Curve(x, x, "#0072B2")], [])])
+    assert np.isnan(overlay.badges.data["x"][0])
+    assert overlay.badges.data["x"][1] == pytest.approx(1 / 3)
 
 
 def test_on_a_logarithmic_axis_a_number_stands_at_its_share_of_what_is_seen():
-    ghosts = Ghosts(new_figure("some", x_axis_type="log"))
-    ghosts.show([([Curve([0.01, 0.1, 1.0, 10.0], [1, 1, 1, 1], "#0072B2")], [])] * 2)
-    assert ghosts.badges.data["x"][1] == pytest.approx(0.1)
+    overlay = PinnedOverlay(new_figure("some", x_axis_type="log"))
+    overlay.show([([Curve([0.01, 0.1, 1.0, 10.0], [1, 1, 1, 1], "#0072B2")], [])] * 2)
+    assert overlay.badges.data["x"][1] == pytest.approx(0.1)
 
 
 def test_settings_are_said_as_their_controls_say_them():

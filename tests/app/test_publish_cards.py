@@ -80,7 +80,7 @@ def test_cards_ask_for_what_they_show():
 def test_figures_hold_the_numbers_they_are_given():
     figure = AccuracyFigure()
     figure.show("table", {0.1: np.array([0.6, 0.8]), 1.0: np.array([0.9, 0.9])}, complete=True)
-    assert list(figure.bands["table"].curve.data["mean"]) == pytest.approx([0.7, 0.9])
+    assert list(figure.curves["table"].data["mean"]) == pytest.approx([0.7, 0.9])
     figure.show_gap(0.1, np.array([0.6, 0.8]), 0.85)
     assert figure.gap.data["text"] == ["15.0 points"]
     assert (figure.gap.data["mean"], figure.gap.data["true"]) == ([pytest.approx(0.7)], [0.85])
@@ -94,7 +94,7 @@ def test_figures_hold_the_numbers_they_are_given():
     assert list(figure.gap.data["epsilon"]) == []
     assert figure.levels["true"].location is None
     for name in ("grids", "shares", "columns"):
-        assert list(ladder_figure(name).bands) == ["table"]
+        assert list(ladder_figure(name).curves) == ["table"]
     for made, column in ((rivals_figure(), "accuracy"), (time_figure(), "seconds")):
         rows = shipped.recorded("adult", "cart")
         made.show_recorded(rows, column)

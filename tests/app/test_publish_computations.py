@@ -307,7 +307,7 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     facts = shipped.first_facts("census")
     assert page._missing(values, {"accuracy": hero.work(values, facts)}) == []
     for series in ("table", "cells", "linear"):
-        assert len(hero.figure.bands[series].curve.data["mean"]) == len(EPSILONS)
+        assert len(hero.figure.curves[series].data["mean"]) == len(EPSILONS)
     for classifier in CLASSIFIERS:
         other = {**values, "publish_classifier": classifier}
         assert page._missing(other, {"accuracy": hero.work(other, facts)}) == []

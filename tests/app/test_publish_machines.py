@@ -135,7 +135,7 @@ def test_the_least_error_is_said_once_all_are_there(page, results):
 def test_distances_stand_against_epsilon_with_their_levels(page, results):
     figure, found, said = shown(page, results, "weights-machine")
     for series in figure.curves:
-        curve, drawn = figure.bands[series].curve.data, found[series, 0.3]["far"]
+        curve, drawn = figure.curves[series].data, found[series, 0.3]["far"]
         assert curve["mean"].tolist() == pytest.approx([drawn.mean()])
         assert [curve["low"][0], curve["high"][0]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
         assert f"<b>{percent(float(found[series, WORKER]['far'].mean()))}</b>" in said
@@ -147,7 +147,7 @@ def test_distances_stand_against_epsilon_with_their_levels(page, results):
         {"unweighted": known["far"]["skewed"], "others": known["others"].mean(), "exact": known["exact"].mean()}
     )
     assert f"norm {known['norm']:.2f}" in said
-    assert figure.here.location == 0.1
+    assert figure.marker.location == 0.1
 
 
 @pytest.mark.parametrize(("name", "column"), [("weights-tables", "answer"), ("weights-taught", "far")])

@@ -90,7 +90,7 @@ def test_plots_hold_what_the_library_computes(alone):
 def test_the_words_of_the_gap_stand_above_every_curve_in_a_room_of_their_own():
     shown = AccuracyFigure()
     shown.levels["true"].location = 0.9
-    shown.bands["table"].curve.data = {"epsilon": [0.1, 1], "mean": [0.5, 0.8], "low": [0.4, 0.7], "high": [0.6, 0.85]}
+    shown.curves["table"].data = {"epsilon": [0.1, 1], "mean": [0.5, 0.8], "low": [0.4, 0.7], "high": [0.6, 0.85]}
     shown.fit()
     (words,) = [r.glyph for r in shown.plot.renderers if isinstance(r.glyph, Text)]
     assert (words.y, words.text_baseline) == ("true", "bottom")

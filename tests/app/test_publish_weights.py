@@ -188,9 +188,9 @@ def test_curves_and_levels_follow_the_question(few, name, x):
         made, values, results = shown(few, name, publish_query=conditions)
         mask = weights.mask_of(conditions)
         for method in weights.WEIGHT_METHODS:
-            curve = made.figure.bands[method].curve.data
+            curve = made.figure.curves[method].data
             drawn = weights.answer(results[method, x]["patterns"], mask)
-            at = list(curve[made.figure.bands[method].x]).index(x)
+            at = list(curve[made.figure.x]).index(x)
             assert curve["mean"][at] == pytest.approx(drawn.mean())
             assert [curve["low"][at], curve["high"][at]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
         both = weights.both("census")
@@ -209,8 +209,8 @@ def test_curves_and_levels_follow_the_question(few, name, x):
 
 
 def test_the_marker_is_at_the_setting_that_is_chosen(few):
-    assert shown(few, "weights-query", epsilon=0.5)[0].figure.here.location == 0.5
-    assert shown(few, "weights-penalty", publish_lambda=2.0)[0].figure.here.location == 2.0
+    assert shown(few, "weights-query", epsilon=0.5)[0].figure.marker.location == 0.5
+    assert shown(few, "weights-penalty", publish_lambda=2.0)[0].figure.marker.location == 2.0
 
 
 def test_the_histogram_holds_all_public_records_and_its_line_their_effective_size(few):

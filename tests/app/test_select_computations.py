@@ -359,7 +359,7 @@ def test_level_lines_reach_over_the_whole_axis():
     figure = AccuracyFigure()
     figure.show_references({"majority": 0.6, "non_private": 0.9}, 30)
     figure.show("best", {0: np.array([0.7, 0.8])}, complete=True)
-    data = figure.bands["best"].curve.data
+    data = figure.curves["best"].data
     assert list(data["mean"]) == [0.75, 0.75]
     assert data["n_features"][0] < 1 < 30 < data["n_features"][-1]
     figure.name_methods(["joint"])

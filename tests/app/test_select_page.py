@@ -63,7 +63,7 @@ def test_browser_draws_what_the_library_computes(app):
         assert app.array(f"select-mark-{kind}", "coin") == pytest.approx([coins[2]], abs=1e-9)
     stands(app, "select-blind", pytest.approx(7 / 40))
     stands(app, "select-cut", 7.5)
-    stands(app, "select-features-marker", 7)
+    stands(app, "select-accuracy-marker", 7)
 
 
 def most_apart(app, figure, x, y):

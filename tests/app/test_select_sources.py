@@ -32,7 +32,7 @@ def test_curves_are_the_library_s(alone, relation):
     assert alone.array("select-accuracy-best", "mean") == pytest.approx([best.mean()] * 2)
     for name in ("majority", "non_private"):
         assert alone.array(f"select-accuracy-{name}", "y") == pytest.approx([facts[name]] * 2)
-    assert alone.model("select-threshold-marker").location == 250
+    assert alone.model("select-f1-marker").location == 250
 
 
 def check_band(alone, source, x, places, found):

@@ -20,7 +20,7 @@ from dpml_app.train.compute import (
     nb_silenced,
     sizes,
 )
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.methods import METHODS, feature_names, private, styles, why_not
 from dpml_app.train.page import TrainPage
 from dpml_app.train.parameters import ParametersCard
@@ -107,7 +107,7 @@ def test_only_what_a_setting_touches_is_outdated():
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():
     looks = {"binned": method_styles()["binned"]}
-    figure = BandFigure("t", looks, "y", x_range=AccuracyCard().figures[0].plot.x_range)
+    figure = share_figure("t", looks, "y", x_range=AccuracyCard().figures[0].plot.x_range)
     figure.restyle(looks)
     draws = np.arange(101) / 100
     figure.show("binned", {2.0: draws, 1.0: draws / 2}, True)
@@ -128,7 +128,7 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
     looks = method_styles()
     first, second, third = list(looks)[:3]
     references = {"majority": ("A guess", "dotted")}
-    figure = BandFigure("t", looks, "y", references, x_range=AccuracyCard().figures[0].plot.x_range)
+    figure = share_figure("t", looks, "y", references, x_range=AccuracyCard().figures[0].plot.x_range)
     assert figure.curves == {}
     keys = len(figure.plot.renderers)
     for chosen in ((third,), (first,), (first, second)):

@@ -1,4 +1,4 @@
-"""The views of tidy tables: what is drawn is what the table says, its spread included, in the app's looks."""
+"""The views of tidy tables: what is drawn is what the table says, its spread included, in the app's styles."""
 
 import holoviews as hv
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.plotting import figure as figure_kind
 from dpml_app import views
-from dpml_app.drawing.looks import look_of
+from dpml_app.drawing.styles import style_of
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.sweep import summarise
@@ -75,14 +75,14 @@ def test_a_value_without_spread_must_be_called_exact():
 
 def test_a_method_looks_as_it_does_in_the_app():
     table = pd.concat([draws(study=study) for study in ("row-bounded-naive-bayes", "auto", "of my own", "another")])
-    view = views.curve(table, by="study", names={"another": look_of("functional").label})
+    view = views.curve(table, by="study", names={"another": style_of("functional").label})
     looks = {}
     for p in view:
         if isinstance(p, hv.Scatter):
             style = hv.Store.lookup_options("bokeh", p, "style").kwargs
-            looks[p.label] = style["color"], style["marker"]
+            looks[p.label] = style["fill_color"], style["marker"]
     for name in ("row-bounded", "auto", "functional"):
-        assert looks[look_of(name).label] == (look_of(name).color, look_of(name).marker)
+        assert looks[style_of(name).label] == (style_of(name).color, style_of(name).marker)
     assert len({color for color, _marker in looks.values()}) == len(looks) == 4
 
 

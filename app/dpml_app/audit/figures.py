@@ -20,7 +20,7 @@ from dpml.auditing import claimed_region
 from dpml_app.audit.compute import LADDER, ceiling
 from dpml_app.drawing.figure import FONT, PLAIN_DIGITS, empty, empty_source, ink, new_figure, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
-from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
+from dpml_app.drawing.styles import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
 
 __all__ = ["AttackFigure", "BoundFigure", "OutputFigure"]
 

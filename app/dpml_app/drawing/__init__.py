@@ -1,1 +1,1 @@
-"""Figures, bands and looks that all pages share."""
+"""Figures, bands and styles that all pages share."""

@@ -25,7 +25,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.transform import transform
 
-from dpml_app.drawing.looks import INKS
+from dpml_app.drawing.styles import INKS
 
 HEIGHT = 520
 # the last number of an axis reaches beyond it, and must not touch the card's edge

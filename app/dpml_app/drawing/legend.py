@@ -28,7 +28,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import BAND_ALPHA, Style
 
 __all__ = ["ROW", "PlotLegend", "area", "band", "mark", "stroke"]
 
@@ -59,7 +59,7 @@ def area(color: str, alpha: float, **look: Any) -> Quad:
 
 def band(style: Style) -> tuple[Quad, Line]:
     """Return the samples of a line with a band around it."""
-    return area(style.color, 0.13), stroke(style.color, style.dash)
+    return area(style.color, BAND_ALPHA), stroke(style.color, style.dash)
 
 
 class PlotLegend:

@@ -11,12 +11,12 @@ from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.card import IMMEDIATE, WORKER, Answer, Place, Results, Values
 from dpml_app.code.script import Code
 from dpml_app.drawing.figure import empty, empty_source
-from dpml_app.drawing.ghosts import Curve
-from dpml_app.drawing.looks import EXACT
+from dpml_app.drawing.pinned_overlay import Curve
+from dpml_app.drawing.styles import EXACT
 from dpml_app.evaluate import compute, words
 from dpml_app.evaluate.answer import AnswerCard, answered
 from dpml_app.evaluate.figures import RocFigure
-from dpml_app.evaluate.settings import METHOD_STYLES, EvaluateSettings
+from dpml_app.evaluate.settings import ROC_STYLES, EvaluateSettings
 from dpml_app.work.pool import Chunk
 
 __all__ = ["RocCard", "curve_chunks"]
@@ -128,7 +128,7 @@ class RocCard(AnswerCard):
     def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
         found = results["answer", IMMEDIATE]
         curves = [
-            Curve(compute.GRID, one["mid"], METHOD_STYLES[m].color) for (m, at), one in results.items() if at == WORKER
+            Curve(compute.GRID, one["mid"], ROC_STYLES[m].color) for (m, at), one in results.items() if at == WORKER
         ]
         fpr, tpr = found["curve"]
         numbers = words.numbers(found["true"]["roc_auc"], self._areas(values, results))

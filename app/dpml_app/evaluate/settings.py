@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml.evaluation import roc_thresholds
-from dpml_app.drawing.looks import looks_of
+from dpml_app.drawing.styles import styles_of
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
 
@@ -17,8 +17,8 @@ __all__ = [
     "CLASSIFIERS",
     "CUTS",
     "METHODS",
-    "METHOD_STYLES",
     "METRICS",
+    "ROC_STYLES",
     "SHARED",
     "SIZES",
     "WEAKENED",
@@ -30,8 +30,8 @@ CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number
 WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}
 # as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
-METHOD_STYLES = looks_of("curve")
-METHODS = {name: style.label for name, style in METHOD_STYLES.items()}
+ROC_STYLES = styles_of("curve")
+METHODS = {name: style.label for name, style in ROC_STYLES.items()}
 METRICS = {"roc_auc": "Area under the ROC curve", "accuracy": "Accuracy"}
 # thresholds that can be asked for on the last plot of errors
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)

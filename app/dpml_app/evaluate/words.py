@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpml.evaluation import attack_bound, best_attack_success
 from dpml.methods import of_family
 from dpml_app.card import Number
-from dpml_app.drawing.looks import EXACT
+from dpml_app.drawing.styles import EXACT
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.numbers import FIGURES
 from dpml_app.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED

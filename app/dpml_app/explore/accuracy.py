@@ -52,7 +52,7 @@ class AccuracyCard(CurvesCard):
     name, title, caption = "accuracy", "Accuracy against ε", words.CAPTIONS["accuracy"]
 
     def lay_out(self, facts: Values) -> None:
-        self.figure.levels(facts)
+        self.figure.place_levels(facts)
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         return at_chosen(values) | {(m, e): measured(values, m, e) for m in data.METHODS for e in SWEEP_EPSILONS}

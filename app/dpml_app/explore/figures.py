@@ -6,12 +6,10 @@ Every model that a test or the browser's own code reads has a name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from bokeh.models import (
     ColorBar,
-    ColumnDataSource,
     FactorRange,
     HoverTool,
     LinearColorMapper,
@@ -20,10 +18,9 @@ from bokeh.models import (
     Span,
 )
 from bokeh.palettes import Viridis256
-from bokeh.plotting import figure
 
 from dpml.studies import compared
-from dpml_app.drawing.bands import Band, Bands, focus
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     HEIGHT,
     edges,
@@ -31,41 +28,31 @@ from dpml_app.drawing.figure import (
     empty_source,
     epsilon_axis,
     new_figure,
-    p_range,
     percent_axis,
     set_ticks,
 )
-from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
-from dpml_app.drawing.looks import EXACT, HERE, OVERLAY, REFERENCE, STALE, Style, look_of
+from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
+from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
 from dpml_app.settings import EPSILONS
 
 __all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure"]
 
 STYLES = {
-    "row-bounded": look_of("row-bounded"),
-    "published": look_of("algorithm-1"),
-    "count": look_of("mask-count", "selector"),
-    "mutual_information": look_of("mask-mi", "selector"),
-    "logistic": look_of("output"),
+    "row-bounded": style_of("row-bounded"),
+    "published": style_of("algorithm-1"),
+    "count": style_of("mask-count", "selector"),
+    "mutual_information": style_of("mask-mi", "selector"),
+    "logistic": style_of("output"),
 }
 SCORE_WORDS = {"count": "counts", "mutual_information": "mutual information"}
 SCORE_STYLES = {kind: STYLES[kind] for kind in ("count", "mutual_information")}
 
-BAND = ("epsilon", "mean", "low", "high")
 
+class AccuracyFigure(BandFigure):
+    """Accuracy of each method against ε."""
 
-@dataclass
-class AccuracyFigure(Bands):
-    """Accuracy against ε: a line and a band a method, faded while outdated; dots at the ε that is chosen."""
-
-    plot: figure = field(init=False)
-    bands: dict[str, Band] = field(default_factory=dict)
-    now: dict[str, ColumnDataSource] = field(default_factory=dict)
-    references: dict[str, ColumnDataSource] = field(default_factory=dict)
-    marker: Span = field(init=False)
-
-    def __post_init__(self):
-        self.plot = p = new_figure(
+    def __init__(self) -> None:
+        p = new_figure(
             "accuracy",
             x_axis_type="log",
             x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
@@ -74,77 +61,11 @@ class AccuracyFigure(Bands):
         )
         epsilon_axis(p)
         percent_axis(p.yaxis)
-        self.marker = Span(
-            location=0.1, dimension="height", line_color=REFERENCE, line_width=2, name="accuracy-marker", level=OVERLAY
-        )
-        p.add_layout(self.marker)
-        # one column, which a phone needs: three rows more than two columns
+        # one column of the legend, which a phone needs: three rows more than two columns
         p.height = HEIGHT + 3 * ROW
-        legend, dots = PlotLegend(p, 1, hides=True), []
-        for place, (method, style) in enumerate(STYLES.items()):
-            renderers = self._method(method, style, 1.0 + 0.035 * (place - 2))
-            dots.append(renderers[-1])
-            legend.add(style.label, [*band(style), mark(style.marker, style.color)], renderers)
-        for name, label, dash in (
-            ("non_private", "Without privacy", "solid"),
-            ("majority", "Larger class", "dotted"),
-        ):
-            source = ColumnDataSource({"x": list(p_range(p)), "y": [np.nan, np.nan]}, name=f"accuracy-{name}")
-            line = p.line("x", "y", source=source, color=REFERENCE, line_width=2.5, line_dash=dash)
-            self.references[name] = source
-            legend.add(label, [stroke(REFERENCE, dash)], [line])
-        tips = [("method", "@label"), ("ε", "@epsilon"), ("mean", "@mean{0.0%}")]
-        hover = HoverTool(renderers=dots, tooltips=[*tips, ("90 % of draws", "@low{0.0%} to @high{0.0%}")])
-        focus(hover, [([dot], self.bands[m].renderers[1]) for m, dot in zip(self.bands, dots, strict=True)])
-        p.add_tools(hover)
-
-    def _method(self, method: str, style: Style, dodge: float) -> list:
-        p = self.plot
-        self.bands[method] = curve = Band(p, f"accuracy-{method}", style, "epsilon")
-        self.now[method] = now = empty_source(f"accuracy-{method}-now", *BAND, "x", "label")
-        # the whiskers of the five methods stand side by side around ε, which is the marker's line
-        whisker = p.segment("x", "low", "x", "high", source=now, color=style.color, line_width=2, level=OVERLAY)
-        dot = p.scatter(
-            "x",
-            "mean",
-            source=now,
-            marker=style.marker,
-            size=13,
-            fill_color=style.color,
-            line_color="white",
-            level=OVERLAY,
-        )
-        self._dodge = {**getattr(self, "_dodge", {}), method: dodge}
-        return [*curve.renderers, whisker, dot]
-
-    def show_now(self, method: str, epsilon: float, values: np.ndarray) -> None:
-        """Show a method's draws at the ε that is chosen."""
-        low, high = np.quantile(values, [0.05, 0.95])
-        self.now[method].data = {
-            "epsilon": [epsilon],
-            "mean": [values.mean()],
-            "low": [low],
-            "high": [high],
-            "x": [epsilon * self._dodge[method]],
-            "label": [STYLES[method].label],
-        }
-
-    def clear_now(self, method: str) -> None:
-        """Take a method's dot away: it belongs to another ε than the others'."""
-        empty(self.now[method])
-
-    def levels(self, values: Mapping[str, float]) -> None:
-        """Set the level lines; one without a value disappears."""
-        for name, source in self.references.items():
-            source.data = {**source.data, "y": [values.get(name, np.nan)] * 2}
-
-    def clear(self, series: str | None = None) -> None:
-        """Take a series away, or all that is shown."""
-        super().clear(series)
-        if series is None:
-            self.levels({})
-            for method in self.now:
-                self.clear_now(method)
+        super().__init__(p, STYLES, "epsilon", tips=(("method", "@label"), ("ε", "@epsilon")), dots=True)
+        self.reference("non_private", "Without privacy", "solid")
+        self.reference("majority", "Larger class", "dotted")
 
 
 class SelectionFigure:

@@ -10,8 +10,8 @@ import numpy as np
 from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.card import WORKER, Answer, Card, Place, Results, Values, here
 from dpml_app.code.script import Code
-from dpml_app.drawing.ghosts import Curve, Dot
-from dpml_app.drawing.looks import BLUE
+from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.drawing.styles import BLUE
 from dpml_app.explore import cost, shipped, words
 from dpml_app.explore.code import cost_code
 from dpml_app.explore.hero_figure import CostFigure
@@ -109,8 +109,8 @@ class HeroCard(Card):
             "90 % of runs",
         )
 
-    def make_room(self, ghosts: Sequence[Dot]) -> None:
-        self.figure.make_room([end for ghost in ghosts for end in (ghost.low, ghost.high)])
+    def make_room(self, pinned: Sequence[Dot]) -> None:
+        self.figure.make_room([end for dot in pinned for end in (dot.low, dot.high)])
 
     def clear(self) -> None:
         self.figure.clear()

@@ -8,8 +8,9 @@ import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, Span
 from numpy.typing import NDArray
 
+from dpml_app.drawing.band import draw_band
 from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, empty, empty_source, epsilon_axis, new_figure, write
-from dpml_app.drawing.looks import BLUE, COST, OVERLAY, REFERENCE
+from dpml_app.drawing.styles import BLUE, COST, OVERLAY, REFERENCE, Style
 from dpml_app.settings import EPSILONS
 
 __all__ = ["CostFigure"]
@@ -66,9 +67,10 @@ class CostFigure:
             level=OVERLAY,
         )
         p.add_layout(self.marker)
-        p.varea("epsilon", "low", "high", source=self.curve, fill_color=BLUE, fill_alpha=0.16)
+        mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
+        p.renderers.append(band)
         plain = p.step("epsilon", "plain", source=self.curve, color=REFERENCE, line_width=3, mode="center")
-        mean = p.line("epsilon", "mean", source=self.curve, color=BLUE, line_width=4)
+        p.renderers.append(mean)
         p.line("epsilon", "accuracy", source=self.one, color=BLUE, line_width=1.5)
         p.segment("epsilon", "mean", "epsilon", "plain", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         p.scatter("epsilon", "accuracy", source=self.dots, color=BLUE, size=6, alpha=0.45, level=OVERLAY)

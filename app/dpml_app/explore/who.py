@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpml_app.card import Card, Place, Results, Values, here
 from dpml_app.drawing.figure import empty, empty_source, new_figure
-from dpml_app.drawing.looks import COST, OVERLAY, REFERENCE
+from dpml_app.drawing.styles import COST, OVERLAY, REFERENCE
 from dpml_app.explore import words
 from dpml_app.explore.hero import at_chosen
 from dpml_app.work.pool import Chunk

@@ -33,7 +33,7 @@ from bokeh.resources import Resources
 from dpml.exceptions import DataNotFound, InvalidParameter
 from dpml_app import link
 from dpml_app.drawing.figure import EPSILON_TICKS
-from dpml_app.drawing.looks import HERE, VERMILION, look_of
+from dpml_app.drawing.styles import HERE, VERMILION, style_of
 from dpml_app.lessons import panel
 from dpml_app.lessons.read import InvalidLesson, Lesson, lessons
 from dpml_app.lessons.sweeps import PAGES, Bars, Sweep, sweep_of
@@ -99,15 +99,8 @@ def _curves(shown: Sweep) -> LayoutDOM:
         p.y_range = Range1d(start=max(least, most / MOST_RATIO) / 1.5, end=most * 1.5)
     for line in shown.lines:
         if line.low:
-            p.varea(x, list(line.low), list(line.high), color=line.look.color, alpha=0.15)
-        p.line(
-            x,
-            line.middle,
-            color=line.look.color,
-            line_dash=line.look.dash,
-            line_width=2.5,
-            legend_label=line.look.label,
-        )
+            p.varea(x, list(line.low), list(line.high), **line.look.band)
+        p.line(x, line.middle, legend_label=line.look.label, **line.look.line)
     here = Span(location=shown.chosen, dimension="height", line_color=HERE, line_width=2)
     p.add_layout(here)
     p.add_layout(p.legend[0], "below")
@@ -134,7 +127,7 @@ def _bars(shown: Bars) -> LayoutDOM:
     p.yaxis.formatter = CustomJSTickFormatter(code="return `${tick} %`")
     sources = []
     for side, (heights, color, label) in enumerate(
-        ((shown.first, look_of("algorithm-1").color, "from D"), (shown.second, VERMILION, "from D′"))
+        ((shown.first, style_of("algorithm-1").color, "from D"), (shown.second, VERMILION, "from D′"))
     ):
         source = ColumnDataSource({"x": [i + 0.4 * (side - 0.5) for i in places], "top": heights[at]})
         p.vbar("x", 0.38, "top", source=source, color=color, legend_label=label)

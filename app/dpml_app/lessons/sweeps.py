@@ -16,7 +16,7 @@ from dpml.mechanisms.smooth import global_sensitivity
 from dpml_app import data
 from dpml_app.audit import compute as audit
 from dpml_app.audit.settings import AUDIT_EPSILONS
-from dpml_app.drawing.looks import EXACT, REFERENCE, Style, look_of
+from dpml_app.drawing.styles import EXACT, REFERENCE, Style, style_of
 from dpml_app.evaluate import compute as evaluate
 from dpml_app.explore.settings import ExploreSettings
 from dpml_app.lessons.read import Step
@@ -107,12 +107,12 @@ def _explore(step: Step, settings: Settings) -> Sweep:
         values: Sequence[float] = LAMBDAS
         noisy = [_accuracies(settings, "logistic", settings.epsilon, reg_lambda=v) for v in values]
         plain = [float(_accuracies(settings, "logistic", PLAIN, reg_lambda=v, draws=1).mean()) for v in values]
-        lines = [_line(look_of("output"), noisy), Line(PLAIN_LOOK, plain)]
+        lines = [_line(style_of("output"), noisy), Line(PLAIN_LOOK, plain)]
         lines.append(_level("A guess", guess, len(values)))
         return Sweep(title, "λ", values, settings.reg_lambda, lines, percent=True)
     if name == "threshold_percentile":
         noisy = [_accuracies(settings, "published", settings.epsilon, threshold_percentile=v) for v in PERCENTILES]
-        lines = [_line(look_of("algorithm-1"), noisy), _level("A guess", guess, len(PERCENTILES))]
+        lines = [_line(style_of("algorithm-1"), noisy), _level("A guess", guess, len(PERCENTILES))]
         return Sweep(
             title,
             "Threshold percentile",
@@ -126,8 +126,8 @@ def _explore(step: Step, settings: Settings) -> Sweep:
     bound = settings.row_bound or default_row_bound(schema, settings.epsilon)
     own = float(_accuracies(settings, "row-bounded", PLAIN, row_bound=bound, draws=1).mean())
     lines = [
-        _line(look_of("algorithm-1"), [_accuracies(settings, "published", e) for e in EPSILONS]),
-        _line(look_of("row-bounded"), [_accuracies(settings, "row-bounded", e) for e in EPSILONS]),
+        _line(style_of("algorithm-1"), [_accuracies(settings, "published", e) for e in EPSILONS]),
+        _line(style_of("row-bounded"), [_accuracies(settings, "row-bounded", e) for e in EPSILONS]),
         _level("Algorithm 1 without noise", 100 * known["non_private"], len(EPSILONS)),
         _level("Row-bounded without noise", own, len(EPSILONS), EXACT),
         _level("A guess", guess, len(EPSILONS)),
@@ -147,7 +147,7 @@ def _select(step: Step, settings: Settings) -> Sweep:
                     {**settings.select_values(), "epsilon": epsilon}, selector, settings.n_features
                 )
                 draws.append(100 * select.accuracy(*key))
-            lines.append(_line(look_of(selector, "selector"), draws))
+            lines.append(_line(style_of(selector, "selector"), draws))
         title = f"Percent classified rightly with {settings.n_features} features that are chosen privately"
         return Sweep(title, "ε", values, settings.epsilon, lines, percent=True)
     best = data.facts(settings.dataset)["mutual_information"]
@@ -158,7 +158,7 @@ def _select(step: Step, settings: Settings) -> Sweep:
             paid = epsilon * settings.selection_share
             key = settings.dataset, kind, settings.select_calibration, settings.relation, paid, settings.n_features
             found.append(100 * select.expected_best(best, select.inclusion(*key), settings.n_features))
-        lines.append(Line(look_of(selector, "selector"), [v / settings.n_features for v in found]))
+        lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in found]))
     title = f"Percent of the {settings.n_features} best features by mutual information that are chosen"
     return Sweep(title, "ε", EPSILONS, settings.epsilon, lines, percent=True)
 
@@ -168,10 +168,10 @@ def _select(step: Step, settings: Settings) -> Sweep:
 
 def _noise(step: Step, settings: Settings) -> Sweep:
     s, values, share = settings, NOISE_EPSILONS, BETA_SHARES[settings.noise_beta]
-    laplace = look_of("laplace", "noise")
+    laplace = style_of("laplace", "noise")
     if step.card == "calibrations":
         costs = noise.calibrations(share)
-        lines = [Line(look_of(name, "noise"), cost.tolist()) for name, (_, cost) in costs.items()]
+        lines = [Line(style_of(name, "noise"), cost.tolist()) for name, (_, cost) in costs.items()]
         lines.append(Line(Style("What is claimed", REFERENCE, "dot", "dashed"), values))
         return Sweep("The ε that is truly paid", "ε that is claimed", values, s.noise_epsilon, lines, percent=False)
     if step.card == "smooth":
@@ -183,7 +183,7 @@ def _noise(step: Step, settings: Settings) -> Sweep:
             for e in values
         ]
         lines = [
-            Line(Style("Cauchy, by smooth sensitivity", look_of("exact", "noise").color, "plus"), smooth),
+            Line(Style("Cauchy, by smooth sensitivity", style_of("exact", "noise").color, "plus"), smooth),
             Line(Style("Laplace, for the worst case", laplace.color, "plus"), [worst / e for e in values]),
         ]
         title = f"Width of the noise for the {s.noise_statistic} of these {len(x)} points, which lie between 0 and 100"
@@ -197,7 +197,7 @@ def _evaluate(step: Step, settings: Settings) -> Sweep:
     if step.card in ("attack", "success"):
         exact = _level("From the exact curve", 100.0, len(EPSILONS), EXACT)
         bound = Style("Bound at ε", REFERENCE, "dot", "dashed")
-        best = Style("Best attack on the release", look_of("histogram", "curve").color, "circle")
+        best = Style("Best attack on the release", style_of("histogram", "curve").color, "circle")
         lines = [
             exact,
             Line(bound, [100 * attack_bound(e) for e in EPSILONS]),
@@ -212,7 +212,7 @@ def _evaluate(step: Step, settings: Settings) -> Sweep:
             key = s.curve_key(s.evaluate_values(), method, evaluate.draws_of(method, s.draws), epsilon)
             draws.append(evaluate.errors(*key))
         low, middle, high = np.quantile(draws, [0.05, 0.5, 0.95], axis=1)
-        lines.append(Line(look_of(method, "curve"), middle.tolist(), low.tolist(), high.tolist()))
+        lines.append(Line(style_of(method, "curve"), middle.tolist(), low.tolist(), high.tolist()))
     return Sweep("Area between the private and the true curve", "ε", values, s.epsilon, lines, percent=False)
 
 

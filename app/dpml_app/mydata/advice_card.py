@@ -15,7 +15,7 @@ from dpml.studies import Advice, advised
 from dpml_app.card import WHOLE, figure_pane, head, spoken
 from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import REFERENCE, look_of
+from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.mydata.advice import EPSILONS, advice_html
 from dpml_app.mydata.release import STYLE
 
@@ -45,7 +45,7 @@ class AdviceFigure:
         self.guess = empty_source("mydata-advice-guess", "right")
         look: dict[str, Any] = {"line_color": REFERENCE, "line_width": 2, "line_dash": "dotted"}
         p.hspan(y="right", source=self.guess, **look)
-        shown = {name: look_of(name) for name in advised()}
+        shown = {name: style_of(name) for name in advised()}
         legend, dots, self.sources = PlotLegend(p), [], {}
         for place, (name, style) in enumerate(shown.items()):
             source = empty_source(f"mydata-advice-{name}", "epsilon", "method", "mean", "low", "high", "as_good")
@@ -83,7 +83,7 @@ class AdviceFigure:
             rows = [(at, each) for at, each in reached if each.method == name]
             source.data = {
                 "epsilon": [at for at, _each in rows],
-                "method": [look_of(name).label] * len(rows),
+                "method": [style_of(name).label] * len(rows),
                 **{column: [getattr(each, column) for _at, each in rows] for column in ("mean", "low", "high")},
                 "as_good": ["yes" if each.equal else "no" for _at, each in rows],
             }

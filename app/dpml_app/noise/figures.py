@@ -18,15 +18,26 @@ from contourpy import contour_generator
 
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
-from dpml_app.drawing.looks import BLUE, HERE, ORANGE, OVERLAY, REFERENCE, VERMILION, YELLOW, Style, look_of, looks_of
+from dpml_app.drawing.styles import (
+    BLUE,
+    HERE,
+    ORANGE,
+    OVERLAY,
+    REFERENCE,
+    VERMILION,
+    YELLOW,
+    Style,
+    style_of,
+    styles_of,
+)
 from dpml_app.noise.compute import HELD, RIVALS, Histogram, Plane
 from dpml_app.noise.settings import NOISE_EPSILONS
 
 __all__ = ["CALIBRATION_STYLES", "CHOICE_STYLES", "RIVAL_STYLES", "CurveFigure", "HistogramFigure", "PlaneFigure"]
 
 FLOOR = 1e-6
-RIVAL_STYLES = {name: look_of(name, "noise") for name in RIVALS}
-CHOICE_STYLES, CALIBRATION_STYLES = looks_of("noise", "choice"), looks_of("noise", "cauchy")
+RIVAL_STYLES = {name: style_of(name, "noise") for name in RIVALS}
+CHOICE_STYLES, CALIBRATION_STYLES = styles_of("noise", "choice"), styles_of("noise", "cauchy")
 
 
 def log_ticks(axis, powers: range) -> None:

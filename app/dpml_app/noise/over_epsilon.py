@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpml_app.card import IMMEDIATE, Card, Place, Results, Values, figure_pane, line
-from dpml_app.drawing.looks import REFERENCE
+from dpml_app.drawing.styles import REFERENCE
 from dpml_app.noise import compute, words
 from dpml_app.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES, CurveFigure
 from dpml_app.noise.settings import BETA_SHARES, NOISE_EPSILONS

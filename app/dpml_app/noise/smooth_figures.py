@@ -21,7 +21,7 @@ from bokeh.transform import factor_cmap
 
 from dpml_app.drawing.figure import empty_source, new_figure, script, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE, VERMILION
+from dpml_app.drawing.styles import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE, VERMILION
 from dpml_app.noise.figures import plain_figure
 from dpml_app.noise.points import LOWER, UPPER, heights
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bokeh.models import Range1d, Span
 
 from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
-from dpml_app.drawing.looks import REFERENCE, Style
+from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.noise import compute, words
 from dpml_app.noise.draws import MECHANISM, numbers_of
 from dpml_app.noise.figures import CurveFigure

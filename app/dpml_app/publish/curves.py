@@ -47,7 +47,7 @@ class _BesideTrue(CurvesCard):
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self.figure.levels["majority"].location = facts["majority"]
-        self.figure.here.location = self.place(values, facts)
+        self.figure.marker.location = self.place(values, facts)
 
     def place(self, values: Values, facts: Values) -> float | None:
         """Return where the chosen setting is on the axis."""
@@ -225,7 +225,7 @@ class TimeCard(RivalsCard):
     column = "seconds"
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.figure.here.location = values["epsilon"]
+        self.figure.marker.location = values["epsilon"]
         rows = shipped.recorded(values["dataset"], values["publish_classifier"])
         self.figure.show_recorded(rows, self.column)
 

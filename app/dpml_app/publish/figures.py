@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d, Span
+from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from dpml.catalogue import standing
-from dpml_app.drawing.bands import Band, Bands, focus
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     empty,
     empty_source,
@@ -21,8 +21,8 @@ from dpml_app.drawing.figure import (
     percent_axis,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, band, mark, stroke
-from dpml_app.drawing.looks import COST, EXACT, OVERLAY, REFERENCE, Style, look_of, looks_of
+from dpml_app.drawing.legend import mark
+from dpml_app.drawing.styles import COST, EXACT, OVERLAY, Style, style_of, styles_of
 from dpml_app.publish.settings import GRIDS, RECORDED, SHARE_LADDER
 from dpml_app.settings import EPSILONS
 from dpml_app.text import points
@@ -36,7 +36,6 @@ __all__ = [
     "STYLES",
     "TABLE",
     "AccuracyFigure",
-    "LinesFigure",
     "RivalsFigure",
     "choices_figure",
     "ladder_figure",
@@ -45,12 +44,12 @@ __all__ = [
     "time_figure",
 ]
 
-_TABLES = looks_of("publisher", "table")
+_TABLES = styles_of("publisher", "table")
 TABLE = replace(_TABLES["privpfc"], label="published table")
 STYLES = {
     "table": TABLE,
-    "cells": replace(look_of("privpfc-cells", "publisher"), label="its cells"),
-    "linear": replace(look_of("rule"), label="linear model"),
+    "cells": replace(style_of("privpfc-cells", "publisher"), label="its cells"),
+    "linear": replace(style_of("rule"), label="linear model"),
 }
 RECORDED_STYLES = {name: _TABLES[name] for name in RECORDED.values()}
 RIVAL_STYLES = {
@@ -82,62 +81,11 @@ def _share_figure(name: str, **options: Any) -> figure:
     return p
 
 
-class LinesFigure(Bands):
-    """Lines with bands over one axis, with a marker where one stands, and level lines."""
-
-    # room above what is shown, as a share of it
-    above = 0.06
-
-    def __init__(self, p: figure, styles: Mapping[str, Style], x: str, tip: str = "0.0%", columns: int = 2):
-        self.plot = p
-        self.here = Span(dimension="height", line_color=REFERENCE, line_width=2, level=OVERLAY)
-        self.here.name = f"{p.name}-marker"
-        p.add_layout(self.here)
-        self.legend = PlotLegend(p, columns, hides=True)
-        self.bands = {name: Band(p, f"{p.name}-{name}", style, x) for name, style in styles.items()}
-        for name, one in self.bands.items():
-            self.legend.add(styles[name].label, band(styles[name]), one.renderers)
-        tips = [("", "@label"), ("mean", f"@mean{{{tip}}}"), ("90 % of draws", f"@low{{{tip}}} to @high{{{tip}}}")]
-        hover = HoverTool(renderers=[one.line for one in self.bands.values()], tooltips=tips)
-        focus(hover, [([one.line], one.renderers[1]) for one in self.bands.values()])
-        p.add_tools(hover)
-        self.levels: dict[str, Span] = {}
-        # ends of what is pinned, which are to be in sight as well
-        self.beside: list[float] = []
-
-    def level(self, name: str, label: str, color: str, dash: str) -> None:
-        """Add a level line, which is placed later."""
-        span = Span(dimension="width", line_color=color, line_width=2.5, line_dash=dash)
-        span.name = f"{self.plot.name}-{name}"
-        self.levels[name] = span
-        self.plot.add_layout(span)
-        self.legend.add(label, [stroke(color, dash)], [span])
-
-    def fit(self) -> None:
-        """Fit the axis to what is shown."""
-        ends = [*self.beside, *(s.location for s in self.levels.values() if s.location is not None)]
-        for one in self.bands.values():
-            ends += [*one.curve.data["low"], *one.curve.data["high"], *one.stale.data["low"], *one.stale.data["high"]]
-        if not ends:
-            return
-        low, high = float(min(ends)), float(max(ends))
-        room = max(0.06 * (high - low), 0.004)
-        above = max(self.above * (high - low), 0.004)
-        if (self.plot.y_range.start, self.plot.y_range.end) != (low - room, high + above):
-            self.plot.y_range.update(start=low - room, end=high + above)
-
-    def clear(self, series: str | None = None) -> None:
-        """Take a series away, or all that is shown."""
-        super().clear(series)
-        for span in self.levels.values() if series is None else ():
-            span.location = None
-
-
-class AccuracyFigure(LinesFigure):
+class AccuracyFigure(BandFigure):
     """The page's picture: the published table beside the true one, and beside models for the same ε."""
 
     # there stand the words of the gap
-    above = 0.12
+    room_above = 0.12
 
     def __init__(self) -> None:
         p = _share_figure(
@@ -149,9 +97,9 @@ class AccuracyFigure(LinesFigure):
         )
         epsilon_axis(p)
         p.xaxis.axis_label = None
-        super().__init__(p, STYLES, "epsilon")
-        self.level("true", "true table", EXACT, "solid")
-        self.level("majority", "always guessing", REFERENCE, "dotted")
+        super().__init__(p, STYLES, "epsilon", columns=2)
+        self.level("true", "true table", EXACT)
+        self.level("majority", "always guessing", dash="dotted")
         self.gap = empty_source("publish-gap", "epsilon", "mean", "true", "text", "align", "off")
         p.segment("epsilon", "mean", "epsilon", "true", source=self.gap, color=COST, line_width=6, level=OVERLAY)
         p.scatter("epsilon", "mean", source=self.gap, size=15, color=TABLE.color, line_color="white", level=OVERLAY)
@@ -197,7 +145,7 @@ class AccuracyFigure(LinesFigure):
             empty(self.gap)
 
 
-def ladder_figure(name: str) -> LinesFigure:
+def ladder_figure(name: str) -> BandFigure:
     """Return the figure of the published table against Θ ("grids"), the share ("shares") or columns ("columns")."""
     if name == "grids":
         ends = Range1d(start=GRIDS[0] / 1.3, end=GRIDS[-1] * 1.3)
@@ -213,38 +161,38 @@ def ladder_figure(name: str) -> LinesFigure:
         p = _share_figure("publish-columns", x_range=Range1d(start=0, end=1))
         p.xaxis.axis_label = "number of columns, the first ones of the table"
     p.height = 460
-    made = LinesFigure(p, {"table": TABLE}, "x")
-    made.level("true", "true table, all columns", EXACT, "solid")
-    made.level("majority", "always guessing", REFERENCE, "dotted")
+    made = BandFigure(p, {"table": TABLE}, columns=2)
+    made.level("true", "true table, all columns", EXACT)
+    made.level("majority", "always guessing", dash="dotted")
     return made
 
 
-def records_figure() -> LinesFigure:
+def records_figure() -> BandFigure:
     """Return the figure of publishers against the number of training records, beside the records themselves."""
     p = _share_figure("publish-records", x_axis_type="log", x_range=Range1d(start=100, end=1000))
     p.xaxis.axis_label = "training records (log scale)"
     p.height = 520
-    made = LinesFigure(p, RECORD_STYLES, "x")
-    made.level("majority", "always guessing", REFERENCE, "dotted")
+    made = BandFigure(p, RECORD_STYLES, columns=2)
+    made.level("majority", "always guessing", dash="dotted")
     return made
 
 
-def choices_figure() -> LinesFigure:
+def choices_figure() -> BandFigure:
     """Return the figure of publishers beside themselves with exact choices."""
     p = _share_figure("publish-choices", x_axis_type="log", x_range=Range1d(start=0.04, end=1.25))
     epsilon_axis(p)
     p.height = TALL
-    made = LinesFigure(p, CHOICE_STYLES, "epsilon", columns=1)
-    made.level("true", "true table", EXACT, "solid")
-    made.level("majority", "always guessing", REFERENCE, "dotted")
+    made = BandFigure(p, CHOICE_STYLES, "epsilon")
+    made.level("true", "true table", EXACT)
+    made.level("majority", "always guessing", dash="dotted")
     return made
 
 
-class RivalsFigure(LinesFigure):
+class RivalsFigure(BandFigure):
     """All publishers against ε, and points of what is recorded of slow ones."""
 
     def __init__(self, p: figure, tip: str):
-        super().__init__(p, RIVAL_STYLES, "epsilon", tip, 1)
+        super().__init__(p, RIVAL_STYLES, "epsilon", tip=tip)
         p.height = TALL
         self.recorded = {}
         for name, style in RECORDED_STYLES.items():
@@ -271,8 +219,8 @@ def rivals_figure() -> RivalsFigure:
     p = _share_figure("publish-rivals", x_axis_type="log", x_range=Range1d(start=0.04, end=1.25))
     epsilon_axis(p)
     made = RivalsFigure(p, "0.0%")
-    made.level("true", "true table", EXACT, "solid")
-    made.level("majority", "always guessing", REFERENCE, "dotted")
+    made.level("true", "true table", EXACT)
+    made.level("majority", "always guessing", dash="dotted")
     return made
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpml_app.card import WORKER, Answer, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
-from dpml_app.drawing.ghosts import Curve, Dot
+from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.publish import shipped, words
 from dpml_app.publish.figures import TABLE, AccuracyFigure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -54,7 +54,7 @@ class AccuracyCard(CurvesCard):
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self._epsilon = values["epsilon"]
         figure = self.figure
-        figure.here.location = self._epsilon
+        figure.marker.location = self._epsilon
         figure.levels["majority"].location = facts["majority"]
         self._mark(now)
 
@@ -75,7 +75,7 @@ class AccuracyCard(CurvesCard):
         if table is None or true is None or cells is None or linear is None:
             return None
         low, high = (float(q) for q in np.quantile(table, [0.05, 0.95]))
-        shown = self.figure.bands["table"].curve.data
+        shown = self.figure.curves["table"].data
         return Answer(
             words.numbers(table, true, cells, linear),
             (Curve(shown["epsilon"], shown["mean"], TABLE.color),),
@@ -83,8 +83,8 @@ class AccuracyCard(CurvesCard):
             "90 % of draws",
         )
 
-    def make_room(self, ghosts: Sequence[Dot]) -> None:
-        self.figure.beside = [end for ghost in ghosts for end in (ghost.low, ghost.high)]
+    def make_room(self, pinned: Sequence[Dot]) -> None:
+        self.figure.beside = [end for dot in pinned for end in (dot.low, dot.high)]
         self.figure.fit()
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:

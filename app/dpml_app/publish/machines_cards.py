@@ -103,7 +103,7 @@ class WeightsMachineCard(_TaughtCard):
         return work
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.figure.here.location = values["epsilon"]
+        self.figure.marker.location = values["epsilon"]
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         super().show(results, wanted)

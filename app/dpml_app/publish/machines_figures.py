@@ -11,10 +11,10 @@ from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d,
 from bokeh.plotting import figure
 
 from dpml.studies.weighing import PUBLIC_TABLES
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import EXACT, HERE, OVERLAY, REFERENCE, STALE, look_of
-from dpml_app.publish.figures import LinesFigure
+from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
 from dpml_app.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.settings import EPSILONS
 
@@ -28,7 +28,7 @@ __all__ = [
     "machines_figure",
 ]
 
-MACHINE_STYLES = {**WEIGHT_STYLES, "own": replace(look_of("svm"), label="private machine, no weights")}
+MACHINE_STYLES = {**WEIGHT_STYLES, "own": replace(style_of("svm"), label="private machine, no weights")}
 PUBLIC_WORDS = {"same": "private table itself", "skewed": "other people", "uniform": "uniform"}
 HEIGHT, TALL = 460, 540
 FAR = "distance of the two machines, of the norm (log scale)"
@@ -41,7 +41,7 @@ def _far_axis(p: figure) -> None:
     set_ticks(p.yaxis[0], FAR_TICKS, "`${Math.round(100 * tick)} %`", p.ygrid[0])
 
 
-def machine_figure() -> LinesFigure:
+def machine_figure() -> BandFigure:
     """Return the figure of a machine's distance against ε."""
     ends = {"x_range": Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15)}
     ends["y_range"] = Range1d(start=NEAREST, end=FARTHEST)
@@ -49,10 +49,10 @@ def machine_figure() -> LinesFigure:
     epsilon_axis(p)
     _far_axis(p)
     p.height = TALL
-    made = LinesFigure(p, MACHINE_STYLES, "epsilon", columns=1)  # its labels are long for a phone
-    made.level("unweighted", "public table, unweighted", REFERENCE, "dotted")
-    made.level("others", "other private records", EXACT, "solid")
-    made.level("exact", "Ji and Elkan, no noise", REFERENCE, "dashed")
+    made = BandFigure(p, MACHINE_STYLES, "epsilon")  # its labels are long for a phone
+    made.level("unweighted", "public table, unweighted", dash="dotted")
+    made.level("others", "other private records", EXACT)
+    made.level("exact", "Ji and Elkan, no noise", dash="dashed")
     return made
 
 

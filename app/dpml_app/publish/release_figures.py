@@ -13,7 +13,7 @@ from bokeh.plotting import figure
 from dpml.schema import Taxonomy
 from dpml_app.drawing.figure import empty, empty_source, new_figure, write
 from dpml_app.drawing.legend import PlotLegend, mark
-from dpml_app.drawing.looks import BLUE, ORANGE, PALETTE, REFERENCE
+from dpml_app.drawing.styles import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.publish.one_release import BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN
 
 __all__ = ["CellsFigure", "ChancesFigure", "GridFigure"]

@@ -15,7 +15,7 @@ from dpml.classifiers.grid.quality import quality_excess
 from dpml_app.card import IMMEDIATE, Card, Place, Results, Values, here
 from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
+from dpml_app.drawing.styles import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
 from dpml_app.publish.settings import shares_of
 from dpml_app.work.pool import Chunk
 

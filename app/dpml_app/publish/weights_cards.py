@@ -57,7 +57,7 @@ class _AnswerCard(CurvesCard):
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self._mask = weights.mask_of(values["publish_query"])
-        self.figure.here.location = self.place(values)
+        self.figure.marker.location = self.place(values)
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         super().show(results, wanted)

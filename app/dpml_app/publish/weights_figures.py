@@ -7,41 +7,41 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from bokeh.models import CustomJSTickFormatter, HoverTool, Range1d, Span
 
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, stroke
-from dpml_app.drawing.looks import EXACT, OVERLAY, REFERENCE, looks_of
-from dpml_app.publish.figures import LinesFigure
+from dpml_app.drawing.styles import EXACT, OVERLAY, REFERENCE, styles_of
 from dpml_app.publish.settings import PENALTIES
 from dpml_app.publish.weights import EDGES
 from dpml_app.settings import EPSILONS
 
 __all__ = ["WEIGHT_STYLES", "HistogramFigure", "penalty_figure", "query_figure"]
 
-WEIGHT_STYLES = looks_of("publisher", "weights")
+WEIGHT_STYLES = styles_of("publisher", "weights")
 
 
-def _lines(name: str, x: str, ends: Sequence[float]) -> LinesFigure:
+def _lines(name: str, x: str, ends: Sequence[float]) -> BandFigure:
     axis = Range1d(start=ends[0] / 1.15, end=ends[-1] * 1.15)
     p = new_figure(name, x_axis_type="log", x_range=axis, y_range=Range1d(start=0, end=1))
     p.yaxis.axis_label = "private records that are asked for"
     percent_axis(p.yaxis)
     p.height = 460
-    made = LinesFigure(p, WEIGHT_STYLES, x)
-    made.level("truth", "private table, in truth", EXACT, "solid")
+    made = BandFigure(p, WEIGHT_STYLES, x, columns=2)
+    made.level("truth", "private table, in truth", EXACT)
     # a good answer lies on the truth, so that this line is wider and below
     made.levels["truth"].update(level="underlay", line_width=8, line_alpha=0.5)
-    made.level("unweighted", "public table, unweighted", REFERENCE, "dotted")
+    made.level("unweighted", "public table, unweighted", dash="dotted")
     return made
 
 
-def query_figure() -> LinesFigure:
+def query_figure() -> BandFigure:
     """Return the figure of an answer against ε."""
     made = _lines("publish-weights-query", "epsilon", EPSILONS)
     epsilon_axis(made.plot)
     return made
 
 
-def penalty_figure() -> LinesFigure:
+def penalty_figure() -> BandFigure:
     """Return the figure of an answer against λ."""
     made = _lines("publish-weights-penalty", "x", PENALTIES)
     set_ticks(made.plot.xaxis[0], [0.01, 0.1, 1, 10])

@@ -42,7 +42,7 @@ class F1Card(CurvesCard):
         if changed:
             _, unit = words.threshold_words(values, facts["n_lower"])
             self.figure.show_axis([self.at_x(share) for share in THRESHOLDS], now["true", IMMEDIATE].tolist(), unit)
-        self.figure.here.location = self.at_x(values["select_threshold"])
+        self.figure.marker.location = self.at_x(values["select_threshold"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         share = values["select_threshold"]

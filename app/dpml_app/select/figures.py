@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from bokeh.models import (
-    ColumnDataSource,
     FactorRange,
     FixedTicker,
     Glyph,
@@ -20,7 +19,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands_figure import BandsFigure
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     FONT,
     PLAIN_DIGITS,
@@ -33,7 +32,7 @@ from dpml_app.drawing.figure import (
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import HERE, ORANGE, OVERLAY, REFERENCE, SKY, look_of, looks_of
+from dpml_app.drawing.styles import HERE, ORANGE, OVERLAY, REFERENCE, SKY, style_of, styles_of
 from dpml_app.select.compute import KINDS, shown_ranks
 from dpml_app.select.settings import CALIBRATIONS, SELECTOR_STYLES
 
@@ -49,10 +48,10 @@ __all__ = [
 ]
 
 SCORE_STYLES = {"count": SELECTOR_STYLES["mask-count"], "mutual_information": SELECTOR_STYLES["mask-mi"]}
-RULE_STYLES = looks_of("selector", "threshold")
+RULE_STYLES = styles_of("selector", "threshold")
 OWN_STYLES = {
-    "all": replace(look_of("row-bounded"), label="All features, private"),
-    "best": look_of("best-selector", "selector"),
+    "all": replace(style_of("row-bounded"), label="All features, private"),
+    "best": style_of("best-selector", "selector"),
 }
 # room for a legend of one column, which a phone needs
 TALL = 640
@@ -181,7 +180,7 @@ class WeightFigures:
         return {**found, "scores": self.scores, "now": self.now, "blind": self.blind, "cut": self.cut}
 
 
-class F1Figure(BandsFigure):
+class F1Figure(BandFigure):
     """F1 against the threshold, with the number of features that truly reach it above."""
 
     def __init__(self):
@@ -205,7 +204,7 @@ class F1Figure(BandsFigure):
             major_label_text_font_size="14px",
         )
         p.add_layout(self.above, "above")
-        super().__init__(p, RULE_STYLES, "threshold", here="select-threshold-marker")
+        super().__init__(p, RULE_STYLES, "threshold")
 
     def show_axis(self, thresholds: Sequence[float], true: Sequence[int], unit: str) -> None:
         """Set the axis for a data set and a score."""
@@ -218,7 +217,7 @@ class F1Figure(BandsFigure):
         )
 
 
-class AccuracyFigure(BandsFigure):
+class AccuracyFigure(BandFigure):
     """Accuracy against the number of features, between lines that do not depend on it."""
 
     def __init__(self):
@@ -233,22 +232,18 @@ class AccuracyFigure(BandsFigure):
         p.height = TALL
         one_three(p.xaxis, 0, 4)
         percent_axis(p.yaxis)
-        super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features", here="select-features-marker")
-        self.references: dict[str, ColumnDataSource] = {}
-        for name, label, dash in (("non_private", "Without privacy", "solid"), ("majority", "Larger class", "dotted")):
-            self.references[name] = empty_source(f"select-accuracy-{name}", "x", "y")
-            line = p.line("x", "y", source=self.references[name], color=REFERENCE, line_width=2.5, line_dash=dash)
-            self.legend.add(label, [stroke(REFERENCE, dash)], [line])
+        super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features")
+        self.reference("non_private", "Without privacy", "solid")
+        self.reference("majority", "Larger class", "dotted")
 
     def show_references(self, facts: Mapping[str, Any], most: int) -> None:
         """Draw the lines of a data set."""
         self.plot.x_range.update(start=0.9, end=1.1 * most)
         low, high = sorted((facts["majority"], facts["non_private"]))
         self.plot.y_range.update(start=max(0.0, low - 0.12), end=min(1.0, high + 0.05))
-        for name, source in self.references.items():
-            source.data = {"x": list(p_range(self.plot)), "y": [facts[name]] * 2}
+        self.place_levels(facts)
 
-    def name_methods(self, methods: Sequence[str]) -> None:
+    def name_methods(self, methods: Collection[str]) -> None:
         """Have only the methods that are chosen in the legend, beside those that always are."""
         super().name_methods([*OWN_STYLES, *methods])
 

@@ -26,7 +26,7 @@ function draw() {
   const feature = now.data.feature[0], calibration = now.data.calibration[0]
   put(blind, {location: T / D})
   put(cut, {location: T + 0.5})
-  put_named(["select-features-marker"], {location: T})
+  put_named(["select-accuracy-marker"], {location: T})
   for (const kind of KINDS) {
     const s = scores.data[kind], range = now.data[kind][0]
     const weights = log_weights(paid, T, D, range, now.data[`${kind}_step`][0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpml_app.card import IMMEDIATE, Answer, Card, Place, Results, Values
 from dpml_app.code.script import Code
-from dpml_app.drawing.ghosts import Curve, Dot
+from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.select import compute, words
 from dpml_app.select.code import weights_code
 from dpml_app.select.figures import SCORE_STYLES, WeightFigures

@@ -10,7 +10,7 @@ from typing import Any
 
 import param
 
-from dpml_app.drawing.looks import looks_of
+from dpml_app.drawing.styles import styles_of
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
 
@@ -32,7 +32,7 @@ CALIBRATIONS = {
 # τ as a share of the public number of records, or in bits
 _STEPS = (1, 1.6, 2.5, 4, 6.3)
 THRESHOLDS = (*(float(f"{step * 10**decade:.3g}") for decade in (-3, -2, -1) for step in _STEPS), 1.0)
-SELECTOR_STYLES = looks_of("selector", "top")
+SELECTOR_STYLES = styles_of("selector", "top")
 SELECTORS = {name: style.label for name, style in SELECTOR_STYLES.items()}
 
 

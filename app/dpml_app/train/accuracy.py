@@ -7,15 +7,15 @@ from bokeh.models import Range1d
 
 from dpml_app.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, Values, here
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.ghosts import Curve, Dot
-from dpml_app.drawing.looks import VAIDYA_TRUE, Style
+from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.drawing.styles import VAIDYA_TRUE, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train import peers
 from dpml_app.train.card import BandCard, asked, chosen, every_style, left_out, trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.linear_compute import rule_takes
 from dpml_app.train.methods import EVERY, private, styles
 from dpml_app.work.pool import Chunk
@@ -45,7 +45,7 @@ class AccuracyCard(BandCard):
 
     def __init__(self):
         looks = {**every_style(), TRUE: VAIDYA_TRUE}
-        figure = BandFigure(
+        figure = share_figure(
             "train-accuracy",
             looks,
             "share of test records classified correctly",

@@ -12,7 +12,7 @@ from dpml.sweep import STANDARD
 from dpml_app.card import IMMEDIATE, Place, Results, Values, here
 from dpml_app.drawing.figure import edges, empty, empty_source, epsilon_axis, new_figure
 from dpml_app.drawing.legend import PlotLegend, mark
-from dpml_app.drawing.looks import HERE, OVERLAY
+from dpml_app.drawing.styles import HERE, OVERLAY
 from dpml_app.settings import EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.best_compute import METHODS, RELATION, best_at, best_for, places

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml_app.card import IMMEDIATE, WORKER, Card, Place, Results, Values, here
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.curves import CurvesCard
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.text import percent
 from dpml_app.train import peers
-from dpml_app.train.figures import BandFigure
 from dpml_app.train.methods import EVERY, METHODS, families, why_not
 from dpml_app.work.pool import Chunk
 
@@ -92,7 +92,7 @@ class BandCard(TrainCard, CurvesCard):
         self._measure = self.measure(values)
         for f in self.figures:
             f.restyle(styles)
-            f.levels(self.levels(values, facts) if f is self.figures[0] else {})
+            f.place_levels(self.levels(values, facts) if f is self.figures[0] else {})
             f.marker.location = at
             for series in f.curves:
                 found = here(now, series)
@@ -144,7 +144,7 @@ class BandCard(TrainCard, CurvesCard):
     def clear(self) -> None:
         super().clear()
         for f in self.figures:
-            f.levels({})
+            f.place_levels({})
             f.marker.location = None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpml import methods
 from dpml.catalogue import standing
-from dpml_app.drawing.looks import Style, look_of
+from dpml_app.drawing.styles import Style, style_of
 from dpml_app.train.recorded import shipped
 
 __all__ = [
@@ -50,7 +50,7 @@ class Method:
     @property
     def look(self) -> Style:
         """How it looks; its label is short, for on a phone a legend has little room."""
-        return look_of(self.entry.key)
+        return style_of(self.entry.key)
 
     @property
     def family(self) -> str:

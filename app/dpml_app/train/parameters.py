@@ -10,7 +10,7 @@ from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool
 from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, area, mark
-from dpml_app.drawing.looks import PALETTE
+from dpml_app.drawing.styles import PALETTE
 from dpml_app.text import percent
 from dpml_app.train.card import TrainCard
 from dpml_app.train.methods import METHODS, feature_names, options_of, private, why_not

@@ -7,11 +7,11 @@ from dataclasses import replace
 from bokeh.models import FixedTicker, NumeralTickFormatter, Range1d
 
 from dpml_app.card import Place, Results, Values
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.text import percent, points
 from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import EXACT, feature_steps, nb_measure
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.methods import options_of
 from dpml_app.work.pool import Chunk
 
@@ -41,7 +41,7 @@ class PartitionCard(BandCard):
     )
 
     def __init__(self):
-        figure = BandFigure(
+        figure = share_figure(
             "train-partition",
             _looks(),
             "share of test records classified correctly",

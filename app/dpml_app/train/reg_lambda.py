@@ -10,11 +10,11 @@ from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values, here
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
 from dpml_app.drawing.legend import mark
-from dpml_app.drawing.looks import OVERLAY, REFERENCE, Style
+from dpml_app.drawing.styles import OVERLAY, REFERENCE, Style
 from dpml_app.text import percent, points
 from dpml_app.train.card import BandCard, every_style
 from dpml_app.train.chunks import measured
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.linear_compute import lambda_without_noise, public_lambda
 from dpml_app.train.methods import LINEAR
 from dpml_app.train.settings import RULE
@@ -56,7 +56,7 @@ class LambdaCard(BandCard):
     def __init__(self):
         looks = {name: every_style()[name] for name in NOISY}
         looks[PLAIN] = Style("Without noise", REFERENCE, "dot", "dotted")
-        figure = BandFigure(
+        figure = share_figure(
             "train-lambda",
             looks,
             "share of test records classified correctly",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bokeh.models import NumeralTickFormatter, Range1d
 
 from dpml_app.card import Place, Results, Values
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.train.accuracy import REFERENCES, none_left
 from dpml_app.train.card import BandCard, every_style, trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import sizes
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.methods import styles
 from dpml_app.work.pool import Chunk
 
@@ -29,7 +29,7 @@ class SizeCard(BandCard):
     )
 
     def __init__(self):
-        figure = BandFigure(
+        figure = share_figure(
             "train-size",
             every_style(),
             "share of test records classified correctly",

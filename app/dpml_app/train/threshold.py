@@ -9,16 +9,16 @@ import numpy as np
 from bokeh.models import Range1d
 
 from dpml_app.card import IMMEDIATE, Place, Results, Values
-from dpml_app.drawing.looks import BLUE, ORANGE, VERMILION, Style, look_of
+from dpml_app.drawing.styles import BLUE, ORANGE, VERMILION, Style, style_of
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
 from dpml_app.train.compute import PERCENTILES, nb_silenced
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.work.pool import Chunk
 
 __all__ = ["ThresholdCard"]
 
-ACCURACY = look_of("algorithm-1")
+ACCURACY = style_of("algorithm-1")
 SILENCED = {
     "some": Style("On-count of some class raised", ORANGE, "square", "dotted"),
     "on": Style("On-counts of all classes raised", VERMILION, "circle", "solid"),
@@ -40,7 +40,7 @@ class ThresholdCard(BandCard):
 
     def __init__(self):
         options: Any = {"x_axis_label": "threshold, as a percentile of the noise"}
-        top = BandFigure(
+        top = share_figure(
             "train-threshold",
             {"accuracy": ACCURACY},
             "test records classified correctly",
@@ -48,7 +48,7 @@ class ThresholdCard(BandCard):
             x_range=Range1d(start=49, end=100),
             **options,
         )
-        bottom = BandFigure(
+        bottom = share_figure(
             "train-silenced", SILENCED, "share of the features", x_range=top.plot.x_range, columns=1, **options
         )
         bottom.plot.y_range.update(start=-0.02, end=1.02)

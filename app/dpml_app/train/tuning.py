@@ -7,18 +7,18 @@ from bokeh.models import Range1d
 
 from dpml_app.card import WORKER, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
-from dpml_app.drawing.looks import SEARCHES, Style, look_of
+from dpml_app.drawing.styles import SEARCHES, Style, style_of
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.work.pool import Chunk
 
 __all__ = ["TUNING_EPSILONS", "TuningCard"]
 
 RULE = "public rule"
-SCHEMES = {RULE: look_of("rule"), **SEARCHES}
+SCHEMES = {RULE: style_of("rule"), **SEARCHES}
 # every third of those of the other curves: a point takes seconds
 TUNING_EPSILONS = SWEEP_EPSILONS[2::3]
 
@@ -38,7 +38,7 @@ class TuningCard(BandCard):
     )
 
     def __init__(self):
-        figure = BandFigure(
+        figure = share_figure(
             "train-tuning",
             SCHEMES,
             "share of test records classified correctly",

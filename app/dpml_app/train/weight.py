@@ -6,10 +6,10 @@ from bokeh.models import Range1d
 
 from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.drawing.figure import set_ticks
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import nb_measure
-from dpml_app.train.figures import BandFigure
+from dpml_app.train.figures import share_figure
 from dpml_app.train.methods import METHODS, options_of, styles
 from dpml_app.train.settings import WEIGHTS
 from dpml_app.work.pool import Chunk
@@ -32,7 +32,7 @@ class WeightCard(BandCard):
     )
 
     def __init__(self):
-        figure = BandFigure(
+        figure = share_figure(
             "train-weight",
             {name: style for name, style in method_styles().items() if name in WEIGHED},
             "share of test records classified correctly",

@@ -11,7 +11,7 @@ from bokeh.models import FixedTicker, HoverTool, Range1d, Span
 from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
-from dpml_app.drawing.looks import BLUE, REFERENCE, STALE, VERMILION
+from dpml_app.drawing.styles import BLUE, REFERENCE, STALE, VERMILION
 from dpml_app.text import percent
 from dpml_app.train.card import TrainCard
 from dpml_app.train.linear_compute import MOST_WEIGHTS, linear_weights

@@ -8,9 +8,9 @@ from typing import Any
 import holoviews as hv
 import pandas as pd
 
-from dpml_app.drawing.looks import Style
+from dpml_app.drawing.styles import Style
 from dpml_app.views.axes import axis, dimension
-from dpml_app.views.frame import BAND_ALPHA, framed, levels_of
+from dpml_app.views.frame import framed, levels_of
 from dpml_app.views.styles import styles_of
 from dpml_app.views.tables import band_words, bands, columns_of
 
@@ -104,10 +104,10 @@ def _series(rows: pd.DataFrame, x: Any, y: Any, style: Style) -> list[Any]:
     layers: list[Any] = []
     if rows["low"].notna().any():
         area = hv.Area((rows[x.name], rows["low"], rows["high"]), x, [y, "high"])
-        layers.append(area.opts(color=style.color, alpha=BAND_ALPHA, line_width=0))
+        layers.append(area.opts(**style.band, line_width=0))
     line = hv.Curve((rows[x.name], rows[y.name]), x, y, label=style.label)
-    layers.append(line.opts(color=style.color, line_width=2.5, line_dash=style.dash))
+    layers.append(line.opts(**style.line))
     if len(rows) <= MOST_MARKERS:
         dots = hv.Scatter(rows, x, [y, "low", "high", "draws"], label=style.label)
-        layers.append(dots.opts(color=style.color, marker=style.marker, size=8, tools=["hover"]))
+        layers.append(dots.opts(**style.dot, size=8, tools=["hover"]))
     return layers

@@ -11,13 +11,12 @@ from bokeh.models import CustomJSTickFormatter, NumeralTickFormatter
 
 from dpml._validate import check_choice
 from dpml_app.drawing.figure import EPSILON_TICKS
-from dpml_app.drawing.looks import REFERENCE
+from dpml_app.drawing.styles import REFERENCE
 from dpml_app.views.axes import Axis
 
-__all__ = ["BAND_ALPHA", "WIDTH", "framed", "levels_of", "theme"]
+__all__ = ["WIDTH", "framed", "levels_of", "theme"]
 
 WIDTH, HEIGHT = 700, 360
-BAND_ALPHA = 0.15
 SIZES = {"title": "11pt", "labels": "10pt", "ticks": "9pt", "legend": "9pt"}
 # 0.01 and not a power of ten
 PLAIN = "return Number(tick.toPrecision(3)).toString()"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpml.exceptions import InvalidData
-from dpml_app.drawing.looks import EXACT, PALETTE, REFERENCE, Style
+from dpml_app.drawing.styles import EXACT, PALETTE, REFERENCE, Style
 from dpml_app.views.axes import Axis, axis, dimension
 from dpml_app.views.frame import framed
 from dpml_app.views.styles import styles_of

@@ -9,7 +9,7 @@ import holoviews as hv
 import numpy as np
 import pandas as pd
 
-from dpml_app.drawing.looks import REFERENCE, Style
+from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.views.axes import axis, dimension
 from dpml_app.views.frame import LEVEL_DASHES, framed
 from dpml_app.views.styles import styles_of

@@ -10,9 +10,9 @@ import numpy as np
 
 from dpml._validate import check_epsilon
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml_app.drawing.looks import COST, EXACT, PALETTE, REFERENCE
+from dpml_app.drawing.styles import BAND_ALPHA, COST, EXACT, PALETTE, REFERENCE
 from dpml_app.views.axes import AXES, dimension
-from dpml_app.views.frame import BAND_ALPHA, framed
+from dpml_app.views.frame import framed
 
 __all__ = ["roc"]
 

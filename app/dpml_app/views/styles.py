@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpml.methods import method, of_family
-from dpml_app.drawing.looks import PALETTE, STYLES, Style, every_look, look_of
+from dpml_app.drawing.styles import PALETTE, STYLES, Style, all_styles, style_of
 from dpml_app.views.axes import axis
 
 __all__ = ["MARKERS", "STUDIES", "styles_of"]
@@ -16,10 +16,10 @@ __all__ = ["MARKERS", "STUDIES", "styles_of"]
 STUDIES = {each.sweep: each.key for each in of_family() if each.sweep}
 STUDIES |= {method(key).sweep: key for key in ("smooth", "objective")}
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
-LABELS = {style.label: style for style in every_look()}
+LABELS = {style.label: style for style in all_styles()}
 # a key of several families is the last one's; "exact" in a table is rarely a choice of features
 KEYS = {
-    key: look_of(key, family)
+    key: style_of(key, family)
     for family in ("noise", "publisher", "selector", "classifier")
     for key in STYLES[family]
     if key != "exact"

@@ -1,6 +1,5 @@
 """The figures of the Evaluate page: made once a page, then changed through their data sources alone."""
 
-from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
 from dpml_app.evaluate.figures.attack import PRIVATE_ROWS, AttackFigure
 from dpml_app.evaluate.figures.calibration import CalibrationFigure
 from dpml_app.evaluate.figures.comparison import gap_figure, sure_figure
@@ -9,16 +8,14 @@ from dpml_app.evaluate.figures.intervals import IntervalFigure
 from dpml_app.evaluate.figures.recall import RecallFigure
 from dpml_app.evaluate.figures.roc import RocFigure
 from dpml_app.evaluate.figures.success import SuccessFigure
-from dpml_app.evaluate.settings import METHOD_STYLES
+from dpml_app.evaluate.settings import ROC_STYLES
 
 __all__ = [
-    "METHOD_STYLES",
     "PRIVATE_ROWS",
+    "ROC_STYLES",
     "AttackFigure",
-    "BandsFigure",
     "CalibrationFigure",
     "IntervalFigure",
-    "MedianBand",
     "RecallFigure",
     "RocFigure",
     "SuccessFigure",

@@ -10,7 +10,7 @@ from bokeh.models import FactorRange, FixedTicker, HoverTool, Range1d
 
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, mark
-from dpml_app.drawing.looks import ORANGE, OVERLAY, REFERENCE, SKY
+from dpml_app.drawing.styles import ORANGE, OVERLAY, REFERENCE, SKY
 from dpml_app.evaluate.figures.parts import send
 
 __all__ = ["PRIVATE_ROWS", "AttackFigure"]

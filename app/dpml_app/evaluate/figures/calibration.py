@@ -12,7 +12,7 @@ from scipy.special import logit
 from dpml.evaluation import PrivateEvaluation
 from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import EXACT, GREEN, OVERLAY, REFERENCE
+from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, REFERENCE
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.figures.parts import send
 

@@ -8,10 +8,10 @@ from typing import Any
 from bokeh.models import Range1d
 from bokeh.plotting import figure
 
-from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import PLAIN_DIGITS, new_figure, set_ticks
 from dpml_app.evaluate.figures.parts import TALL, over_epsilon
-from dpml_app.evaluate.settings import METHOD_STYLES
+from dpml_app.evaluate.settings import ROC_STYLES
 
 __all__ = ["error_figure", "size_figure"]
 
@@ -28,15 +28,15 @@ def _error_axis(p: figure) -> None:
     set_ticks(p.yaxis[0], [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1], grid=p.ygrid[0])
 
 
-def error_figure() -> BandsFigure:
+def error_figure() -> BandFigure:
     """Return Stoddard et al.'s Fig. 7: the error against ε."""
     p = over_epsilon("evaluate-errors", **_error_options())
     p.height = TALL
     _error_axis(p)
-    return BandsFigure(p, METHOD_STYLES, "epsilon", MedianBand, "0.0000")
+    return BandFigure(p, ROC_STYLES, "epsilon", middle="median", tip="0.0000")
 
 
-def size_figure(sizes: Sequence[int]) -> BandsFigure:
+def size_figure(sizes: Sequence[int]) -> BandFigure:
     """Return Stoddard et al.'s Fig. 8: the error against the number of thresholds."""
     p = new_figure(
         "evaluate-sizes",
@@ -48,4 +48,4 @@ def size_figure(sizes: Sequence[int]) -> BandsFigure:
     p.height = TALL
     set_ticks(p.xaxis[0], [*sizes[::2], sizes[-1]], PLAIN_DIGITS)
     _error_axis(p)
-    return BandsFigure(p, METHOD_STYLES, "size", MedianBand, "0.0000")
+    return BandFigure(p, ROC_STYLES, "size", middle="median", tip="0.0000")

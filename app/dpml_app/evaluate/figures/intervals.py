@@ -9,7 +9,7 @@ from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, Span
 
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, stroke
-from dpml_app.drawing.looks import EXACT, GREEN, OVERLAY, REFERENCE, VERMILION
+from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, REFERENCE, VERMILION
 
 __all__ = ["IntervalFigure"]
 

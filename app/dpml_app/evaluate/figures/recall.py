@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from bokeh.models import HoverTool
 
+from dpml_app.drawing.band import draw_band
 from dpml_app.drawing.figure import empty, empty_source
-from dpml_app.drawing.legend import PlotLegend, area, stroke
-from dpml_app.drawing.looks import EXACT, GREEN, OVERLAY
+from dpml_app.drawing.legend import PlotLegend, band, stroke
+from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, Style
 from dpml_app.evaluate.figures.parts import send, square
 
 __all__ = ["RecallFigure"]
@@ -23,16 +23,15 @@ class RecallFigure:
         self.plot = p = square("evaluate-recall", "recall (true positive rate)", "precision")
         self.exact = empty_source("evaluate-recall-exact", "recall", "precision")
         self.band = empty_source("evaluate-recall-private", "recall", "low", "mid", "high")
-        look: dict[str, Any] = {"source": self.band, "level": OVERLAY}
-        spread = p.varea("recall", "low", "high", fill_color=GREEN, fill_alpha=0.15, **look)
-        line = p.line("recall", "mid", color=GREEN, line_width=2.5, **look)
+        style = Style("Private: median and 90 % of draws", GREEN, "circle")
+        drawn = draw_band(self.band, style, "recall", "mid", level=OVERLAY)
+        p.renderers += drawn[::-1]
         true = p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         legend = PlotLegend(p, 1, hides=True)
         legend.add("True (exact: for study)", [stroke(EXACT, width=3)], [true])
-        samples = [area(GREEN, 0.15), stroke(GREEN)]
-        legend.add("Private: median and 90 % of draws", samples, [line, spread])
+        legend.add(style.label, band(style), drawn)
         tips = [("recall", "@recall{0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=[line], tooltips=tips))
+        p.add_tools(HoverTool(renderers=drawn[:1], tooltips=tips))
 
     def show(self, true: tuple[np.ndarray, np.ndarray], found: Mapping[str, np.ndarray]) -> None:
         """Show the true curve, as recall and precision, and the draws'."""

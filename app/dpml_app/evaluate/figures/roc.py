@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, GlyphRenderer, HoverTool
 
-from dpml_app.drawing.bands import focus
+from dpml_app.drawing.band import draw_band, focus
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.legend import PlotLegend, band, stroke
-from dpml_app.drawing.looks import EXACT, OVERLAY, REFERENCE, STALE, Style
+from dpml_app.drawing.styles import EXACT, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.evaluate.figures.parts import TALL, square
-from dpml_app.evaluate.settings import METHOD_STYLES
+from dpml_app.evaluate.settings import ROC_STYLES
 
 __all__ = ["RocFigure"]
 
@@ -34,16 +33,15 @@ class RocFigure:
         self.bands: dict[str, ColumnDataSource] = {}
         self.faint: dict[str, ColumnDataSource] = {}
         self.stale: dict[str, ColumnDataSource] = {}
-        drawn = {name: self._method(name, style) for name, style in METHOD_STYLES.items()}
+        drawn = {name: self._method(name, style) for name, style in ROC_STYLES.items()}
         true = p.line("fpr", "tpr", source=self.exact, level=OVERLAY, color=EXACT, line_width=3)
         legend = PlotLegend(p, 1, hides=True)
         legend.add("True curve (exact: for study)", [stroke(EXACT, width=3)], [true])
         self.items = {
-            name: legend.add(style.label, band(style), drawn[name], visible=False)
-            for name, style in METHOD_STYLES.items()
+            name: legend.add(style.label, band(style), drawn[name], visible=False) for name, style in ROC_STYLES.items()
         }
         tips = [("false positives", "@fpr{0.0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
-        hover = HoverTool(renderers=[renderers[0] for renderers in drawn.values()], tooltips=tips)
+        hover = HoverTool(tooltips=tips)
         focus(hover, [([median], area) for median, _draws, area, _old in drawn.values()])
         p.add_tools(hover)
 
@@ -52,11 +50,10 @@ class RocFigure:
         self.bands[name] = curve = empty_source(f"evaluate-roc-{name}", *BAND)
         self.faint[name] = faint = empty_source(f"evaluate-roc-{name}-draws", "fpr", "tpr")
         self.stale[name] = stale = empty_source(f"evaluate-roc-{name}-stale", *BAND)
-        look: dict[str, Any] = {"color": style.color, "line_dash": style.dash}
         drawn = p.line("fpr", "tpr", source=faint, color=style.color, line_alpha=0.18, line_width=1, level=OVERLAY)
-        area = p.varea("fpr", "low", "high", source=curve, fill_color=style.color, fill_alpha=0.13, level=OVERLAY)
-        median = p.line("fpr", "mid", source=curve, line_width=2.5, level=OVERLAY, **look)
-        old = p.line("fpr", "mid", source=stale, line_width=2.5, line_alpha=STALE, **look)
+        median, area = draw_band(curve, style, "fpr", "mid", level=OVERLAY)
+        p.renderers += [area, median]
+        old = p.line("fpr", "mid", source=stale, line_alpha=STALE, **style.line)
         return [median, drawn, area, old]
 
     def show_exact(self, fpr: np.ndarray, tpr: np.ndarray) -> None:
@@ -84,7 +81,7 @@ class RocFigure:
 
     def clear(self, name: str | None = None) -> None:
         """Take a method's curves away, or everything."""
-        for method in METHOD_STYLES if name is None else (name,):
+        for method in ROC_STYLES if name is None else (name,):
             for source in (self.bands[method], self.faint[method], self.stale[method]):
                 empty(source)
         if name is None:

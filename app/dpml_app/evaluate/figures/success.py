@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from bokeh.models import Range1d, Span
 
-from dpml_app.drawing.bands_figure import BandsFigure
+from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import empty, empty_source, percent_axis
 from dpml_app.drawing.legend import stroke
-from dpml_app.drawing.looks import BLUE, EXACT, GREEN, ORANGE, REFERENCE, Style
+from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, Style
 from dpml_app.evaluate.figures.parts import over_epsilon, send
 
 __all__ = ["SuccessFigure"]
@@ -21,7 +21,7 @@ ATTACK_STYLES = {
 }
 
 
-class SuccessFigure(BandsFigure):
+class SuccessFigure(BandFigure):
     """How often the attacker is right against ε: measured, the best that there is, and the bound."""
 
     def __init__(self):

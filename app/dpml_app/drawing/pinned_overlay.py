@@ -1,4 +1,4 @@
-"""Ghosts: what a plot showed when its setting was pinned, drawn again behind what it shows now."""
+"""The pinned overlay: what a plot showed when its setting was pinned, drawn again behind what it shows now."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from dpml_app.drawing.figure import LAYOUT, empty_source, follow_ground, write
-from dpml_app.drawing.looks import EXACT, OVERLAY
+from dpml_app.drawing.styles import EXACT, OVERLAY
 
-__all__ = ["DASHES", "MARKERS", "Curve", "Dot", "Ghosts"]
+__all__ = ["DASHES", "MARKERS", "Curve", "Dot", "PinnedOverlay"]
 
 # one of each for each pin, told apart without colour: that is the method's
 DASHES: tuple[list[int], ...] = ([8, 5], [2, 4], [2, 4, 8, 4])
@@ -44,7 +44,7 @@ class Dot:
     color: str
 
 
-class Ghosts:
+class PinnedOverlay:
     """The lines and dots of all pins of a plot; made when the first is pinned."""
 
     def __init__(self, plot: figure) -> None:

@@ -8,16 +8,18 @@ simulates how each colour is seen without one kind of cone.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from dpml.catalogue import standing
 from dpml.methods import method, of_family
 
 __all__ = [
+    "BAND_ALPHA",
     "BLUE",
     "COST",
     "DELTA_DASH",
     "EXACT",
+    "FAINT_BAND_ALPHA",
     "GREEN",
     "HERE",
     "INKS",
@@ -36,9 +38,9 @@ __all__ = [
     "VERMILION",
     "YELLOW",
     "Style",
-    "every_look",
-    "look_of",
-    "looks_of",
+    "all_styles",
+    "style_of",
+    "styles_of",
 ]
 
 # black would be lost on the dark theme, and a line of yellow on the light one
@@ -66,6 +68,8 @@ INKS = {
 }
 # of what belongs to the previous setting
 STALE = 0.3
+# how dense a band is, and those of the methods that the pointer is not on
+BAND_ALPHA, FAINT_BAND_ALPHA = 0.16, 0.04
 # what moves with a slider is on a layer of its own: axes, bands and legend are not painted again (measured: 10 ms less)
 OVERLAY: Final = "overlay"
 
@@ -82,6 +86,21 @@ class Style:
     color: str
     marker: str
     dash: str = "solid"
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """What Bokeh and HoloViews take for a line."""
+        return {"line_color": self.color, "line_dash": self.dash, "line_width": 2.5}
+
+    @property
+    def band(self) -> dict[str, Any]:
+        """The same for the band around it."""
+        return {"fill_color": self.color, "fill_alpha": BAND_ALPHA}
+
+    @property
+    def dot(self) -> dict[str, Any]:
+        """The same for a marker."""
+        return {"marker": self.marker, "fill_color": self.color, "line_color": self.color}
 
 
 # of the methods of `dpml.methods`, which says what they are called: colour, marker and dash
@@ -185,7 +204,7 @@ SEARCHES = {
 SPARE = ("circle_x", "circle_y", "circle_cross", "square_cross", "triangle_pin", "hex_dot", "star_dot")
 
 
-def look_of(key: str, family: str = "classifier") -> Style:
+def style_of(key: str, family: str = "classifier") -> Style:
     """Return the look of a method of `dpml.methods`: its own, or where the app has none, one by its place.
 
     What does not keep its claim is dashed, and its label says so; what a classifier keeps depends on the table, so the
@@ -193,7 +212,7 @@ def look_of(key: str, family: str = "classifier") -> Style:
 
     Examples
     --------
-    >>> look_of("binned").marker, look_of("noisy-cut", "selector").label
+    >>> style_of("binned").marker, style_of("noisy-cut", "selector").label
     ('square', 'NoisyCut: not private')
     """
     entry, own, held = method(key, family), STYLES[family], standing(key, family)
@@ -207,11 +226,11 @@ def look_of(key: str, family: str = "classifier") -> Style:
     return style if held.private else replace(style, label=f"{entry.label}: {entry.flaw}", dash=NOT_PRIVATE_DASH)
 
 
-def looks_of(family: str, group: str | None = None) -> dict[str, Style]:
+def styles_of(family: str, group: str | None = None) -> dict[str, Style]:
     """Return the looks of a family's methods, or of one of its groups, by key."""
-    return {each.key: look_of(each.key, family) for each in of_family(family, group)}
+    return {each.key: style_of(each.key, family) for each in of_family(family, group)}
 
 
-def every_look() -> list[Style]:
+def all_styles() -> list[Style]:
     """Return the look of everything that has one here."""
-    return [VAIDYA_TRUE, *SEARCHES.values(), *(look_of(key, family) for family, own in STYLES.items() for key in own)]
+    return [VAIDYA_TRUE, *SEARCHES.values(), *(style_of(key, family) for family, own in STYLES.items() for key in own)]
