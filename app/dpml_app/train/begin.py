@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from dpml import methods
 from dpml.methods import study_by_name
 from dpml_app.train.compute import data_of
+from dpml_app.work.cache import kept
 
 __all__ = ["GRIDS", "auto_measure", "study_measure"]
 
@@ -19,7 +19,7 @@ GRIDS = 5
 
 
 # nine sizes of a table
-@lru_cache(maxsize=24)
+@kept(24)
 def _study(name: str, own: tuple[str, tuple], relation: str, n: int | None) -> Any:
     return study_by_name(own[0])(data_of(name, n), relation=relation, **dict(own[1]))
 

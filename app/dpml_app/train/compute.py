@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_
 from dpml_app.data import dataset
 from dpml_app.train.methods import EVERY
 from dpml_app.train.settings import WEIGHTS
+from dpml_app.work.cache import kept
 
 __all__ = [
     "EXACT",
@@ -55,7 +55,7 @@ PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 # ---- data ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4)
+@kept(4)
 def data_of(name: str, n: int | None = None, features: int | None = None) -> Dataset:
     """Return a data set with its first `n` training records in a fixed order, and its `features` best binary columns.
 
@@ -159,7 +159,7 @@ BINARY = {"row-bounded": RowBoundedNBStudy, "algorithm-1": PublishedNBStudy, "pa
 
 
 # all that one setting of the page needs: 9 sizes and as many numbers of columns, for up to 9 methods
-@lru_cache(maxsize=160)
+@kept(160)
 def nb_study(name: str, method: str, relation: str, n: int | None = None, features: int | None = None) -> Any:
     """Return the library's study of a method, its exact statistics made once."""
     data = data_of(name, n, features)
