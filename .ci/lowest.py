@@ -13,9 +13,9 @@ def pins(project: dict) -> list[str]:
     """Return ``name==version`` for each ``name>=version`` of the libraries and of the extra ``test``."""
     requirements = [*project["dependencies"], *project["optional-dependencies"]["test"]]
     for text in requirements:
-        if not re.fullmatch(r"[A-Za-z0-9_.-]+>=[0-9.]+", text):
+        if not re.fullmatch(r"[A-Za-z0-9_.-]+>=[0-9.]+(,<[0-9.]+)?", text):
             raise SystemExit(f"{text!r} is not of the form name>=version")
-    return [text.replace(">=", "==") for text in requirements]
+    return [text.partition(",")[0].replace(">=", "==") for text in requirements]
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
+import pandas as pd
 import panel as pn
 from bokeh.models import GlyphRenderer, LogScale, Plot
 from panel.models.markup import HTML
@@ -20,7 +21,6 @@ from panel.viewable import Viewable
 
 from dpml_app import formulas
 from dpml_app.called import let_call
-from dpml_app.code.script import Code
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.glossary import mark
@@ -165,6 +165,8 @@ class Card:
         Whether its line is read on the page also where the card is open from the start.
     depends : frozenset of str
         Settings after whose change the card is prepared again; empty: any.
+    in_browser : bool
+        Whether the browser computes all that it shows: `browser_tables` then needs no results.
     draw : callable
         Makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure.
     figures, plots : list
@@ -180,6 +182,7 @@ class Card:
     wide: ClassVar[bool] = False
     says: ClassVar[bool] = False
     depends: ClassVar[frozenset[str]] = frozenset()
+    in_browser: ClassVar[bool] = False
     draw: ClassVar[Callable[[], Any] | None]
     figures: Sequence[Any]
     plots: list[Plot]
@@ -244,13 +247,10 @@ class Card:
     def clear(self) -> None:
         """Show nothing."""
 
-    def code(self, values: Values, facts: Values) -> Code | None:
-        """Return code that makes its numbers again; None: the calls of its work, and this card's layout of them."""
-        return None
-
-    def browser_code(self, values: Values) -> Code | None:
-        """Return code of what the browser computes by itself, which adds to `tables`; None: nothing."""
-        return None
+    @classmethod
+    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+        """Return the tables of what the browser computes by itself."""
+        return {}
 
 
 def here(results: Results, series: str) -> Any:

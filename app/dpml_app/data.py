@@ -6,7 +6,6 @@ Nothing here knows of Panel. Every result depends on its arguments alone (seeds 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from dpml.studies.accuracy import (
     non_private_nb,
 )
 from dpml_app import own
+from dpml_app.work.cache import Cache, forget, kept
 
 __all__ = [
     "METHODS",
@@ -37,7 +37,6 @@ __all__ = [
     "detach",
     "facts",
     "feature_ladder",
-    "forget",
     "is_here",
     "statistic",
     "statistic_key",
@@ -54,14 +53,14 @@ def dataset(name: str) -> Dataset:
     return own.dataset(name) if own.is_own(name) else _published(name)
 
 
-@lru_cache(maxsize=3)
+@kept(3)
 def _published(name: str) -> Dataset:
     return load(name)
 
 
 # ---- statistics that take long, so that they travel from the worker that made them to the server ------------------
 
-_STATISTICS: dict[tuple, Any] = {}
+_STATISTICS = Cache(MOST_STATISTICS)
 
 
 def statistic(kind: str, name: str, *values: Any) -> FloatArray:
@@ -71,17 +70,8 @@ def statistic(kind: str, name: str, *values: Any) -> FloatArray:
     regression.
     """
     key = (kind, name, *values)
-    if key not in _STATISTICS:
-        made = _make(kind, dataset(name), *values)
-        adopt(key, made)
-        return made
-    return _STATISTICS[key]
-
-
-def forget(name: str) -> None:
-    """Drop the statistics of a session's table."""
-    for key in [key for key in _STATISTICS if name in own.named(key)]:
-        _STATISTICS.pop(key, None)
+    value = _STATISTICS.get(key)
+    return _STATISTICS.put(key, _make(kind, dataset(name), *values)) if value is None else value
 
 
 def detach(name: str) -> None:
@@ -92,12 +82,7 @@ def detach(name: str) -> None:
 
 def adopt(key: tuple, value: FloatArray) -> None:
     """Keep a statistic that a worker made; the oldest one goes."""
-    if not all(map(own.here, own.named(key))):
-        return  # its session has ended meanwhile
-    while len(_STATISTICS) >= MOST_STATISTICS:
-        _STATISTICS.pop(next(iter(_STATISTICS)))
-    value.setflags(write=False)
-    _STATISTICS[key] = value
+    _STATISTICS.put(key, value)
 
 
 def _make(kind: str, data: Dataset, *values: Any) -> FloatArray:
@@ -122,7 +107,7 @@ def statistic_key(name: str, method: str, epsilon: float, options: tuple) -> tup
 
 def is_here(key: tuple | None) -> bool:
     """Return whether a statistic need not be made."""
-    return key is None or key in _STATISTICS
+    return key is None or _STATISTICS.get(key) is not None
 
 
 class _RowBounded(RowBoundedNBStudy):
@@ -143,7 +128,7 @@ class _Logistic(LogisticStudy):
         return statistic("theta", self.dataset.name, reg_lambda)
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def study(name: str, method: str, relation: str, value: Hashable = None) -> AccuracyStudy:
     """Return the study of a method on a data set, kept once made; `value` is the row bound, where it has one."""
     data = dataset(name)

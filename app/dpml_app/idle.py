@@ -10,6 +10,7 @@ from typing import Any
 
 from bokeh.document import Document
 
+from dpml_app import compat
 from dpml_app.limits import IDLE_MINUTES, most
 
 __all__ = ["Idle", "most_minutes"]
@@ -53,8 +54,5 @@ class Idle:
             await asyncio.sleep(min(max(self.seconds / LOOKS, 0.01), LONGEST_SLEEP))
         self.tell()
         await asyncio.sleep(TELLING)
-        session = getattr(getattr(self.doc, "session_context", None), "session", None)
-        for connection in list(getattr(session, "_subscribed_connections", ())):
-            socket = getattr(connection, "_socket", None)
-            if socket is not None:
-                socket.close(1000, "idle")
+        for socket in compat.sockets(self.doc):
+            socket.close(1000, "idle")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pickle
 import secrets
-import sys
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ __all__ = [
     "called",
     "dataset",
     "drop",
-    "forget",
     "here",
     "is_own",
     "keep",
@@ -44,8 +42,6 @@ PREFIX = "own-"
 TITLE = "My table"
 # encoded records are zeros and ones of 8 bytes
 CELL = 8
-# what was on its way when a table went may have left something behind
-SWEPT_AGAIN = 30.0
 
 
 class NotHere(DpmlError, KeyError):
@@ -150,15 +146,6 @@ def attach(table: Own) -> None:
         _HELD[table.name] = table
 
 
-def forget(name: str) -> None:
-    """Let a table go, and what was made of it in this process."""
-    drop(name)
-    # a call that is on its way may still keep something
-    timer = threading.Timer(SWEPT_AGAIN, _sweep)
-    timer.daemon = True
-    timer.start()
-
-
 # ---- in the server and in workers ------------------------------------------------------------------------------------
 
 
@@ -186,16 +173,6 @@ def dataset(name: str) -> Dataset:
 
 
 def drop(name: str) -> None:
-    """Let a table go, and what functions of the app have kept of it."""
+    """Let a table go."""
     with _CHANGING:
         _HELD.pop(name, None)
-    _sweep()
-
-
-def _sweep() -> None:
-    """Empty what functions of the app keep; what they need again they make again."""
-    for path, module in list(sys.modules.items()):
-        if path.startswith("dpml_app."):
-            for value in list(vars(module).values()):
-                if getattr(value, "__module__", "").startswith("dpml_app.") and hasattr(value, "cache_clear"):
-                    value.cache_clear()

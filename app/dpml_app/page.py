@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
-from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
-from dpml_app import log
+from dpml_app import compat, log
 from dpml_app.card import BOX_STYLE, WHOLE, Slot
 from dpml_app.pins import Pins
 from dpml_app.settings import Shared
@@ -36,30 +35,9 @@ p { margin: 0.25em 0; }
 
 
 @contextmanager
-def _gathered_once(models: DocumentModelManager) -> Iterator[None]:
-    """Gather a document's models once, at the end, and only if a change has brought or taken one.
-
-    Bokeh gathers all of them anew after each such change (3.9): that was nine of twelve seconds when all cards of a
-    page were made. Its own `freeze` gathers at its end even where none came or went, which was nine tenths of a busy
-    server's work, and leaves the models frozen for ever after an error.
-    """
-    if "recompute" in vars(models):  # within another one
-        yield
-        return
-    asked: list[bool] = []
-    models.recompute = lambda: asked.append(True)
-    try:
-        yield
-    finally:
-        del models.recompute
-        if asked:
-            models.recompute()
-
-
-@contextmanager
 def one_message(doc: Document | None) -> Iterator[None]:
     """Send all changes to a document as one message, and gather its models at most once."""
-    with pn.io.hold(doc), nullcontext() if doc is None else _gathered_once(doc.models):
+    with pn.io.hold(doc), nullcontext() if doc is None else compat.gathered_once(doc.models):
         yield
 
 

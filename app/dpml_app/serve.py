@@ -131,8 +131,8 @@ def make(asked: argparse.Namespace) -> Any:
         show=asked.show,
         start=False,
         verbose=False,
+        transforms=[Strict],
     )
-    server._tornado.add_transform(Strict)
     log.begin()  # last: Bokeh and Panel have set up theirs by now
     return server
 

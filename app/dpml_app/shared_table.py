@@ -11,8 +11,7 @@ __all__ = ["exchange"]
 def exchange(pool: Pool, before: own.Own | None, table: own.Own | None) -> own.Own | None:
     """Detach the table before, attach another one, and return it."""
     if before is not None:
-        own.forget(before.name)
-        data.forget(before.name)
+        data.detach(before.name)
         pool.detach(before.name)
     if table is not None:
         give, back = Chunk(own.keep, (table.name, table.payload)), Chunk(data.detach, (table.name,))

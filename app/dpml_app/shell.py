@@ -25,7 +25,7 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import link, log, own, real_data
+from dpml_app import compat, link, log, own, real_data
 from dpml_app.arrivals import Arrivals
 from dpml_app.audit.page import AuditPage
 from dpml_app.code.told import told
@@ -392,8 +392,5 @@ def _arguments(doc: Document | None) -> dict[str, str]:
 
 def _send_at_once() -> None:
     """Switch off Nagle's algorithm on this page's socket: Bokeh leaves it on, and messages then wait 40 ms."""
-    session = getattr(getattr(pn.state.curdoc, "session_context", None), "session", None)
-    for connection in getattr(session, "_subscribed_connections", ()):
-        set_nodelay = getattr(getattr(connection, "_socket", None), "set_nodelay", None)
-        if set_nodelay is not None:
-            set_nodelay(True)
+    for socket in compat.sockets(pn.state.curdoc):
+        socket.set_nodelay(True)

@@ -13,10 +13,11 @@ from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 from dpml.datasets import Dataset
 from dpml_app import own
 from dpml_app.card import WHOLE
+from dpml_app.compat import answer_soon
 from dpml_app.real_data import Offer, titled
 from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
 
-__all__ = ["DEBOUNCE", "WIDE", "Controls", "divider", "note", "tie", "words_of"]
+__all__ = ["WIDE", "Controls", "divider", "note", "tie", "words_of"]
 
 TITLES = {
     "census": "Census, generated",
@@ -34,8 +35,6 @@ TITLES = {
     "seeds": "Seeds: three varieties",
     "glass": "Glass: six kinds",
 }
-# Panel waits 50 ms before it hands on a widget's change; here the page itself sees to it that only the latest counts.
-DEBOUNCE = 1
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 
@@ -63,7 +62,7 @@ def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None])
     """Tie a widget to a setting both ways, with its help; a value that is not allowed is reported and taken back."""
     if not (name == "dataset" and settings.dataset not in widget.options.values()):
         widget.value = getattr(settings, name)
-    widget._debounce = DEBOUNCE
+    answer_soon(widget)
     # the browser puts its help beside it
     widget.css_classes = [*widget.css_classes, f"setting-{name}"]
 

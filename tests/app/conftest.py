@@ -6,7 +6,6 @@ import shutil
 import pytest
 from app_in_browser import ALL_CARDS, ARGUMENTS, CHROMIUM, App
 from app_server import Server
-from dpml_app import own
 from dpml_app import shell as shells
 from dpml_app.explore import cost
 from dpml_app.mydata.page import MyDataPage
@@ -145,7 +144,6 @@ def _servers():
 def session(monkeypatch):
     pool = pool_here()
     monkeypatch.setattr(shells, "pool", lambda: pool)
-    monkeypatch.setattr(own, "_sweep", lambda: None)
     made = []
 
     def new():

@@ -21,6 +21,7 @@ from dpml_app.select.page import SelectPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
+from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Chunk, Pool
 from panel.io.state import set_curdoc
 
@@ -126,7 +127,7 @@ def test_an_error_leaves_no_document_frozen():
 
 @pytest.fixture
 def no_statistics(monkeypatch):
-    monkeypatch.setattr(data, "_STATISTICS", {})
+    monkeypatch.setattr(data, "_STATISTICS", Cache())
 
 
 def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_statistics):

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from dpml_app import data, own
 from dpml_app.cards import CardPage
-from dpml_app.code.calls import written
 from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.plain import literal
 from dpml_app.code.tables import tables_of_plots
@@ -25,7 +24,6 @@ from dpml_app.code.write import script_of
 from dpml_app.noise.points import preset
 from dpml_app.select import compute as select
 from dpml_app.shell import PAGE_CLASSES
-from dpml_app.work.pool import Chunk
 from page_alone import PageAlone, pool_here
 
 from dpml.mechanisms.smooth import smooth_sensitivity
@@ -73,6 +71,8 @@ SETTINGS = [
     ("audit", "&audit_draws=1000", ()),
     ("audit", "&audit_draws=1000&audit_method=laplace&audit_epsilon=0.5&audit_seed=3", ()),
 ]
+# so that a script is read at a glance
+MOST_LINES = 40
 PAGES = [name for name, page in PAGE_CLASSES.items() if issubclass(page, CardPage)]
 # of each page, the card whose script is run at each commit
 ONE_OF_EACH = {
@@ -121,6 +121,7 @@ def check_scripts(alone, room, query, only):
         if script is None or (only and name not in only):
             continue
         ran += 1
+        assert len(script.text.splitlines()) <= MOST_LINES, name
         plotted, made = tables_of_plots(card.drawn(page.values())), run(script)
         if "noise-points" in plotted:  # how often they were sent is no number of the plot
             plotted["noise-points"] = plotted["noise-points"].drop(columns="serial")
@@ -270,30 +271,6 @@ def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
         zip(alone.page.known["names"], select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True)
     )
     assert chosen["count"].tolist() == [p[name] for name in chosen["name"]]
-
-
-def measure(name, method, epsilon, options, seed):
-    """Stand for a computation."""
-
-
-def test_calls_are_written_as_loops_over_what_differs():
-    def chunk(method, epsilon, options):
-        return Chunk(measure, ("toy", method, epsilon, options, 3))
-
-    work = {("a", "now"): chunk("a", 0.5, (1,))}
-    work |= {(m, e): chunk(m, e, o) for m, o in (("a", (1,)), ("b", ())) for e in (0.1, 0.5, 1.0)}
-    lines = written(work, {"dataset": "toy", "epsilon": 0.5, "seed": 3}, "train", {measure: "measure"})
-    results, calls = {}, []
-
-    def recorded(**arguments):
-        calls.append(arguments)
-        return Chunk(measure, tuple(arguments.values()))
-
-    settings = {"dataset": "toy", "epsilon": 0.5, "seed": 3}
-    exec("\n".join(lines), {"results": results, "settings": settings, "measure": recorded})
-    assert results == work
-    assert sum("for epsilon in" in line for line in lines) == 1
-    assert 'epsilon=settings["epsilon"]' in "".join(lines)
 
 
 def test_values_are_written_so_that_python_reads_them_again():

@@ -11,7 +11,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, Model, UIElement
 from dpml_app import notebook, own
-from dpml_app.notebook.bundle import KEPT
+from dpml_app.compat import KEPT
 from own_tables import SCHEMA, SECRETS, customers, made
 from page_alone import pool_here
 from panel.io.model import add_to_doc

@@ -1,7 +1,9 @@
 """A session's table: pages of that session show it; no link, no log and no other session does; it goes with it."""
 
 import gc
+import inspect
 import logging
+import sys
 import weakref
 from dataclasses import replace
 from html import unescape
@@ -18,7 +20,8 @@ from dpml_app.publish.compute import published, tables
 from dpml_app.settings import Shared
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
-from dpml_app.work.cache import Cache
+from dpml_app.train import compute as training
+from dpml_app.work.cache import Cache, kept
 from dpml_app.work.pool import Attachment, Chunk, Pool
 from page_alone import PageAlone, pool_here
 
@@ -221,15 +224,73 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     pool.cache.call(data.accuracy, key, "row-bounded", *call)
     cost.without_noise(key, "add-remove", "counts")
     assert pool.submit(Chunk(data.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
-    assert any(key in own.named(one) for one in data._STATISTICS)
+    assert any(key in own.named(one) for one in data._STATISTICS._results)
     del made
     shell.stop()
     pool.stop()
     with pytest.raises(own.NotHere, match="upload it again"):
         data.dataset(key)
-    assert not any(key in own.named(one) for one in [*data._STATISTICS, *pool.cache._results])
+    assert not any(key in own.named(one) for one in [*data._STATISTICS._results, *pool.cache._results])
     gc.collect()
     assert watched() is None
+
+
+@pytest.fixture
+def two_sessions(monkeypatch):
+    """Two sessions of one server, each with a table of its own."""
+    pool = pool_here()
+    monkeypatch.setattr(shells, "pool", lambda: pool)
+    shells_of_two, names = (Shell(), Shell()), []
+    for seed, shell in enumerate(shells_of_two):
+        shell.link({})
+        made = own_tables.made(seed)
+        names.append(made.name)
+        own.attach(made)
+        shell.settings.hold(made)
+    yield shells_of_two, names
+    for shell in shells_of_two:
+        shell.stop()
+    pool.stop()
+
+
+def test_the_end_of_one_session_leaves_the_results_of_the_others(two_sessions):
+    """Studies take seconds to make again: what is kept of other tables, and of the published ones, stays."""
+    (one, _other), names = two_sessions
+
+    def studies(name):
+        return [data.study(name, "count", "add-remove"), training.nb_study(name, "global", "add-remove")]
+
+    before = {name: studies(name) for name in (*names, "toy")}
+    assert before[names[0]] == studies(names[0])
+    one.stop()
+    for name in (names[1], "toy"):
+        assert all(a is b for a, b in zip(before[name], studies(name), strict=True))
+    with pytest.raises(own.NotHere):
+        studies(names[0])
+
+
+def test_what_is_on_its_way_when_a_table_goes_is_not_kept(table):
+    made = []
+
+    @kept(4)
+    def slow(name):
+        made.append(data.dataset(name))
+        data.detach(name)
+        return np.zeros(3)
+
+    assert slow(table.name).shape == (3,)
+    with pytest.raises(own.NotHere):
+        slow(table.name)
+    assert len(made) == 1
+
+
+def test_what_is_kept_of_a_data_set_is_kept_where_its_end_is_seen():
+    """`functools` keeps results of a table until they are pushed out; a function with a name of a data set must not."""
+    others = {"_levels", "_choice_loss", "_read", "results", "methods"}  # of mechanisms, and of what ships
+    for module in [module for path, module in sys.modules.items() if path.startswith("dpml_app.")]:
+        for name, function in vars(module).items():
+            if hasattr(function, "cache_clear") and function.__module__ == module.__name__:
+                assert name in others or not {"name", "dataset"} & set(inspect.signature(function).parameters), name
 
 
 def test_a_worker_is_given_the_table_once_and_drops_it():

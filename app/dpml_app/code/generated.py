@@ -1,41 +1,54 @@
-"""Code of a card that has none of its own: the calls behind it, and its own layout of their results."""
+"""The code of a card: the calls behind it as the card makes them, and its own layout of their results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
-from dpml_app.card import Card, Place, Values
-from dpml_app.code.calls import called, imported, written, written_call
+from dpml_app.card import Card, Place
+from dpml_app.code.plain import WIDTH, literal
 from dpml_app.code.script import Code
 from dpml_app.work.pool import Chunk
 
 __all__ = ["generated"]
 
 
-def generated(card: Card, room: str, work: Mapping[Place, Chunk], values: Values, facts: Chunk | None) -> Code:
-    """Return code that makes the calls behind a card, one by one, and has the card lay out their results."""
+def generated(card: Card, work: Mapping[Place, Chunk], facts: Chunk | None) -> Code:
+    """Return code that makes the calls behind a card and has the card lay out their results."""
     kind: Any = type(card)
-    names = called(chunk.function for chunk in ([facts] if facts else []) + list(work.values()))
-    names |= {f: "facts_of" for f, name in names.items() if name == "facts"}
-    imports = imported(names)
-    imports |= {f"from {kind.__module__} import {kind.__name__}", "from dpml_app.code.tables import tables_of"}
-    if facts is None:
-        known = ["facts = {}"]
-    else:
-        told = ['settings["dataset"]', *(repr(each) for each in facts.arguments[1:])]
-        known = [
-            "# what is known of the data set",
-            *written_call(facts.function, told, "facts = ", name=names[facts.function]),
-        ]
+    name = kind.__name__
+    imports = [f"from {kind.__module__} import {name}"]
+    if card.in_browser:
+        return Code(tuple(imports), f"# as the browser draws it\ntables = {name}.browser_tables(settings)")
+    imports.append("from dpml_app.code.tables import tables_of")
+    known = "facts = {}"
+    if facts is not None:
+        imports.append(f"from {facts.function.__module__} import {facts.function.__name__} as facts_of")
+        known = f"facts = facts_of({_arguments(facts)})"
     lines = [
-        *known,
-        "",
-        "# every result behind the plot, under its series and its place",
-        "results = {}",
-        *written(work, values, room, names),
-        "",
-        "# means, quantiles and references, as the plot shows them",
-        f"tables = tables_of({kind.__name__}(), settings, facts, results)",
+        known,
+        "# every result behind the plot, under its series and its place:",
+        *_examples(work),
+        f"calls = {name}().work(settings, facts)",
+        "results = {place: call.function(*call.arguments) for place, call in calls.items()}",
+        f"tables = tables_of({name}(), settings, facts, results)",
     ]
-    return Code(tuple(sorted(imports)), "\n".join(lines), tuple(values))
+    return Code(tuple(imports), "\n".join(lines))
+
+
+def _arguments(chunk: Chunk) -> str:
+    return ", ".join(map(literal, chunk.arguments))
+
+
+def _examples(work: Mapping[Place, Chunk]) -> list[str]:
+    """Return how often each function is called, and its first call."""
+    calls: dict[Any, list[Chunk]] = {}
+    for chunk in work.values():
+        calls.setdefault(chunk.function, []).append(chunk)
+    lines = []
+    for function, chunks in calls.items():
+        more = f" and {len(chunks) - 1} more" if len(chunks) > 1 else ""
+        text = f"{function.__module__}.{function.__name__}({_arguments(chunks[0])}){more}"
+        lines += wrap(text, WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_long_words=False)
+    return lines

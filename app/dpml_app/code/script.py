@@ -12,7 +12,7 @@ from dpml import __version__
 from dpml_app import own
 from dpml_app.code.plain import WIDTH, literal
 
-__all__ = ["Code", "Script", "data_code", "file_name"]
+__all__ = ["Code", "Script", "file_name"]
 
 STANDARD = ("itertools", "math", "pathlib")
 OWN = """\
@@ -43,20 +43,10 @@ class Code:
         Lines, in any order.
     body : str
         Lines that read `settings`, a dictionary, and make `tables`: a data frame for each table behind the plot.
-    uses : tuple of str
-        The settings that it reads.
     """
 
     imports: tuple[str, ...]
     body: str
-    uses: tuple[str, ...]
-
-
-def data_code(values: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the import and the line that make `data`, the data set that is shown."""
-    if own.is_own(values["dataset"]):
-        return "from dpml_app import own", "data = table.data"
-    return "from dpml.datasets import load", 'data = load(settings["dataset"])'
 
 
 @dataclass(frozen=True)
@@ -99,15 +89,17 @@ class Script:
         return found
 
     def _settings(self) -> str:
-        named = [name for name in self.code.uses if f'settings["{name}"]' in self.code.body]
-        rest = [name for name in self.code.uses if name not in named]
-        beside = ["    # the page's others, for the layout of the plot"] if named and rest else []
-        return "\n".join(["settings = {", *map(self._setting, named), *beside, *map(self._setting, rest), "}"])
+        lines = ["settings = {", "   "]
+        for name, value in self.values.items():
+            part = f" {literal(name)}: {self._written(value)},"
+            if len(lines[-1] + part) > WIDTH:
+                lines.append("   ")
+            lines[-1] += part
+        return "\n".join([*lines, "}"])
 
-    def _setting(self, name: str) -> str:
-        value = self.values[name]
-        told = '"my table"' if own.is_own(value) else literal(tuple(value) if isinstance(value, list) else value)
-        return f'    "{name}": {told},'
+    @staticmethod
+    def _written(value: Any) -> str:
+        return '"my table"' if own.is_own(value) else literal(tuple(value) if isinstance(value, list) else value)
 
     def _head(self) -> str:
         mine = "\nIt studies your own table: what it prints is not private." if self._own else ""

@@ -24,7 +24,7 @@ def tables_of(card: Card, values: Values, facts: Values, results: Mapping[Place,
     card.prepare(values, facts, {place: result for place, result in results.items() if place[1] in CHOSEN})
     wanted: Any = dict.fromkeys(results)
     card.show(results, wanted)
-    return tables_of_plots(card.drawn(values))
+    return tables_of_plots(card.drawn(values)) | card.browser_tables(values)
 
 
 def tables_of_plots(plots: Iterable[Plot]) -> dict[str, pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""Which code a card of a page has: its own, or the calls behind it and its own layout of their results."""
+"""The script of a page's card at the settings of the moment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dpml_app import own
 from dpml_app.cards import CardPage
 from dpml_app.code.generated import generated
 from dpml_app.code.left_out import LEFT_OUT
-from dpml_app.code.script import Code, Script
+from dpml_app.code.script import Script
 
 __all__ = ["script_of"]
 
@@ -17,12 +17,7 @@ def script_of(page: CardPage, name: str) -> Script | None:
     card = page.cards.get(name)
     if card is None or facts is None or (page.room, name) in LEFT_OUT or card.refusal(values, facts):
         return None
-    code = card.code(values, facts)
-    if code is None:
-        code = generated(card, page.room, card.work(values, facts), values, page.facts_chunk(values))
-    more = card.browser_code(values)
-    if more is not None:
-        code = Code((*code.imports, *more.imports), f"{code.body}\n\n{more.body}", code.uses)
+    code = generated(card, card.work(values, facts), page.facts_chunk(values))
     label = ""
     if own.is_own(values.get("dataset")):
         label = own.dataset(values["dataset"]).card["label"]["name"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from dpml.evaluation import (
     recover_label_from_counts,
 )
 from dpml_app.evaluate.compute import SCALE, exact_counts, labels, scores
+from dpml_app.work.cache import kept
 
 __all__ = ["ATTACKED", "VIEWS", "attack", "attack_lines", "exact_attack", "private_attack", "victims"]
 
@@ -28,7 +28,7 @@ ATTACKED, TRIALS, GROUPS = 30, 40, 20
 VIEWS = ("counts", "curve")
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def victims(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
     """Return the records that are attacked, by score, half of each class: blind guesses are right half of the time.
 
@@ -44,7 +44,7 @@ def victims(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
     return both[np.argsort(s[both], kind="stable")]
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def exact_attack(name: str, kind: str, weakened: str) -> NDArray[np.intp]:
     """Return each attacked record's label as it is recovered from the exact curve and all other records."""
     y, s = labels(name), scores(name, kind, weakened)

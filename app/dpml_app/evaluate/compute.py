@@ -7,7 +7,6 @@ is judged on the test records, which are other people: only those pay ε here.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from dpml.evaluation.histogram import noise_scale
 from dpml.studies.accuracy import non_private_logistic, non_private_nb
 from dpml_app.data import dataset
 from dpml_app.data import facts as data_facts
+from dpml_app.work.cache import kept
 
 __all__ = [
     "GRID",
@@ -74,7 +74,7 @@ def labels(name: str) -> NDArray[np.intp]:
     return dataset(name).y_test
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def scores(name: str, kind: str, weakened: str) -> Floats:
     """Return a classifier's log-odds of class 1 for each test record, each a function of its own record alone.
 
@@ -122,13 +122,13 @@ def facts(name: str) -> dict[str, Any]:
 # ---- curves -------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def exact_counts(name: str, kind: str, weakened: str) -> NDArray[np.int64]:
     """Return the exact two-class histogram of the default bins, shape (2, B): private."""
     return np.asarray(roc_histogram(labels(name), scores(name, kind, weakened), **SCALE))
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def exact_curve(name: str, kind: str, weakened: str) -> tuple[Floats, Floats]:
     """Return the true curve over all thresholds, without the points inside straight pieces."""
     fpr, tpr, _ = roc_curve(labels(name), scores(name, kind, weakened))
@@ -284,7 +284,7 @@ def comparison(
     return {"difference": found.difference(), "probability": probability}
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def true_difference(metric: str, name: str, first: tuple[str, str], second: tuple[str, str], cut: float) -> float:
     """Return the exact figure of A minus that of B."""
     y = labels(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.metrics import average_precision_score, log_loss, precision_recall_
 from dpml.evaluation import PrivateEvaluation, roc_thresholds
 from dpml.evaluation.calibration import LOG_LOSS_CLIP
 from dpml_app.evaluate.compute import SCALE, exact_counts, heights, labels, scores, thinned
+from dpml_app.work.cache import kept
 
 __all__ = [
     "FIGURES",
@@ -45,7 +45,7 @@ SHOWN = 10
 RECALLS = np.linspace(0.0, 1.0, 41)
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def true_figures(name: str, kind: str, weakened: str, cut: float) -> dict[str, Any]:
     """Return what the test records truly give, without bins; ``confusion`` is [[TN, FP], [FN, TP]].
 
@@ -91,7 +91,7 @@ def exact_evaluation(name: str, kind: str, weakened: str) -> PrivateEvaluation:
     return PrivateEvaluation(counts, roc_thresholds(**SCALE), 0.0, np.inf, score_scale="log-odds")
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def true_recall(name: str, kind: str, weakened: str) -> tuple[Floats, Floats, float]:
     """Return recall and precision over all thresholds, recall rising, and the average precision."""
     y, s = labels(name), scores(name, kind, weakened)

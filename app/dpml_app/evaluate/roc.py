@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from bokeh.models import ColumnDataSource
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.card import IMMEDIATE, WORKER, Answer, Place, Results, Values
-from dpml_app.code.script import Code
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT
@@ -20,26 +21,6 @@ from dpml_app.evaluate.settings import ROC_STYLES, EvaluateSettings
 from dpml_app.work.pool import Chunk
 
 __all__ = ["RocCard", "curve_chunks"]
-
-# what evaluate/page.js draws
-HISTOGRAM = """\
-# the private curves of the default bins: the exact histogram of scores with noise, all draws of one release
-released = evaluation(
-    settings["dataset"],
-    settings["evaluate_classifier"],
-    settings["evaluate_weakened"],
-    settings["relation"],
-    settings["epsilon"],
-    settings["draws"],
-    settings["seed"],
-)
-fpr, tpr, _ = released.roc_curve()
-tables["evaluate-roc-histogram"] = pd.DataFrame({"fpr": GRID, **band(fpr, tpr)})
-# the first 30 draws one after the other, a gap after each
-gap = np.full((len(fpr[:30]), 1), np.nan)
-draws = {"fpr": np.hstack([fpr[:30], gap]).ravel(), "tpr": np.hstack([tpr[:30], gap]).ravel()}
-tables["evaluate-roc-histogram-draws"] = pd.DataFrame(draws)
-"""
 
 
 def curve_chunks(values: Values) -> dict[Place, Chunk]:
@@ -134,15 +115,18 @@ class RocCard(AnswerCard):
         numbers = words.numbers(found["true"]["roc_auc"], self._areas(values, results))
         return Answer(numbers, (Curve(fpr, tpr, EXACT), *curves), within="90 % of draws")
 
-    def browser_code(self, values: Values) -> Code | None:
+    @classmethod
+    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+        """Return the curves of the default bins: the exact histogram of scores with noise, all draws of one release."""
         if "histogram" not in values["evaluate_methods"]:
-            return None
-        imports = (
-            "import numpy as np",
-            "import pandas as pd",
-            "from dpml_app.evaluate.compute import GRID, band, evaluation",
-        )
-        return Code(imports, HISTOGRAM, ())
+            return {}
+        names = ("dataset", "evaluate_classifier", "evaluate_weakened", "relation", "epsilon", "draws", "seed")
+        fpr, tpr, _ = compute.evaluation(*(values[name] for name in names)).roc_curve()
+        # the first 30 draws one after the other, a gap after each
+        gap = np.full((len(fpr[:30]), 1), np.nan)
+        draws = {"fpr": np.hstack([fpr[:30], gap]).ravel(), "tpr": np.hstack([tpr[:30], gap]).ravel()}
+        bands = {"fpr": compute.GRID, **compute.band(fpr, tpr)}
+        return {"evaluate-roc-histogram": pd.DataFrame(bands), "evaluate-roc-histogram-draws": pd.DataFrame(draws)}
 
     def clear(self) -> None:
         super().clear()

@@ -8,7 +8,6 @@ for study: a release could not look at them.
 from __future__ import annotations
 
 import itertools
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from dpml.studies import raw_table
 from dpml.studies import without_noise as noiseless
 from dpml_app.data import dataset
 from dpml_app.settings import EPSILONS
+from dpml_app.work.cache import kept
 
 __all__ = ["DRAWS", "METHOD_WORDS", "members", "private", "rule", "without_noise"]
 
@@ -38,7 +38,7 @@ METHOD_WORDS = {
 }
 
 
-@lru_cache(maxsize=2)  # a data set that is shown, and the one before
+@kept(2)  # a data set that is shown, and the one before
 def _table(name: str) -> tuple[Schema, Any, Any]:
     return raw_table(dataset(name))
 
@@ -93,7 +93,7 @@ def _right(name: str, predicted: NDArray) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def without_noise(name: str, relation: str, method: str) -> dict[str, Any]:
     """Return the accuracy and the shares of a method without noise, the best of some settings, and their ε."""
     own = [epsilon for epsilon in EPSILONS if rule(name, relation, epsilon) == method]

@@ -9,11 +9,9 @@ import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.card import WORKER, Answer, Card, Place, Results, Values, here
-from dpml_app.code.script import Code
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.explore import cost, shipped, words
-from dpml_app.explore.code import cost_code
 from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
@@ -52,11 +50,6 @@ class HeroCard(Card):
         # every ε of the slider where they ship, else those of the other curves
         whole = private(values, chosen) in shipped.results(values["dataset"], values["relation"], values["seed"])
         return work | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
-
-    def code(self, values: Values, facts: Values) -> Code:
-        work = self.work(values, facts)
-        at = {values["epsilon"], *(place for series, place in work if series == "private" and place != WORKER)}
-        return cost_code(values, sorted(at))
 
     def open(self, values: Values) -> bool:
         """Show what ships, before anything is loaded; return whether it is all that the card shows."""

@@ -10,9 +10,10 @@ import panel as pn
 import panel_material_ui as pmui
 
 from dpml_app.card import WHOLE, line
+from dpml_app.compat import answer_soon
 from dpml_app.mydata.shares import PARTS, START, moved
 from dpml_app.text import number
-from dpml_app.widgets import DEBOUNCE, WIDE, words_of
+from dpml_app.widgets import WIDE, words_of
 
 __all__ = ["READ", "TITLES", "BudgetBar", "drawn"]
 
@@ -77,7 +78,7 @@ class BudgetBar:
         }
         self.locks = {part: pmui.Checkbox(label=f"Lock {part}", margin=(14, 12, 0, 4)) for part in PARTS}
         for part, slider in self.sliders.items():
-            slider._debounce = DEBOUNCE
+            answer_soon(slider)
             slider.param.watch(lambda event, part=part: self._move(part, event.new), "value")
         for lock in self.locks.values():
             lock.param.watch(lambda _event: self.show(), "value")

@@ -8,9 +8,10 @@ import panel as pn
 import panel_material_ui as pmui
 
 from dpml_app.card import WHOLE
+from dpml_app.compat import answer_soon
 from dpml_app.noise.points import LOWER, SIZES, UPPER, decode, encode, preset
 from dpml_app.noise.settings import NoiseSettings
-from dpml_app.widgets import DEBOUNCE, WIDE, Controls, note
+from dpml_app.widgets import WIDE, Controls, note
 
 __all__ = ["NoiseControls", "points_of"]
 
@@ -55,7 +56,7 @@ class NoiseControls(Controls):
             self.add(name)
         point = pmui.IntInput(label="Point to move", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
         value: Any = pmui.FloatSlider(label="Its value", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
-        value._debounce = DEBOUNCE
+        answer_soon(value)
         back = pmui.Button(label="Put the points back", icon="undo", variant="outlined", **WIDE)
         back.on_click(self._put_back)
         point.param.watch(lambda _event: self.show_value(), "value")

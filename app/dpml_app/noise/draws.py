@@ -8,9 +8,7 @@ import numpy as np
 from bokeh.models import Plot
 
 from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
-from dpml_app.code.script import Code
 from dpml_app.noise import compute, words
-from dpml_app.noise.code import histogram_code
 from dpml_app.noise.figures import HistogramFigure, PlaneFigure
 from dpml_app.noise.models import Numbers, has_scale, model
 from dpml_app.noise.settings import BETA_SHARES
@@ -60,9 +58,6 @@ class DrawsCard(Card):
         if values["noise_dimension"] == 1:
             return words.draw_words(values, model(values["noise_mechanism"], *numbers_of(values)), found)
         return words.plane_words(values, float(np.mean((np.abs(found.x) > reach) | (np.abs(found.y) > reach))))
-
-    def code(self, values: Values, facts: Values) -> Code | None:
-        return histogram_code(values, numbers_of(values)) if values["noise_dimension"] == 1 else None
 
     def clear(self) -> None:
         for f in self.figures:

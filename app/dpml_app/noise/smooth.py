@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import panel as pn
 from panel.models.markup import HTML
 
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.smooth.admissible import Cauchy
 from dpml_app.card import WHOLE, Card, Results, Values, figure_pane, line
-from dpml_app.code.script import Code
 from dpml_app.noise import words
-from dpml_app.noise.code import smooth_code
 from dpml_app.noise.controls import points_of
+from dpml_app.noise.drawn import smooth_tables
 from dpml_app.noise.points import encode
 from dpml_app.noise.settings import BETA_SHARES, NoiseSettings
 from dpml_app.noise.smooth_figures import SPREAD, SmoothFigures
@@ -35,6 +35,7 @@ class SmoothCard(Card):
 
     name, title, caption = "smooth", "Sensitivity of your own points", words.CAPTIONS["smooth"]
     wide = True
+    in_browser = True
     controls = (
         "noise_preset",
         "noise_size",
@@ -70,8 +71,9 @@ class SmoothCard(Card):
         if not np.array_equal(points_of(self.settings), self._points):
             self.smooth.show_points(points_of(self.settings))
 
-    def code(self, values: Values, facts: Values) -> Code:
-        return smooth_code(values, points_of(self.settings))
+    @classmethod
+    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+        return smooth_tables(values)
 
     @property
     def _points(self) -> np.ndarray:

@@ -11,7 +11,7 @@ import panel as pn
 
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
-from dpml_app import own
+from dpml_app import compat, own
 from dpml_app.cards import CardPage
 from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live
@@ -187,6 +187,6 @@ def _load_extension() -> None:
     here = request.get("metadata", {}).get("cellId")
     if _LOADER and _LOADER[0] is not None and here == _LOADER[0]:
         pn.extension(inline=True)
-    elif not getattr(pn.extension, "_loaded", False):
+    elif not compat.extension_loaded():
         pn.extension(inline=True)
         _LOADER[:] = [here]

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
-from bokeh.models import UIElement
-from panel.io.notebook import block_comm, patch_inline_stylesheets, push
+from panel.io.notebook import block_comm, push
 from panel.io.state import set_curdoc
 
-from dpml_app import own
+from dpml_app import compat, own
 from dpml_app.cards import CardPage
-from dpml_app.notebook import bundle
 from dpml_app.page import one_message
 from dpml_app.shared_table import exchange
 
@@ -41,17 +39,9 @@ def held(comm: Any, doc: Document | None) -> Iterator[None]:
         with one_message(doc):
             yield
         if doc is not None:
-            _take_styles_along(doc.models)
+            compat.inline_styles(doc.models)
     if doc is not None and comm is not None:
         push(doc, comm)
-
-
-def _take_styles_along(models: Iterable[Any]) -> None:
-    """Replace addresses of styles by the styles, unless the reader's notebook loads from Panel's host anyway."""
-    if pn.config.inline:
-        for model in list(models):
-            if isinstance(model, UIElement):
-                patch_inline_stylesheets(model)
 
 
 def look() -> str:
@@ -63,7 +53,7 @@ def look() -> str:
     return style
 
 
-class Live(pn.Column):
+class Live(compat.OutputColumn):
     """Some parts of a page, shown by a notebook; every display of it is a page of its own.
 
     Parameters
@@ -95,37 +85,18 @@ class Live(pn.Column):
         shown = self if self._shown_in is None else self._another()
         return super(Live, shown)._repr_mimebundle_(include, exclude)
 
-    def _get_model(self, doc: Document, root: Any = None, parent: Any = None, comm: Any = None) -> Any:
+    def begin(self, doc: Document, comm: Any) -> None:
+        """Let the page begin once the browser listens; in a script nothing will answer."""
         self._shown_in = doc
-        bundle.once(doc)
-        with set_curdoc(doc):
-            model = super()._get_model(doc, root, parent, comm)
-        self._begin_soon(doc, comm)
-        return model
-
-    def _preprocess(self, root: Any, *changed: Any, **more: Any) -> None:
-        """Take styles along; Panel adds them here."""
-        super()._preprocess(root, *changed, **more)
-        _take_styles_along(root.select({"type": UIElement}))
-
-    def _begin_soon(self, doc: Document, comm: Any) -> None:
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return  # a script: nothing will answer
-        self._task = loop.create_task(self._begin(doc, comm))
+        with suppress(RuntimeError):
+            self._task = asyncio.get_running_loop().create_task(self._begin(doc, comm))
 
     async def _begin(self, doc: Document, comm: Any) -> None:
-        """Let the page begin once the browser listens."""
-        while comm is not None and comm._comm is None:
+        while comm is not None and not compat.is_open(comm):
             await asyncio.sleep(LOOK_EVERY)
         self._page.one_message = partial(held, comm)
         with set_curdoc(doc):
             await self._page.start()
-
-    def _cleanup(self, root: Any = None) -> None:
-        super()._cleanup(root)
-        self.close()
 
     def close(self) -> None:
         """Stop computing, and let the table go."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data import dataset
 from dpml_app.own import called
 from dpml_app.publish.settings import MOST_COLUMNS, RECORDED, shares_of
+from dpml_app.work.cache import kept
 
 __all__ = [
     "MOST_RECORDS",
@@ -72,7 +73,7 @@ class Tables:
     y_test: NDArray
 
 
-@lru_cache(maxsize=3)
+@kept(3)
 def tables(name: str) -> Tables:
     """Return the raw tables of a data set, kept once made."""
     data = dataset(name)
@@ -131,7 +132,7 @@ def right(found: Tables, table: pd.DataFrame, label: NDArray, names: Sequence[st
     return float((model.predict(one_hot(found.test, found.schema, names)) == found.y_test).mean())
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def on_true_table(name: str, classifier: str) -> float:
     """Return the accuracy of a classifier that is trained on the true records."""
     found = tables(name)

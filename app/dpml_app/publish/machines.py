@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,12 @@ from numpy.typing import NDArray
 
 from dpml.studies.weighing import PUBLIC_TABLES, WeighingStudy, public_table
 from dpml_app.publish.weights import two_tables
+from dpml_app.work.cache import kept
 
 __all__ = ["own_machine", "tables", "taught"]
 
 
-@lru_cache(maxsize=6)
+@kept(6)
 def _study(name: str, kind: str) -> WeighingStudy:
     two = two_tables(name)
     return WeighingStudy(two, public_table(two, kind, rng=np.random.default_rng(1)))

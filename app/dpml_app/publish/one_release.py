@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from dpml.mechanisms import ExponentialMechanism
 from dpml.schema import Taxonomy
 from dpml_app.publish.compute import tables
 from dpml_app.publish.settings import shares_of
+from dpml_app.work.cache import kept
 
 __all__ = ["BEST", "MOST_ATTRIBUTES", "MOST_CELLS_SHOWN", "look_into", "records"]
 
@@ -21,7 +21,7 @@ BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN = 8, 8, 10
 ALL = "all values together"
 
 
-@lru_cache(maxsize=3)
+@kept(3)
 def records(name: str) -> Records:
     """Return the training records as groups of the finest levels; they are private."""
     found = tables(name)

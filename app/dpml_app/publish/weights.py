@@ -7,7 +7,7 @@ asks for no new work.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from dpml.publishing.weights.weighted_table import effective_sample_size, n_half
 from dpml.studies.two_tables import TwoTables, split_by_sex
 from dpml_app.data import dataset
 from dpml_app.publish.settings import ASKED, CONDITIONS
+from dpml_app.work.cache import kept
 
 __all__ = ["EDGES", "WEIGHT_METHODS", "answer", "both", "mask_of", "released", "two_tables"]
 
@@ -58,13 +59,13 @@ def _patterns(name: str, table: pd.DataFrame) -> NDArray[np.int64]:
     return met
 
 
-@lru_cache(maxsize=2)
+@kept(2)
 def two_tables(name: str) -> TwoTables:
     """Return the two tables of a data set, the same for all cards."""
     return split_by_sex(dataset(name), rng=np.random.default_rng(0))
 
 
-@lru_cache(maxsize=2)
+@kept(2)
 def _halves(name: str) -> _Halves:
     if name not in CONDITIONS:
         raise InvalidParameter("dataset", name, f"one of {', '.join(CONDITIONS)}")
@@ -97,7 +98,7 @@ def both(name: str) -> dict[str, Any]:
     return {**shares, "n_private": found.n, "n_public": len(found.two.public), "d": found.two.features.dimension}
 
 
-@lru_cache(maxsize=24)
+@kept(24)
 def _exact(name: str, reg_lambda: float) -> FloatArray:
     """Return the minimiser of Algorithm 1 before its noise; every ε has the same."""
     found = _halves(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from dpml.tuning import BestSelector
 from dpml_app.data import dataset, feature_ladder
 from dpml_app.data import facts as data_facts
 from dpml_app.select.settings import CALIBRATIONS, THRESHOLDS
+from dpml_app.work.cache import kept
 
 __all__ = [
     "KINDS",
@@ -56,7 +56,7 @@ MOST_STEPS = 4_000_000
 Floats = NDArray[np.float64]
 
 
-@lru_cache(maxsize=8)
+@kept(8)
 def _counts(name: str, row_bound: int, seed: int) -> Contingency:
     """Return exact counts, of records cut to `row_bound` ones (0: not cut) in independent ways."""
     data = dataset(name)
@@ -215,7 +215,7 @@ def selector_ladder(n_total: int) -> tuple[int, ...]:
     return tuple(t for t in feature_ladder(n_total) if t < n_total)
 
 
-@lru_cache(maxsize=32)
+@kept(32)
 def _study(selector: str, name: str, relation: str, row_bound: int, seed: int) -> SelectionStudy:
     made = method(selector, "selector").make(1.0, n_features=1, row_bound=row_bound or None)
     return SelectionStudy(dataset(name), made, relation=relation, subsamples=SUBSAMPLES, seed=seed)

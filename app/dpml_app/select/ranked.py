@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from dpml_app.card import IMMEDIATE, Answer, Card, Place, Results, Values
-from dpml_app.code.script import Code
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.select import compute, words
-from dpml_app.select.code import weights_code
+from dpml_app.select.drawn import drawn_tables
 from dpml_app.select.figures import SCORE_STYLES, WeightFigures
 from dpml_app.work.pool import Chunk
 
@@ -30,6 +30,7 @@ def chosen_index(values: Values, facts: Values) -> int:
 class RankedCard(Card):
     """The probability of each feature, best first."""
 
+    in_browser = True
     kind: ClassVar[str]
     caption = words.CAPTIONS["mutual_information"]
 
@@ -49,8 +50,9 @@ class RankedCard(Card):
         best = compute.expected_best(facts[self.kind], p, T)
         return words.ranked_words(self.kind, paid, values, p, best, costs)
 
-    def code(self, values: Values, facts: Values) -> Code:
-        return weights_code(values, [self.kind])
+    @classmethod
+    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+        return drawn_tables(values, [cls.kind])
 
 
 class MutualInformationCard(RankedCard):
@@ -101,6 +103,7 @@ class CountCard(RankedCard):
 class CoinsCard(Card):
     """Each feature in a choice of its own."""
 
+    in_browser = True
     name, title, caption = "coins", "Score against change", words.CAPTIONS["coins"]
     controls = ("select_calibration",)
 
@@ -114,5 +117,6 @@ class CoinsCard(Card):
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         return words.coin_words(facts, values, {kind: results[kind, IMMEDIATE] for kind in compute.KINDS})
 
-    def code(self, values: Values, facts: Values) -> Code:
-        return weights_code(values, compute.KINDS)
+    @classmethod
+    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+        return drawn_tables(values, compute.KINDS)

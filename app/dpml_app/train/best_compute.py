@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 from dpml.methods import method
 from dpml.studies import NeededEpsilon, best_needed, frontier, standings
 from dpml.sweep import standard_study
+from dpml_app.work.cache import kept
 
 __all__ = ["METHODS", "RELATION", "best_at", "best_for", "method_of", "places", "setting_of"]
 
@@ -53,7 +53,7 @@ def setting_of(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{symbol} = {value:g}" for symbol, value in own.items() if value is not None and value == value)
 
 
-@lru_cache(maxsize=2)
+@kept(2)
 def _table(name: str) -> pd.DataFrame:
     return standard_study(name).table
 

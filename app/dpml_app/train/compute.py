@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml_app.data import dataset
 from dpml_app.train.methods import EVERY
 from dpml_app.train.settings import WEIGHTS
+from dpml_app.work.cache import kept
 
 __all__ = [
     "EXACT",
@@ -52,7 +52,7 @@ PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 # ---- data ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4)
+@kept(4)
 def data_of(name: str, n: int | None = None, features: int | None = None) -> Dataset:
     """Return a data set with its first `n` training records in a fixed order, and its `features` best binary columns.
 
@@ -153,7 +153,7 @@ def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
 
 
 # all that one setting of the page needs: 9 sizes and as many numbers of columns, for up to 9 methods
-@lru_cache(maxsize=160)
+@kept(160)
 def nb_study(name: str, method: str, relation: str, n: int | None = None, features: int | None = None) -> Any:
     """Return the library's study of a method, its exact statistics made once."""
     return EVERY[method].entry.study_of(data_of(name, n, features), relation=relation)

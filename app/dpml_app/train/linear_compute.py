@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,7 @@ from dpml.schema import Schema
 from dpml_app.train.compute import EXACT, data_of
 from dpml_app.train.methods import DELTA, LINEAR
 from dpml_app.train.settings import RULE
+from dpml_app.work.cache import kept
 
 __all__ = [
     "lambda_without_noise",
@@ -112,7 +112,7 @@ class Scaled:
 
 
 # the page needs at most nine sizes
-@lru_cache(maxsize=12)
+@kept(12)
 def scaled(name: str, n: int | None = None) -> Scaled:
     """Return a data set's training records in the unit ball."""
     data = data_of(name, n)
@@ -121,7 +121,7 @@ def scaled(name: str, n: int | None = None) -> Scaled:
     return Scaled(unit_scale(cut, bound), data.y_train, data.schema, bound)
 
 
-@lru_cache(maxsize=12)
+@kept(12)
 def searched(name: str, n: int | None = None) -> list[Records]:
     """Return the records as the local searches take them, for each classifier."""
     table, X = scaled(name, n), data_of(name, n).X_train
@@ -129,14 +129,14 @@ def searched(name: str, n: int | None = None) -> list[Records]:
     return [Records(X, signs, n_ones=most) for signs in table.signs]
 
 
-@lru_cache(maxsize=256)
+@kept(256)
 def exact_weights(name: str, reg_lambda: float, n: int | None = None) -> FloatArray:
     """Return the weights without noise, shape (K, D')."""
     table = scaled(name, n)
     return np.array([minimiser(table.X, signs, reg_lambda) for signs in table.signs])
 
 
-@lru_cache(maxsize=12)
+@kept(12)
 def exact_coefficients(name: str, n: int | None = None) -> TaylorCoefficients:
     """Return the coefficients of the functional mechanism's polynomial."""
     table = scaled(name, n)

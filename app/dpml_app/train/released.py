@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +20,7 @@ from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
 from dpml_app.data import dataset
 from dpml_app.train.compute import EXACT, nb_study, study_settings
 from dpml_app.train.methods import METHODS
+from dpml_app.work.cache import kept
 
 __all__ = ["nb_parameters"]
 
@@ -43,7 +43,7 @@ class _Moments(MomentsNBStudy):
         return models, design
 
 
-@lru_cache(maxsize=8)
+@kept(8)
 def _study(name: str, method: str, relation: str) -> Any:
     data = dataset(name)
     return _Binned(data, relation=relation) if method == "binned" else _Moments(data, method, relation=relation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from dpml.studies.tuning import TuningStudy
 from dpml.tuning.search import search_costs
 from dpml_app.train.compute import data_of
 from dpml_app.train.linear_compute import public_lambda
+from dpml_app.work.cache import kept
 
 __all__ = ["CANDIDATES", "MOST_TUNING_DRAWS", "candidates", "costs_of", "tuning_measure"]
 
@@ -47,7 +47,7 @@ def costs_of(scheme: str, epsilon: float, n_candidates: int) -> dict[str, float]
     return search_costs(epsilon, n_candidates, **OPTIONS[scheme])
 
 
-@lru_cache(maxsize=4)
+@kept(4)
 def _study(name: str, tuned: str, relation: str, public: float | None) -> TuningStudy:
     values = {tuned: candidates(name, tuned)}
     return TuningStudy(data_of(name), values, relation=relation, choice="exponential", public=public)

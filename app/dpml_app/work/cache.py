@@ -1,19 +1,23 @@
-"""Results that all pages share, kept under the call that made them."""
+"""Results kept under the call that made them, and with the table that the call names: they go when it goes."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 
 from dpml_app import log, own
 
-__all__ = ["Cache", "key_of", "read_only"]
+__all__ = ["Cache", "forget", "kept", "key_of", "read_only"]
 
 MOST_RESULTS = 20_000
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def key_of(function: Callable[..., Any], arguments: tuple) -> tuple:
@@ -38,6 +42,7 @@ class Cache:
         self.size = size
         self._results: OrderedDict[tuple, Any] = OrderedDict()
         self._lock = threading.Lock()
+        _CACHES.add(self)
 
     def get(self, key: tuple) -> Any:
         """Return a result, or None."""
@@ -72,3 +77,29 @@ class Cache:
         with log.timed("server", function):
             made = function(*arguments)
         return self.put(key, made)
+
+
+_CACHES: WeakSet[Cache] = WeakSet()
+
+
+def forget(name: str) -> None:
+    """Drop what every cache of this process has of a session's table, and nothing else."""
+    for cache in list(_CACHES):
+        cache.drop(name)
+
+
+def kept(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Keep the results of a function under its arguments, the last `most` of them."""
+
+    def keep(function: Callable[P, T]) -> Callable[P, T]:
+        cache = Cache(most)
+
+        @wraps(function)
+        def call(*arguments: P.args, **options: P.kwargs) -> T:
+            key = (*arguments, *sorted(options.items()))
+            value: T | None = cache.get(key)
+            return cache.put(key, function(*arguments, **options)) if value is None else value
+
+        return call
+
+    return keep

@@ -10,13 +10,13 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpml.exceptions import shown
-from dpml_app import log, own
+from dpml_app import log
 from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import Worker, WorkerEnded
@@ -40,6 +40,12 @@ class Chunk:
     def key(self) -> tuple:
         """What its result is kept under."""
         return key_of(self.function, self.arguments)
+
+
+def _parts(arguments: tuple) -> Iterator[Any]:
+    """Yield what a call names, also inside tuples."""
+    for each in arguments:
+        yield from _parts(each) if isinstance(each, tuple) else (each,)
 
 
 @dataclass(eq=False)
@@ -160,7 +166,7 @@ class Pool:
             attachment = self._attachments.pop(name, None)
             self.cache.drop(name)
             for request in self._asked.values():
-                if name in own.named(request.chunk.arguments):
+                if name in _parts(request.chunk.arguments):
                     for future in request.callers:
                         future.cancel()
             if attachment is not None:
@@ -236,14 +242,12 @@ class Pool:
 
     def _give(self, worker_thread: _WorkerThread, chunk: Chunk) -> None:
         """Give a worker what a chunk names and it has not been given yet."""
-        for name in own.named(chunk.arguments):
-            with self._changed:
-                attachment = self._attachments.get(name)
-                new = attachment is not None and name not in worker_thread.attached
-                if new:
-                    worker_thread.attached.add(name)
-            if attachment is not None and new:
-                worker_thread.worker.call(attachment.give.function, attachment.give.arguments)
+        with self._changed:
+            named = self._attachments.keys() & _parts(chunk.arguments)
+            missing = [self._attachments[name].give for name in named - worker_thread.attached]
+            worker_thread.attached |= named
+        for give in missing:
+            worker_thread.worker.call(give.function, give.arguments)
 
     def _next(self, worker_thread: _WorkerThread) -> _Request | None:
         """Wait for a request; None once the worker has ended. What must be given back goes first."""

@@ -1,0 +1,237 @@
+"""Names that Panel and Bokeh keep to themselves: each is still there, does what it is used for, and is still needed."""
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import dpml_app
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+import pyviz_comms
+from bokeh.document import Document
+from bokeh.document.models import DocumentModelManager
+from bokeh.models import Div
+from bokeh.server.connection import ServerConnection
+from bokeh.server.session import ServerSession
+from bokeh.server.views.ws import WSHandler
+from dpml_app import compat
+from panel.io.state import set_curdoc
+
+ROOT = Path(__file__).parents[2]
+LIBRARIES = ("bokeh", "panel", "panel_material_ui", "pyviz_comms", "tornado")
+# what the manuals of Panel and IPython tell one to define
+DOCUMENTED = {"_esm", "_stylesheets", "_handle_msg", "_send_msg", "_repr_mimebundle_"}
+# public, but replaced on one object
+REPLACED = {"recompute"}
+READ_BY_NAME = {"getattr", "setattr", "hasattr", "delattr"}
+TRIED = {"bokeh": "3.9", "panel": "1.9", "panel-material-ui": "0.16"}
+
+
+# ---- that they stand in one place ------------------------------------------------------------------------------------
+
+
+def private_names(tree):
+    """Return (line, name) of each attribute of something but `self` that is private, by name or as a text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+            name = node.attr
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in READ_BY_NAME:
+            name = getattr(node.args[1], "value", "")
+        elif isinstance(node, ast.Subscript) and getattr(getattr(node.value, "func", None), "id", "") == "vars":
+            name = getattr(node.slice, "value", "")
+        else:
+            continue
+        replaced = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) and name in REPLACED
+        if replaced or re.fullmatch(r"_[a-z]\w*", str(name)):
+            yield node.lineno, name
+
+
+@pytest.fixture(scope="module")
+def names_of_libraries():
+    names = set(REPLACED)
+    for library in LIBRARIES:
+        spec = importlib.util.find_spec(library)
+        for path in Path(spec.origin).parent.rglob("*.py"):
+            if "tests" not in path.parts:
+                names.update(re.findall(r"\b_[a-z]\w*", path.read_text(encoding="utf-8")))
+    return names
+
+
+def elsewhere(source, names_of_libraries):
+    tree = ast.parse(source)
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return [(line, name) for line, name in private_names(tree) if name in names_of_libraries - own]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "socket = session._subscribed_connections",
+        "widget._debounce = 1",
+        "models.recompute = ask",
+        "loaded = getattr(pn.extension, '_loaded', False)",
+        "whole = vars(MaterialComponent)['_render_esm']",
+    ],
+)
+def test_a_private_name_is_recognised(names_of_libraries, line):
+    assert len(elsewhere(line, names_of_libraries)) == 1
+
+
+def test_private_names_stand_in_one_module(names_of_libraries):
+    own = {"_hold"}  # a page's, called by the layout of a notebook
+    own |= {"_sample", "_raw", "_asdict", "_exit"}  # the library's, a named tuple's, the system's
+    at = {
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path in (ROOT / "app").rglob("*.py")
+        if path != Path(compat.__file__)
+        for line, name in elsewhere(path.read_text(encoding="utf-8"), names_of_libraries - own)
+    }
+    assert not at
+
+
+def test_private_methods_are_extended_in_one_module():
+    """In a class that is derived from one of Panel's: what it defines again, or uses of itself."""
+    for module in pkgutil.walk_packages(dpml_app.__path__, "dpml_app."):
+        if module.name != "dpml_app.__main__":
+            importlib.import_module(module.name)
+    again = set()
+    kinds = [pn.viewable.Viewable]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        if kind.__module__.startswith("dpml_app.") and kind.__module__ != compat.__name__:
+            theirs = {name for base in kind.__mro__ if base.__module__.startswith(LIBRARIES) for name in vars(base)}
+            used = set(re.findall(r"(?:def |self\.|^    )(_[a-z]\w*)", inspect.getsource(kind), re.MULTILINE))
+            again |= {f"{kind.__qualname__}.{name}" for name in used & theirs - DOCUMENTED}
+    assert not again
+
+
+def test_the_next_minor_releases_are_not_allowed():
+    """The versions with which the names of this file were tried."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    bounds = dict(re.split(">=", each, maxsplit=1) for each in tomllib.loads(text)["project"]["dependencies"])
+    page = next((ROOT / "docs" / "decisions").glob("*-panel-and-bokeh.md")).read_text(encoding="utf-8")
+    for name, tried in TRIED.items():
+        major, minor = map(int, tried.split("."))
+        assert bounds[name].partition(",<")[2] == f"{major}.{minor + 1}"
+        assert f"{name} {tried}." in page.lower()
+
+
+# ---- that they are there, work and are needed ------------------------------------------------------------------------
+
+
+def test_the_sockets_of_a_session():
+    doc, socket = Document(), object()
+    session = ServerSession("one", doc)
+    ServerConnection(None, socket, None, session)
+    doc._session_context = lambda: SimpleNamespace(session=session)
+    assert compat.sockets(doc) == [socket]
+    assert compat.sockets(Document()) == compat.sockets(None) == []
+    # a public way to a session's connections, or a socket that sends at once by itself, makes it superfluous
+    public = {name for name in dir(ServerSession) if "connection" in name and name[0] != "_"}
+    assert public == {"connection_count", "notify_connection_lost"}
+    assert not [n for n in dir(ServerConnection) if "socket" in n and n[0] != "_"]
+    assert "nodelay" not in inspect.getsource(inspect.getmodule(WSHandler))
+    assert callable(WSHandler.set_nodelay)
+    assert callable(WSHandler.close)
+
+
+@pytest.mark.parametrize(("soon", "after"), [(False, 50), (True, compat.DEBOUNCE)])
+def test_a_widget_hands_its_change_on_soon(monkeypatch, soon, after):
+    """At 50 by itself; if Panel no longer waits, `answer_soon` can go."""
+    doc, waits = Document(), []
+    context = SimpleNamespace(request=SimpleNamespace(arguments={}), server_context=None)
+    doc._session_context = lambda: context
+    monkeypatch.setattr(doc, "add_timeout_callback", lambda _callback, wait: waits.append(wait))
+    with set_curdoc(doc):
+        slider = pmui.FloatSlider(start=0, end=1, value=0.5)
+        if soon:
+            compat.answer_soon(slider)
+        slider.get_root(doc).data.value = 0.7
+    assert waits == [after]
+
+
+def test_bokehs_own_freeze_gathers_where_nothing_came_and_stays_after_an_error(monkeypatch):
+    """Once neither is so, `gathered_once` can be replaced by it."""
+    gathered = []
+    monkeypatch.setattr(DocumentModelManager, "recompute", lambda _self: gathered.append(1))
+    models = Document().models
+    with compat.gathered_once(models):
+        pass
+    assert not gathered
+    with models.freeze():
+        pass
+    assert gathered
+    for manager, frozen in ((models.freeze, True), (lambda: compat.gathered_once(models), False)):
+        del gathered[:]
+        with pytest.raises(ZeroDivisionError), manager():
+            raise ZeroDivisionError
+        models.invalidate()
+        assert (not gathered) is frozen
+        models._freeze_count = 0
+
+
+def test_models_are_gathered_once_at_the_end(monkeypatch):
+    gathered = []
+    monkeypatch.setattr(DocumentModelManager, "recompute", lambda _self: gathered.append(1))
+    doc = Document()
+    with compat.gathered_once(doc.models):
+        doc.add_root(Div())
+        doc.add_root(Div())
+        assert not gathered
+    assert len(gathered) == 1
+
+
+@pytest.mark.parametrize(("once", "short"), [(False, 0), (True, 1)])
+def test_the_second_widget_of_an_output_brings_no_bundle(monkeypatch, once, short):
+    """By itself panel-material-ui puts it into each; if it no longer does, `one_bundle` can go."""
+    monkeypatch.setattr(pn.config, "inline", True)
+    doc = Document()
+    if once:
+        compat.one_bundle(doc)
+    with set_curdoc(doc):
+        sent = [pmui.Divider().get_root(doc).esm for _ in range(2)]
+    assert len(sent[0]) > 1_000_000
+    assert [text == compat.KEPT for text in sent] == [False, bool(short)]
+
+
+def test_whether_the_extension_is_loaded(monkeypatch):
+    monkeypatch.setattr(pn.extension, "_loaded", False)
+    assert not compat.extension_loaded()
+    monkeypatch.setattr(pn.extension, "_loaded", True)
+    assert compat.extension_loaded()
+    assert "panel_extension._loaded = True" in inspect.getsource(pn.extension.__call__), "who sets it"
+    assert not hasattr(pn.extension, "loaded"), "a public one"
+
+
+def test_whether_the_browser_listens():
+    comm = pyviz_comms.JupyterComm()
+    assert not compat.is_open(comm)
+    comm._comm = object()
+    assert compat.is_open(comm)
+    assert not [n for n in dir(pyviz_comms.JupyterComm) if "open" in n and n[0] != "_"], "a public one"
+
+
+def test_a_column_is_told_when_its_output_is_made_and_when_it_goes():
+    told = []
+
+    class Output(compat.OutputColumn):
+        def begin(self, doc, comm):
+            told.append(("begin", doc))
+
+        def close(self):
+            told.append("close")
+
+    doc, column = Document(), Output()
+    root = column.get_root(doc)
+    assert told == [("begin", doc)]
+    column._cleanup(root)
+    assert told[1:] == ["close"]
+    for name in ("_get_model", "_preprocess", "_cleanup"):
+        assert callable(getattr(pn.Column, name)), "what is extended"
