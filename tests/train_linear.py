@@ -5,12 +5,13 @@ from dpml_app.train.compute import nb_facts
 from dpml_app.train.linear_compute import linear_facts, linear_measure
 from dpml_app.train.methods import options_of
 from dpml_app.train.page import with_levels
+from dpml_app.train.settings import TrainValues
 
 
 def values_of(**changes):
     settings = Settings()
     settings.param.update(**{"train_family": "linear", **changes})
-    return settings.train_values()
+    return TrainValues.of(settings)
 
 
 def facts_of(name):

@@ -11,6 +11,7 @@ from dpml_app.explore import cost, shipped
 from dpml_app.explore.hero import HeroCard
 from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.explore.page import ExplorePage
+from dpml_app.explore.settings import ExploreValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -180,7 +181,7 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     card = ExplorePage(settings, Pool(1)).cards["cost"]
     assert isinstance(card, HeroCard)
     assert len(card.figure.curve.data["epsilon"]) == 0
-    wanted = card.work(settings.explore_values(), {})
+    wanted = card.work(ExploreValues.of(settings), {})
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
     result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in (WORKER, 0.1)}
     people = {"classes": ("a", "b"), "groups": ()}

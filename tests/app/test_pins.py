@@ -79,7 +79,7 @@ def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
     assert pins.pin() == "There are 3 pins: remove one first."
     assert len(pins.kept) == MOST
     pins.remove(1)
-    assert [pin.values["epsilon"] for pin in pins.kept] == [0.1, 0.4]
+    assert [pin.values.epsilon for pin in pins.kept] == [0.1, 0.4]
     assert pins.ghosts.dots.data["pin"] == ["1", "2"]
     assert pins.pin() == "Pinned as 3."
 

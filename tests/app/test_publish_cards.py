@@ -23,6 +23,7 @@ from dpml_app.publish.settings import (
     GRIDS,
     SHARE_LADDER,
     PublishSettings,
+    PublishValues,
     shares_of,
 )
 from dpml_app.settings import SWEEP_EPSILONS
@@ -51,7 +52,7 @@ def test_shares_are_the_paper_s_by_default_and_always_all_of_epsilon():
 
 def test_cards_ask_for_what_they_show():
     settings = Settings(page="publish", dataset="toy", epsilon=0.125)
-    page, values = PublishPage(settings, Pool(1)), settings.publish_values()
+    page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     facts = compute.facts("toy")
     work = {kind.name: page._card(kind).work(values, facts) for kind in page.kinds}
     near = [e for series, e in work["accuracy"] if series == "table" and e != WORKER]
@@ -222,7 +223,7 @@ def test_changes_that_are_tried_are_those_of_the_quality_and_stay_within_its_end
 
 def test_what_one_record_changes_is_said_at_the_counts_part_of_epsilon():
     settings = Settings(page="publish", epsilon=0.1)
-    values, card = settings.publish_values(), SensitivityCard()
+    values, card = PublishValues.of(settings), SensitivityCard()
     card.prepare(values, {}, {})
     assert card.figure.here.location == pytest.approx(0.06)
     ((place, chunk),) = card.work(values, {}).items()

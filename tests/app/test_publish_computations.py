@@ -16,6 +16,7 @@ from dpml_app.publish.settings import (
     CLASSIFIERS,
     MOST_COLUMNS,
     PUBLISH_DATASETS,
+    PublishValues,
     shares_of,
 )
 from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, SWEEP_EPSILONS
@@ -301,7 +302,7 @@ def test_what_ships_is_what_is_computed():
 
 def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     settings = Settings(page="publish")
-    page, values = PublishPage(settings, Pool(1)), settings.publish_values()
+    page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     assert "Computing" not in page.headline.object
     hero = page.cards["accuracy"]
     facts = shipped.first_facts("census")
@@ -315,7 +316,7 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
 
 def test_other_settings_are_computed_and_not_taken_from_what_ships():
     settings = Settings(page="publish", publish_share=0.17)
-    page, values = PublishPage(settings, Pool(1)), settings.publish_values()
+    page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     hero = page.cards["accuracy"]
     wanted = hero.work(values, shipped.first_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""

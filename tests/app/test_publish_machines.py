@@ -6,7 +6,7 @@ from dpml_app.card import WORKER
 from dpml_app.publish import machines, weights
 from dpml_app.publish.machines_cards import KNOWN, MACHINE_EPSILONS
 from dpml_app.publish.page import PublishPage
-from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS
+from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_cards import BOTH
 from dpml_app.state import Settings
 from dpml_app.text import percent, points
@@ -26,7 +26,7 @@ def page():
     settings = Settings(page="publish", dataset="census", epsilon=0.1, publish_query=["rich"])
     made = PublishPage(settings, Pool(1))
     kinds = {kind.name: kind for kind in made.kinds}
-    return {name: made._card(kinds[name]) for name in CARDS}, settings.publish_values()
+    return {name: made._card(kinds[name]) for name in CARDS}, PublishValues.of(settings)
 
 
 @pytest.fixture(scope="module")

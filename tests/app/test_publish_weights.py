@@ -8,7 +8,7 @@ from dpml_app.card import WORKER
 from dpml_app.publish import weights
 from dpml_app.publish import weights_words as words
 from dpml_app.publish.page import PublishPage
-from dpml_app.publish.settings import ASKED, CONDITIONS, PENALTIES, PUBLISH_DATASETS, WEIGHT_DRAWS
+from dpml_app.publish.settings import ASKED, CONDITIONS, PENALTIES, PUBLISH_DATASETS, WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_cards import BOTH
 from dpml_app.publish.weights_figures import HistogramFigure
 from dpml_app.settings import SWEEP_EPSILONS
@@ -40,7 +40,7 @@ def meets(table, conditions, name="census"):
 def page_at(**changes):
     settings = Settings(page="publish", **changes)
     page = PublishPage(settings, Pool(1))
-    return page, settings.publish_values()
+    return page, PublishValues.of(settings)
 
 
 # ---- the two tables -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dpml_app import data as shared
 from dpml_app.select import compute as own
 from dpml_app.select import words as select_words
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
-from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
+from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS, SelectValues
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Chunk
@@ -222,7 +222,7 @@ def test_ladder_leaves_all_features_out():
 
 
 def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
-    values = Settings().select_values()
+    values = SelectValues.of(Settings())
     other = {
         "dataset": "toy",
         "relation": "replace-one",
@@ -317,7 +317,7 @@ def test_coin_words_compare_steps(toy):
     values = {"relation": "add-remove", "select_calibration": "range"}
     found = {k: np.array([0.4, 0.6]) for k in own.KINDS}
     text = select_words.coin_words(facts, values, found)
-    steps = {k: np.ptp(facts[k]) / facts["unit"][k, "add-remove"] for k in own.KINDS}
+    steps = {k: np.ptp(facts.scores[k]) / facts.unit[k, "add-remove"] for k in own.KINDS}
     for value in steps.values():
         assert f"<b>{select_words.number(value)}</b> steps" in text
     assert f"ε/{select_words.number(steps['count'] / steps['mutual_information'])}" in text
@@ -347,10 +347,10 @@ def test_figures_show_a_data_set():
     figures.show_setting(facts, "replace-one", "published", 4)
     for kind in own.KINDS:
         order = figures.shown[kind].data["index"]
-        assert (np.diff(facts[kind][order]) <= 0).all()
+        assert (np.diff(facts.scores[kind][order]) <= 0).all()
         assert sorted(order) == list(range(40))
-        assert figures.now.data[kind] == [facts["unit"][kind, "replace-one"]]
-        assert figures.now.data[f"{kind}_step"] == [facts["step"][kind, "replace-one"]]
+        assert figures.now.data[kind] == [facts.unit[kind, "replace-one"]]
+        assert figures.now.data[f"{kind}_step"] == [facts.step[kind, "replace-one"]]
     assert figures.now.data["feature"] == [4]
 
 

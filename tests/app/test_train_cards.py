@@ -26,7 +26,7 @@ from dpml_app.train.page import TrainPage
 from dpml_app.train.parameters import ParametersCard
 from dpml_app.train.partition import PartitionCard
 from dpml_app.train.released import nb_parameters
-from dpml_app.train.settings import TrainSettings
+from dpml_app.train.settings import TrainSettings, TrainValues
 from dpml_app.train.size import SizeCard
 from dpml_app.train.threshold import ThresholdCard
 from dpml_app.train.weight import RATIOS, WeightCard
@@ -37,7 +37,7 @@ from dpml_app.work.task_runner import TaskRunner
 def values_of(**changes):
     settings = Settings()
     settings.param.update(**changes)
-    return settings.train_values()
+    return TrainValues.of(settings)
 
 
 def test_what_is_not_private_is_marked_and_dashed():
@@ -88,7 +88,7 @@ def test_every_chunk_depends_on_plain_values_and_its_place_is_its_setting(panel)
 
 def test_grids_reach_from_end_to_end():
     facts, values = nb_facts("census"), values_of()
-    assert {x for _series, x in SizeCard().work(values, facts)} == set(sizes(facts["n_train"]))
+    assert {x for _series, x in SizeCard().work(values, facts)} == set(sizes(facts.n_train))
     assert {x for _series, x in PartitionCard().work(values, facts)} == set(feature_steps(84))
     assert {x for _series, x in ThresholdCard().work(values, facts)} == {IMMEDIATE, *map(float, PERCENTILES)}
     assert {x for _series, x in WeightCard().work(values, facts)} == {IMMEDIATE, *RATIOS.values()}
@@ -236,5 +236,5 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
 def test_words_state_the_numbers():
     facts = nb_facts("census")
     text = train_words.headline(values_of(epsilon=1.0), facts)
-    assert f"{100 * facts['accuracy']['table']:.1f}" in text
+    assert f"{100 * facts.accuracy['table']:.1f}" in text
     assert "4 numbers and 10 other features (84 binary columns)" in train_words.dataset_note(facts)

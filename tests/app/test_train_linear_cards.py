@@ -185,7 +185,7 @@ def test_the_chosen_setting_comes_first_and_tuning_last():
     )
     kinds = [chunk.function is tuning_measure for chunk in order]
     assert kinds == sorted(kinds)
-    assert order[0].arguments[3] == values["epsilon"]
+    assert order[0].arguments[3] == values.epsilon
 
 
 def test_results_of_the_families_have_keys_of_their_own():

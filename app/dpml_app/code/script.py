@@ -11,6 +11,7 @@ from typing import Any
 from dpml import __version__
 from dpml_app import own
 from dpml_app.code.plain import WIDTH, literal
+from dpml_app.values import DatasetValues
 
 __all__ = ["Code", "Script", "data_code", "file_name"]
 
@@ -52,9 +53,9 @@ class Code:
     uses: tuple[str, ...]
 
 
-def data_code(values: Mapping[str, Any]) -> tuple[str, str]:
+def data_code(values: DatasetValues) -> tuple[str, str]:
     """Return the import and the line that make `data`, the data set that is shown."""
-    if own.is_own(values["dataset"]):
+    if own.is_own(values.dataset):
         return "from dpml_app import own", "data = table.data"
     return "from dpml.datasets import load", 'data = load(settings["dataset"])'
 

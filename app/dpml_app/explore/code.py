@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpml_app.card import Values
 from dpml_app.code.plain import literal
 from dpml_app.code.script import Code, data_code
 from dpml_app.explore import cost
+from dpml_app.explore.settings import ExploreValues
 
 __all__ = ["cost_code", "selection_code"]
 
@@ -63,7 +63,7 @@ tables = {"selection-drawn": pd.DataFrame(table)}
 """
 
 
-def cost_code(values: Values, epsilons: Sequence[float]) -> Code:
+def cost_code(values: ExploreValues, epsilons: Sequence[float]) -> Code:
     """Return the code of the first picture, at these ε."""
     imported, data = data_code(values)
     imports = (
@@ -78,7 +78,7 @@ def cost_code(values: Values, epsilons: Sequence[float]) -> Code:
     return Code(imports, f"{data}\n{body}", ("dataset", "relation", "seed"))
 
 
-def selection_code(values: Values) -> Code:
+def selection_code(values: ExploreValues) -> Code:
     """Return the code of the probabilities that the browser draws."""
     imported, data = data_code(values)
     imports = (

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from dpml_app.card import Card, Results, Values
+from dpml_app.card import Card, Results
 from dpml_app.code.script import Code
 from dpml_app.drawing.figure import empty
 from dpml_app.explore import words
 from dpml_app.explore.code import selection_code
 from dpml_app.explore.figures import SelectionFigure
+from dpml_app.explore.settings import ExploreValues
+from dpml_app.facts import BinaryFacts
 
 __all__ = ["SelectionCard"]
 
 
-class SelectionCard(Card):
+class SelectionCard(Card[ExploreValues, BinaryFacts]):
     """Inclusion probabilities of the best features."""
 
     draw = SelectionFigure
     _relation = ""
     name, title, caption = "selection", "Features chosen", words.CAPTIONS["selection"]
 
-    def lay_out(self, facts: Values) -> None:
-        self.figure.show_dataset(facts["names"], facts["count"], facts["mutual_information"])
+    def lay_out(self, facts: BinaryFacts) -> None:
+        self.figure.show_dataset(facts.names, facts.scores["count"], facts.scores["mutual_information"])
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        if values["relation"] != self._relation:
-            self._relation = values["relation"]
-            self.figure.show_unit(*(facts["unit"][kind, self._relation] for kind in ("count", "mutual_information")))
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        if values.relation != self._relation:
+            self._relation = values.relation
+            self.figure.show_unit(*(facts.unit[kind, self._relation] for kind in ("count", "mutual_information")))
 
-    def code(self, values: Values, facts: Values) -> Code:
+    def code(self, values: ExploreValues, facts: BinaryFacts) -> Code:
         return selection_code(values)
 
     def clear(self) -> None:

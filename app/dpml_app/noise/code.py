@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml_app.card import Values
 from dpml_app.code.plain import literal
 from dpml_app.code.script import Code
 from dpml_app.noise.figures import FLOOR
 from dpml_app.noise.models import Numbers, model
 from dpml_app.noise.points import LOWER, UPPER
-from dpml_app.noise.settings import BETA_SHARES
+from dpml_app.noise.settings import BETA_SHARES, NoiseValues
 from dpml_app.noise.smooth_figures import SPREAD
 
 __all__ = ["histogram_code", "smooth_code"]
@@ -38,9 +37,9 @@ tables = {"noise-bars": pd.DataFrame(bars), "noise-exact": pd.DataFrame(line)}
 """
 
 
-def histogram_code(values: Values, numbers: Numbers) -> Code:
+def histogram_code(values: NoiseValues, numbers: Numbers) -> Code:
     """Return the code of draws of one number's noise."""
-    made = model(values["noise_mechanism"], *numbers)
+    made = model(values.noise_mechanism, *numbers)
     kind = type(made.mechanism)
     # noise by a smooth sensitivity is scaled by it
     at = "0" if made.smooth is None else f"0.0, {float(made.smooth)!r}"
@@ -111,10 +110,10 @@ tables["noise-releases"] = pd.DataFrame(dots, columns=["x", "row"])
 """
 
 
-def smooth_code(values: Values, points: Floats) -> Code:
+def smooth_code(values: NoiseValues, points: Floats) -> Code:
     """Return the code of the sensitivity of points, which the browser computes while they are dragged."""
     body = SMOOTH.replace("POINTS", literal(tuple(np.asarray(points).tolist())))
-    told = {"LOWER": LOWER, "UPPER": UPPER, "BETA": BETA_SHARES[values["noise_beta"]], "SPREAD": SPREAD}
+    told = {"LOWER": LOWER, "UPPER": UPPER, "BETA": BETA_SHARES[values.noise_beta], "SPREAD": SPREAD}
     for name, value in told.items():
         body = body.replace(name, repr(value))
     imports = (

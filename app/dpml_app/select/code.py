@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpml_app.card import Values
 from dpml_app.code.plain import literal
 from dpml_app.code.script import Code, data_code
+from dpml_app.select.settings import SelectValues
 
 __all__ = ["weights_code"]
 
@@ -49,7 +49,7 @@ for kind in KINDS:
 """
 
 
-def weights_code(values: Values, kinds: Sequence[str]) -> Code:
+def weights_code(values: SelectValues, kinds: Sequence[str]) -> Code:
     """Return the code of the tables by these scores."""
     imported, data = data_code(values)
     return Code((*IMPORTS, imported), f"{data}\n{BODY.replace('KINDS', literal(tuple(kinds)))}", USES)
