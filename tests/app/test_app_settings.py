@@ -1,6 +1,7 @@
 """Settings, words, layout and the app without a server."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from dpml_app import data
 from dpml_app.drawing.figure import edges
 from dpml_app.explore import compute, words
 from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
+from dpml_app.explore.settings import ExploreValues
 from dpml_app.page import PLACES
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -49,11 +51,11 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
 )
 def test_bad_value_is_named_and_not_taken(name, value):
     settings = Settings()
-    before = settings.explore_values()
+    before = ExploreValues.of(settings)
     (problem,) = settings.assign({name: value})
     assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
     assert settings.allowed(name) in problem
-    assert settings.explore_values() == before
+    assert ExploreValues.of(settings) == before
 
 
 def test_good_values_are_kept_beside_bad_ones():
@@ -71,7 +73,7 @@ def test_fit_lowers_what_a_data_set_does_not_have():
 
 
 def test_keys_hold_what_a_method_depends_on_and_nothing_else():
-    values = Settings().explore_values()
+    values = ExploreValues.of(Settings())
     relevant = {
         "published": {"threshold_percentile"},
         "count": {"threshold_percentile", "n_features", "selection_share"},
@@ -97,14 +99,16 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
     assert set(other) == set(values)
     for method, own in relevant.items():
         key = Settings.accuracy_key(values, method, 0.5)
-        moved = {n for n in values if Settings.accuracy_key({**values, n: other[n]}, method, 0.5) != key}
+        moved = {
+            n for n in values.names() if Settings.accuracy_key(replace(values, **{n: other[n]}), method, 0.5) != key
+        }
         assert moved == common | own
         assert Settings.accuracy_key(values, method, 0.6) != key
     key = Settings.map_key(values, 4)
-    moved = {n for n in values if Settings.map_key({**values, n: other[n]}, 4) != key}
+    moved = {n for n in values.names() if Settings.map_key(replace(values, **{n: other[n]}), 4) != key}
     assert moved == common | {"threshold_percentile", "selection_share", "map_score"}
     key = Settings.roc_key(values)
-    moved = {n for n in values if Settings.roc_key({**values, n: other[n]}) != key}
+    moved = {n for n in values.names() if Settings.roc_key(replace(values, **{n: other[n]})) != key}
     assert moved == common | {"epsilon", "row_bound"}
     hash((Settings.map_key(values, 4), Settings.roc_key(values)))
 
@@ -298,7 +302,7 @@ def test_app_is_built_without_a_server():
 
 
 def test_all_settings_can_be_written_as_json():
-    assert json.loads(json.dumps(Settings().explore_values())) == Settings().explore_values()
+    assert json.loads(json.dumps(ExploreValues.of(Settings()))) == ExploreValues.of(Settings())
 
 
 @pytest.mark.parametrize("epsilon", [*EPSILONS, 14.0])

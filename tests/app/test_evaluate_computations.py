@@ -285,14 +285,14 @@ def test_keys_name_what_they_depend_on():
     other |= {"evaluate_classifier": "logistic", "evaluate_weakened": "much"}
     keys = [values.curve_key("laplace", values.draws, values.epsilon)]
     for name, value in other.items():
-        changed = {**values, name: value}
+        changed = replace(values, **{name: value})
         keys.append(changed.curve_key("laplace", changed["draws"], changed["epsilon"]))
     assert len(set(keys)) == 1 + len(other)
-    rival = {**values, "evaluate_rival": "naive-bayes", "evaluate_rival_weakened": "some"}
+    rival = replace(values, evaluate_rival="naive-bayes", evaluate_rival_weakened="some")
     assert rival.curve_key("laplace", 50, 0.1) == values.curve_key("laplace", 50, 0.1)
     assert rival.comparison_key(0.1) != values.comparison_key(0.1)
     # the threshold is of accuracy alone
-    cut = {**values, "evaluate_cut": CUTS[2]}
+    cut = replace(values, evaluate_cut=CUTS[2])
     assert cut.comparison_key(0.1) == values.comparison_key(0.1)
     by_accuracy = [{**v, "evaluate_metric": "accuracy"} for v in (cut, values)]
     assert by_accuracy[0].comparison_key(0.1) != by_accuracy[1].comparison_key(0.1)
@@ -337,7 +337,7 @@ def test_words_hold_the_numbers():
     assert f"{np.median(found['difference']):.4f}" in said["compare"]
     assert "right sign" in said["sure"]
     assert evaluate_words.compare_words(values, 0.0, None)["sure"] == "Computing…"
-    assert "Choose a method" in evaluate_words.error_words({**values, "evaluate_methods": ()}, {})
+    assert "Choose a method" in evaluate_words.error_words(replace(values, evaluate_methods=()), {})
 
 
 def test_every_method_and_card_has_its_look_and_words():

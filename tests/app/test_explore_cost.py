@@ -1,6 +1,7 @@
 """What privacy costs: the numbers of the first picture, what of them ships, and how they are drawn."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -147,7 +148,7 @@ def test_who_pays_shows_nothing_of_another_setting():
     work = card.work(page.values(), facts)
     card.prepare(page.values(), facts, {place: page.pool.cache.get(chunk.key) for place, chunk in work.items()})
     assert len(card.figure.rows.data["name"]) > 0
-    card.prepare({**page.values(), "seed": 3}, facts, {})
+    card.prepare(replace(page.values(), seed=3), facts, {})
     assert len(card.figure.rows.data["name"]) == 0
 
 

@@ -82,7 +82,7 @@ def test_raw_tables_are_the_data_set_s_and_levels_its_taxonomies():
     groups = taxonomies("census")["education"][0]
     assert education.taxonomy.groups(1) == [", ".join(group) for group in groups]
     assert len(found.test) == len(data.y_test)
-    assert compute.facts("census")["majority"] == max(np.bincount(data.y_test)) / len(data.y_test)
+    assert compute.facts("census").majority == max(np.bincount(data.y_test)) / len(data.y_test)
 
 
 def test_one_hot_has_a_column_for_each_category_of_the_domain():
@@ -200,7 +200,7 @@ def test_less_noise_and_more_grids_are_more_accurate_tables():
 
     assert mean(0.01, 1000) < mean(1.0, 1000) < compute.on_true_table("census", "cart")
     # the grid of one cell says the commoner class
-    assert mean(1.0, 1) == compute.facts("census")["majority"] < mean(1.0, 1000)
+    assert mean(1.0, 1) == compute.facts("census").majority < mean(1.0, 1000)
 
 
 # ---- one release ----------------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     for series in ("table", "cells", "linear"):
         assert len(hero.figure.bands[series].curve.data["mean"]) == len(EPSILONS)
     for classifier in CLASSIFIERS:
-        other = {**values, "publish_classifier": classifier}
+        other = replace(values, publish_classifier=classifier)
         assert page._missing(other, {"accuracy": hero.work(other, facts)}) == []
 
 

@@ -1,5 +1,7 @@
 """The cards of importance weights on the Publish page: their numbers are the library's, and their words say them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,7 +158,7 @@ def test_cards_ask_for_what_they_show_and_a_question_asks_for_no_work():
     assert work["weights-penalty"]["moments", WORKER].key == work["weights-penalty"]["moments", 0.2].key
     assert all(c.arguments[4] == WEIGHT_DRAWS for c in work["weights-query"].values() if c.function is weights.released)
     for name in CARDS:
-        assert page.cards[name].work({**values, "publish_query": ["young"]}, {}) == work[name]
+        assert page.cards[name].work(replace(values, publish_query=["young"]), {}) == work[name]
 
 
 @pytest.fixture(scope="module")
@@ -245,8 +247,8 @@ def test_other_data_sets_and_an_empty_question_are_refused_in_words():
         if kind.name in CARDS:
             made = page._card(kind)
             assert "toy is not split into a private and a public table" in made.refusal(values, {})
-            assert made.refusal({**values, "dataset": "census"}, {}) == ""
-            empty = made.refusal({**values, "dataset": "adult", "publish_query": []}, {})
+            assert made.refusal(replace(values, dataset="census"), {}) == ""
+            empty = made.refusal(replace(values, dataset="adult", publish_query=[]), {})
             assert ("nothing is asked" in empty) == (kind.name != "weights-histogram")
 
 

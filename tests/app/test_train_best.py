@@ -1,5 +1,7 @@
 """The card of the best method: it shows the standard study that ships, and says what `frontier` and the others find."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dpml_app.card import IMMEDIATE
@@ -85,7 +87,7 @@ def test_what_does_not_ship_is_refused_and_says_what_does():
     settings.param.update(dataset="census", relation="replace-one")
     values = TrainValues.of(settings)
     assert "added or removed" in BestCard().refusal(values, {})
-    assert "census, adult" in BestCard().refusal({**values, "dataset": "skin"}, {})
+    assert "census, adult" in BestCard().refusal(replace(values, dataset="skin"), {})
 
 
 def test_the_best_at_each_epsilon_has_a_name():

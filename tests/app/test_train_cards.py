@@ -3,6 +3,7 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_what_is_not_private_is_marked_and_dashed():
 
 
 def test_vaidya_is_drawn_at_what_it_pays_as_well():
-    facts = {**nb_facts("toy"), "numeric": 0, "categorical": 21}
+    facts = replace(nb_facts("toy"), numeric=0, categorical=21)
     work = AccuracyCard().work(values_of(train_methods=["vaidya"]), facts)
     paid = {x: chunk for (series, x), chunk in work.items() if series == TRUE}
     assert sorted(paid) == [pytest.approx(21 * e + 1) for e in SWEEP_EPSILONS if 21 * e + 1 <= EPSILONS[-1]]
@@ -67,9 +68,9 @@ def test_panels_that_do_not_apply_say_why():
     assert WeightCard().refusal(values, table) == ""
     assert "no categories" in WeightCard().refusal(values, nb_facts("toy"))
     assert "no numbers" in WeightCard().refusal(values, text)
-    assert "choose one of" in WeightCard().refusal({**values, "train_methods": ("binned",)}, table)
+    assert "choose one of" in WeightCard().refusal(replace(values, train_methods=("binned",)), table)
     assert "needs a table" in ParametersCard().refusal(values, text)
-    assert "3" in AccuracyCard().refusal({**values, "train_measure": "auc"}, three)
+    assert "3" in AccuracyCard().refusal(replace(values, train_measure="auc"), three)
     assert AccuracyCard().refusal(values, three) == ""
     assert "same as global" in why_not("bun-steinke", {**table, "numeric": 0})
 
@@ -102,7 +103,7 @@ def test_only_what_a_setting_touches_is_outdated():
     assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert _outdated(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
     assert _outdated(before, panel.work(values_of(train_bins=9), facts)) == {"binned"}
-    assert _outdated(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of()["train_methods"]}
+    assert _outdated(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
 
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():

@@ -1,5 +1,7 @@
 """What the Train page computes of linear models and of tuning: it is the library's, and it says what is not private."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dpml_app.train import tuning as train_tuning
@@ -116,7 +118,7 @@ def test_a_family_has_its_own_methods():
 
 
 def test_what_cannot_be_trained_says_why():
-    wide = {**facts_of("toy"), "binary_columns": [f"c{i}" for i in range(401)]}
+    wide = replace(facts_of("toy"), binary_columns=[f"c{i}" for i in range(401)])
     assert "too many columns, 401" in why_not("functional", wide)
     assert "too many columns, 401" in why_not("genetic", wide)
     assert [m for m in LINEAR if why_not(m, facts_of("toy"))] == []
@@ -132,7 +134,7 @@ def test_what_cannot_be_trained_says_why():
 
 
 def test_three_classes_are_trained_and_have_no_roc_curve():
-    facts = {**facts_of("toy"), "classes": ("a", "b", "c")}
+    facts = replace(facts_of("toy"), classes=("a", "b", "c"))
     assert "3" in AccuracyCard().refusal(values_of(train_measure="auc"), facts)
     assert [m for m in LINEAR if why_not(m, facts)] == []
 
