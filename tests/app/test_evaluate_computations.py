@@ -286,7 +286,7 @@ def test_keys_name_what_they_depend_on():
     keys = [values.curve_key("laplace", values.draws, values.epsilon)]
     for name, value in other.items():
         changed = replace(values, **{name: value})
-        keys.append(changed.curve_key("laplace", changed["draws"], changed["epsilon"]))
+        keys.append(changed.curve_key("laplace", changed.draws, changed.epsilon))
     assert len(set(keys)) == 1 + len(other)
     rival = replace(values, evaluate_rival="naive-bayes", evaluate_rival_weakened="some")
     assert rival.curve_key("laplace", 50, 0.1) == values.curve_key("laplace", 50, 0.1)
@@ -294,7 +294,7 @@ def test_keys_name_what_they_depend_on():
     # the threshold is of accuracy alone
     cut = replace(values, evaluate_cut=CUTS[2])
     assert cut.comparison_key(0.1) == values.comparison_key(0.1)
-    by_accuracy = [{**v, "evaluate_metric": "accuracy"} for v in (cut, values)]
+    by_accuracy = [replace(v, evaluate_metric="accuracy") for v in (cut, values)]
     assert by_accuracy[0].comparison_key(0.1) != by_accuracy[1].comparison_key(0.1)
 
 

@@ -178,7 +178,7 @@ def few():
 def shown(few, name, **changes):
     values, found = few
     made, work, results = found[name]
-    values = {**values, **changes}
+    values = replace(values, **changes)
     made.prepare(values, {}, {})
     made.show(results, work)
     return made, values, results
@@ -262,12 +262,12 @@ def test_a_line_without_results_says_that_it_waits():
 def test_a_question_is_in_the_link():
     settings = Settings()
     assert settings.assign({"publish_query": ["rich", "long"], "publish_lambda": 0.5}) == []
-    assert {"publish_query", "publish_lambda"} <= set(Settings.publish_names())
+    assert {"publish_query", "publish_lambda"} <= set(PublishValues.names())
     (problem,) = settings.assign({"publish_lambda": 0.4})
     assert "publish_lambda = 0.4 is not allowed" in problem
     assert settings.assign({"publish_query": ["tall"]}) != []
     assert settings.publish_query == ["rich", "long"]
-    names = Settings.publish_names()
+    names = PublishValues.names()
     assert "publish_query=rich.long" in link.query_of(settings, names)
     other = Settings()
     assert link.read(other, link.parse(link.query_of(settings, names)), Settings.names()) == []

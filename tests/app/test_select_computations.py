@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -239,7 +240,7 @@ def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
         "select_methods": ["joint"],
         "select_feature": 3,
     }
-    assert set(other) == set(values)
+    assert set(other) == set(values.names())
 
     def moved(key, *arguments):
         first = key(values, *arguments)
@@ -248,11 +249,11 @@ def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
 
     common = {"dataset", "relation", "epsilon", "selection_share"}
     f1 = common | {"select_score", "select_row_bound"}
-    assert moved(Settings.f1_key, "perturbation", 0.1) == f1 | {"draws", "seed"}
-    assert moved(Settings.f1_key, "sparse-vector", 0.1) == f1 | {"draws", "seed", "n_features"}
-    assert moved(Settings.f1_key, "mask", 0.1) == f1
-    assert moved(Settings.accuracy_key_of, "joint", 5) == common | {"draws", "seed"}
-    assert moved(Settings.accuracy_key_of, "noisy-counts", 5) == common | {"draws", "seed", "select_row_bound"}
+    assert moved(SelectValues.f1_key, "perturbation", 0.1) == f1 | {"draws", "seed"}
+    assert moved(SelectValues.f1_key, "sparse-vector", 0.1) == f1 | {"draws", "seed", "n_features"}
+    assert moved(SelectValues.f1_key, "mask", 0.1) == f1
+    assert moved(SelectValues.accuracy_key, "joint", 5) == common | {"draws", "seed"}
+    assert moved(SelectValues.accuracy_key, "noisy-counts", 5) == common | {"draws", "seed", "select_row_bound"}
 
 
 def test_functions_of_one_name_have_results_of_their_own():
@@ -290,7 +291,7 @@ def test_ranked_words_state_what_is_paid_and_what_it_costs():
 
 
 def test_f1_words_keep_private_and_other_methods_apart():
-    values = {"select_score": "total_count", "select_threshold": 0.04}
+    values = SimpleNamespace(select_score="total_count", select_threshold=0.04)
     found = {"perturbation": np.array([0.5, 0.7]), "noisy-cut": np.array([0.9]), "mask": np.array([np.nan])}
     text = select_words.f1_words(values, 5000, 7, found)
     before, after = text.split(select_words.NOT_PRIVATE)
@@ -302,20 +303,22 @@ def test_f1_words_keep_private_and_other_methods_apart():
 
 
 def test_accuracy_words_name_the_best_of_those_tried():
-    facts = {"non_private": 0.9}
+    facts = SimpleNamespace(non_private=0.9)
     found = {"joint": {1: np.array([0.6]), 5: np.array([0.8])}, "all": {0: np.array([0.85])}}
-    text = select_words.accuracy_words({"select_methods": ["joint"]}, facts, found)
+    text = select_words.accuracy_words(SimpleNamespace(select_methods=["joint"]), facts, found)
     assert select_words.percent(0.8) in text
     assert "at T = 5" in text
     assert "privacy costs 5.0 points" in text
-    assert select_words.accuracy_words({"select_methods": []}, facts, {}) == "Computing…"
-    marked = select_words.accuracy_words({"select_methods": ["exact"]}, facts, {"exact": {1: np.array([0.6])}})
+    assert select_words.accuracy_words(SimpleNamespace(select_methods=[]), facts, {}) == "Computing…"
+    marked = select_words.accuracy_words(
+        SimpleNamespace(select_methods=["exact"]), facts, {"exact": {1: np.array([0.6])}}
+    )
     assert select_words.NOT_PRIVATE in marked
 
 
 def test_coin_words_compare_steps(toy):
     facts = own.facts("toy")
-    values = {"relation": "add-remove", "select_calibration": "range"}
+    values = SimpleNamespace(relation="add-remove", select_calibration="range")
     found = {k: np.array([0.4, 0.6]) for k in own.KINDS}
     text = select_words.coin_words(facts, values, found)
     steps = {k: np.ptp(facts.scores[k]) / facts.unit[k, "add-remove"] for k in own.KINDS}
@@ -325,7 +328,7 @@ def test_coin_words_compare_steps(toy):
 
 
 def test_names_of_features_are_escaped():
-    facts = {"names": ["<b>x"], "n_features": 1}
+    facts = SimpleNamespace(names=["<b>x"], n_features=1)
     kinds = dict.fromkeys(own.KINDS, 1.0)
     found = {
         "score": kinds,

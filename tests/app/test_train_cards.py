@@ -27,7 +27,7 @@ from dpml_app.train.page import TrainPage
 from dpml_app.train.parameters import ParametersCard
 from dpml_app.train.partition import PartitionCard
 from dpml_app.train.released import nb_parameters
-from dpml_app.train.settings import TrainSettings, TrainValues
+from dpml_app.train.settings import TrainValues
 from dpml_app.train.size import SizeCard
 from dpml_app.train.threshold import ThresholdCard
 from dpml_app.train.weight import RATIOS, WeightCard
@@ -42,7 +42,7 @@ def values_of(**changes):
 
 
 def test_what_is_not_private_is_marked_and_dashed():
-    table, categories = nb_facts("census"), {"numeric": 0, "categorical": 21, "table": True}
+    table, categories = nb_facts("census"), replace(nb_facts("toy"), numeric=0, categorical=21, table=True)
     looks = styles(tuple(METHODS), table)
     marked = {name for name, style in looks.items() if "not private" in style.label}
     assert marked == {"vaidya", "published"}
@@ -63,8 +63,8 @@ def test_vaidya_is_drawn_at_what_it_pays_as_well():
 
 def test_panels_that_do_not_apply_say_why():
     values, table = values_of(), nb_facts("census")
-    text = {**table, "table": False, "numeric": 0, "categorical": 0, "columns": []}
-    three = {**table, "classes": ("a", "b", "c")}
+    text = replace(table, table=False, numeric=0, categorical=0, columns=[])
+    three = replace(table, classes=("a", "b", "c"))
     assert WeightCard().refusal(values, table) == ""
     assert "no categories" in WeightCard().refusal(values, nb_facts("toy"))
     assert "no numbers" in WeightCard().refusal(values, text)
@@ -72,7 +72,7 @@ def test_panels_that_do_not_apply_say_why():
     assert "needs a table" in ParametersCard().refusal(values, text)
     assert "3" in AccuracyCard().refusal(replace(values, train_measure="auc"), three)
     assert AccuracyCard().refusal(values, three) == ""
-    assert "same as global" in why_not("bun-steinke", {**table, "numeric": 0})
+    assert "same as global" in why_not("bun-steinke", replace(table, numeric=0))
 
 
 @pytest.mark.parametrize("panel", TrainPage.kinds)
@@ -200,8 +200,8 @@ def test_results_of_other_pages_have_other_keys():
 
 def test_every_setting_of_the_page_is_in_the_link_and_has_a_control():
     page = TrainPage(Settings(), Pool(1))
-    assert set(TrainSettings.train_names()) == set(page.controls.widgets)
-    assert set(TrainSettings.train_names()) <= set(Settings.names())
+    assert set(TrainValues.names()) == set(page.controls.widgets)
+    assert set(TrainValues.names()) <= set(Settings.names())
     assert all(widget.label for widget in page.controls.widgets.values())
 
 
