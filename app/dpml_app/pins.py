@@ -144,6 +144,6 @@ def in_words(settings: Shared, name: str, value: Any) -> str:
         return own.TITLE if own.is_own(value) else TITLES[value]
     if isinstance(parameter, param.Selector):
         titles = {meant: title for title, meant in (parameter.names or {}).items()}
-        several: Sequence[Any] = value if isinstance(value, tuple) else [value]
+        several: Sequence[Any] = value if isinstance(value, tuple | list) else [value]
         return ", ".join(titles.get(v, f"{v:g}" if isinstance(v, float) else str(v)) for v in several) or "none"
     return text_of(parameter, value)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -185,8 +186,8 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     wanted = card.work(ExploreValues.of(settings), {})
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
     result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in (WORKER, 0.1)}
-    people = {"classes": ("a", "b"), "groups": ()}
-    assert card.readout({"epsilon": 0.1}, people, result).startswith("Who pays?")
+    people = SimpleNamespace(classes=("a", "b"), groups=())
+    assert card.readout(SimpleNamespace(epsilon=0.1), people, result).startswith("Who pays?")
 
 
 def test_the_axis_is_held_until_all_is_there():
