@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 from dpml_app import data
-from dpml_app.explore.settings import ExploreSettings
+from dpml_app.explore.settings import ExploreValues
 from dpml_app.noise.models import model
 from dpml_app.select import compute as select
+from dpml_app.select.settings import SelectValues
 from lesson_checks import check
 
 from dpml.budget import Budget
@@ -59,7 +60,7 @@ def paid(s, what):
 
 
 def drawn(s, method):
-    key = ExploreSettings.accuracy_key(s.explore_values(), method, s.epsilon)
+    key = ExploreValues.of(s).accuracy_key(method, s.epsilon)
     return data.accuracy(*key)
 
 
@@ -86,10 +87,10 @@ def without_privacy(s):
 @check
 def without_noise(s, method):
     """The very same model, without its noise."""
-    values = s.explore_values()
+    values = ExploreValues.of(s)
     if method == "row-bounded" and not values["row_bound"]:
         values["row_bound"] = default_row_bound(data.dataset(s.dataset).schema, s.epsilon)
-    name, method, relation, _, options, _, seed = ExploreSettings.accuracy_key(values, method, s.epsilon)
+    name, method, relation, _, options, _, seed = values.accuracy_key(method, s.epsilon)
     return 100 * data.accuracy(name, method, relation, PLAIN, options, 1, seed).mean()
 
 
@@ -189,7 +190,7 @@ def found_blind(s):
 
 
 def chosen_accuracy(s, selector):
-    key = s.accuracy_key_of(s.select_values(), selector, s.n_features)
+    key = SelectValues.of(s).accuracy_key(selector, s.n_features)
     return select.accuracy(*key)
 
 

@@ -4,13 +4,16 @@ import math
 
 import numpy as np
 from dpml_app.audit import compute as audit
+from dpml_app.audit.settings import AuditValues
 from dpml_app.evaluate import attack
 from dpml_app.evaluate import compute as evaluate
+from dpml_app.evaluate.settings import EvaluateValues
 from dpml_app.noise import compute as noise
 from dpml_app.noise.controls import points_of
 from dpml_app.noise.points import LOWER, UPPER
 from dpml_app.noise.settings import BETA_SHARES
 from dpml_app.train.chunks import measured
+from dpml_app.train.settings import TrainValues
 from lesson_checks import check
 
 from dpml.catalogue import CATALOGUE
@@ -22,7 +25,7 @@ from dpml.mechanisms.smooth import global_sensitivity, local_sensitivity
 
 
 def audited(s):
-    return s.audit_key(s.audit_values())
+    return AuditValues.of(s).key()
 
 
 @check
@@ -65,7 +68,7 @@ def shown_by_draws(s):
 
 
 def judged(s):
-    return s.classifier_key(s.evaluate_values())
+    return EvaluateValues.of(s).classifier_key()
 
 
 @check
@@ -104,7 +107,7 @@ def bound_on_attacks(s):
 @check
 def off(s, method):
     """Median area between the private curve and the true one."""
-    key = s.curve_key(s.evaluate_values(), method, evaluate.draws_of(method, s.draws), s.epsilon)
+    key = EvaluateValues.of(s).curve_key(method, evaluate.draws_of(method, s.draws), s.epsilon)
     return float(np.median(evaluate.errors(*key)))
 
 
@@ -218,7 +221,7 @@ def gap_is_local(s):
 
 
 def of_method(s, method):
-    chunk = measured(method, s.train_values(), s.epsilon)
+    chunk = measured(method, TrainValues.of(s), s.epsilon)
     return 100 * chunk.function(*chunk.arguments)["accuracy"].mean()
 
 

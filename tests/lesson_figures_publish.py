@@ -2,15 +2,16 @@
 
 from dpml_app.publish import compute
 from dpml_app.publish.one_release import look_into
+from dpml_app.publish.settings import PublishValues
 from lesson_checks import check
 
 
 def drawn(s):
-    return compute.published(*s.table_key(s.publish_values(), s.epsilon))
+    return compute.published(*PublishValues.of(s).table_key(s.epsilon))
 
 
 def released(s):
-    return look_into(*s.release_key(s.publish_values(), s.epsilon), s.seed)
+    return look_into(*PublishValues.of(s).release_key(s.epsilon), s.seed)
 
 
 def told_apart(s):

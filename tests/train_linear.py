@@ -3,14 +3,14 @@
 from dpml_app.state import Settings
 from dpml_app.train.compute import nb_facts
 from dpml_app.train.linear_compute import linear_facts, linear_measure
-from dpml_app.train.methods import options_of
 from dpml_app.train.page import with_levels
+from dpml_app.train.settings import TrainValues
 
 
 def values_of(**changes):
     settings = Settings()
     settings.param.update(**{"train_family": "linear", **changes})
-    return settings.train_values()
+    return TrainValues.of(settings)
 
 
 def facts_of(name):
@@ -18,5 +18,5 @@ def facts_of(name):
 
 
 def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
-    options = options_of(method, values_of(dataset=name, **more))
+    options = values_of(dataset=name, **more).options(method)
     return linear_measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]

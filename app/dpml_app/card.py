@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 import panel as pn
@@ -24,6 +24,7 @@ from dpml_app.called import let_call
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.glossary import mark
+from dpml_app.values import PageValues
 from dpml_app.work.pool import Chunk
 
 __all__ = [
@@ -40,7 +41,6 @@ __all__ = [
     "Place",
     "Results",
     "Slot",
-    "Values",
     "answer",
     "card",
     "figure_pane",
@@ -116,7 +116,8 @@ WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 Place = tuple[str, Any]
 IMMEDIATE, DEFERRED, WORKER = "now", "late", "soon"
 CHOSEN = (IMMEDIATE, DEFERRED, WORKER)
-Values = Mapping[str, Any]
+V = TypeVar("V", bound=PageValues)
+F = TypeVar("F")
 Results = Mapping[Place, Any]
 
 
@@ -147,8 +148,10 @@ class Answer:
     within: str = ""
 
 
-class Card:
+class Card(Generic[V, F]):
     """One card of a page: its figures, what has to be computed for it, and how results are shown.
+
+    It is of the page's values V and of what is known of the data set, F.
 
     Attributes
     ----------
@@ -197,20 +200,20 @@ class Card:
         """Return what stands in the card: its plots, or components."""
         return list(self.plots)
 
-    def drawn(self, values: Values) -> Sequence[Plot]:
+    def drawn(self, values: V) -> Sequence[Plot]:
         """Return the plots that are seen at this setting."""
         return self.plots
 
     @classmethod
-    def belongs(cls, values: Values) -> bool:
+    def belongs(cls, values: V) -> bool:
         """Return whether the card is on the page at this setting; it is made when it first is."""
         return True
 
-    def refusal(self, values: Values, facts: Values) -> str:
+    def refusal(self, values: V, facts: F) -> str:
         """Return in a sentence why the card says nothing about this data set or choice; empty if it does."""
         return ""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: V, facts: F) -> dict[Place, Chunk]:
         """Return the chunks that the card needs at this setting, each under its place."""
         return {}
 
@@ -218,10 +221,10 @@ class Card:
         """Return whether the chunk at a place is computed after what every other card needs."""
         return False
 
-    def lay_out(self, facts: Values) -> None:
+    def lay_out(self, facts: F) -> None:
         """Lay out for a new data set."""
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: V, facts: F, now: Results) -> None:
         """Show a setting: markers, levels and legend, and the results at the setting that is chosen.
 
         `now` has those at IMMEDIATE, and those at DEFERRED and WORKER that are known already.
@@ -233,11 +236,11 @@ class Card:
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         """Show the curves as far as results are there."""
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: V, facts: F, results: Results) -> str:
         """Return in words, as HTML, what the plot shows at the setting that is chosen."""
         return ""
 
-    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+    def to_pin(self, values: V, facts: F, results: Results) -> Answer | None:
         """Return what a page's picture shows, to be pinned; None while there is nothing to pin."""
         return None
 
@@ -248,7 +251,7 @@ class Card:
         """Show nothing."""
 
     @classmethod
-    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+    def browser_tables(cls, values: V) -> dict[str, pd.DataFrame]:
         """Return the tables of what the browser computes by itself."""
         return {}
 

@@ -17,10 +17,12 @@ from dpml_app.card import (
     WORKER,
     Answer,
     Card,
+    F,
     Place,
     Results,
-    Values,
+    V,
 )
+from dpml_app.facts import NoFacts
 from dpml_app.page import HEADLINE_STYLE
 from dpml_app.pins import Pins
 from dpml_app.placed import PlacedCards
@@ -36,7 +38,7 @@ from dpml_app.work.threads import ANSWERS
 __all__ = ["CardPage"]
 
 
-class CardPage(PlacedCards):
+class CardPage(PlacedCards[V, F]):
     """A page that is its cards, and facts of a data set that they are about, if it has one.
 
     It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
@@ -48,6 +50,7 @@ class CardPage(PlacedCards):
     room : str
         The page's name in the link.
     kinds : tuple of subclasses of Card
+    values_kind : subclass of PageValues
     sources : tuple of str
         Names of the sources that tell tests and the browser how often the page has answered, and how far its work is.
     readout_name : str
@@ -67,6 +70,9 @@ class CardPage(PlacedCards):
     """
 
     sources: ClassVar[tuple[str, str]]
+    values_kind: type[V]
+    # what a page without a data set knows of it
+    no_facts: Any = NoFacts()
     what: ClassVar[str] = "curves"
     controls_kind: ClassVar[type[Controls]]
     runner: ClassVar[type[TaskRunner]] = TaskRunner
@@ -74,12 +80,12 @@ class CardPage(PlacedCards):
 
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
-        self.names = getattr(settings, f"{self.room}_names")()
+        self.names = self.values_kind.names()
         self._changed: set[str] = set()
         self._answering = False
-        self._values: Values = {}
+        self._values: V | None = None
         # None: of a data set that is not loaded yet
-        self._facts = None if "dataset" in self.names else {}
+        self._facts = None if "dataset" in self.names else self.no_facts
         self._prepared: dict[str, list[Any]] = {}
         # the last one that could be loaded
         self._dataset = GENERATED
@@ -117,42 +123,41 @@ class CardPage(PlacedCards):
 
     # ---- what a page can say of itself ----------------------------------------------------------------------------
 
-    def values(self) -> dict[str, Any]:
-        """Return what the page depends on, as a dictionary that does not change."""
-        found: dict[str, Any] = getattr(self.settings, f"{self.room}_values")()
-        return found
+    def values(self) -> V:
+        """Return what the page depends on."""
+        return self.values_kind.of(self.settings)
 
     def connect(self) -> list[Any]:
         """Connect the page's own script, once all cards are made; return the sources that nothing else refers to."""
         return []
 
-    async def facts(self, name: str) -> Values:
+    async def facts(self, name: str) -> F:
         """Return what is known of a data set."""
         raise NotImplementedError
 
-    def facts_chunk(self, values: Values) -> Chunk | None:
+    def facts_chunk(self, values: V) -> Chunk | None:
         """Return the call that finds what is known of a data set, for a script; None on a page without one."""
         return None
 
     @property
-    def known(self) -> Values | None:
+    def known(self) -> F | None:
         """What is known of the data set that is shown; None while nothing is."""
         return self._facts
 
-    def note(self, facts: Values) -> str:
+    def note(self, facts: Any) -> str:
         """Return one line about the data set."""
         return dataset_note(facts)
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: V, facts: F, results: Mapping[str, Results]) -> str:
         """Return the headline; `results` are those of each card at the setting that is chosen."""
         return ""
 
     def offer(self, changed: set[str]) -> None:
         """Offer what the data set has, which may change a setting."""
         if "dataset" in changed:
-            self._mention("lowered", self.controls.fit(self._facts or {}))
+            self._mention("lowered", self.controls.fit(self._facts))
 
-    def first(self, values: Values) -> list[Chunk]:
+    def first(self, values: V) -> list[Chunk]:
         """Return what workers compute before all curves, whether or not it is kept."""
         return []
 
@@ -238,7 +243,7 @@ class CardPage(PlacedCards):
                 made = self.cards[name]
                 for plot in made.plots:
                     plot.visible = not refusal and plot in made.drawn(values)
-                seen = [values[setting] for setting in made.depends]
+                seen = [getattr(values, setting) for setting in made.depends]
                 if refusal:
                     made.clear()
                     self._prepared.pop(name, None)
@@ -256,7 +261,7 @@ class CardPage(PlacedCards):
                 self.controls.remind()
         self._spawn(self._draw_curves(values, wanted))
 
-    async def _draw_curves(self, values: Values, wanted: dict[str, dict[Place, Chunk]]) -> None:
+    async def _draw_curves(self, values: V, wanted: dict[str, dict[Place, Chunk]]) -> None:
         """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
         if self._missing(values, wanted):
             await asyncio.sleep(DELAY)
@@ -304,7 +309,7 @@ class CardPage(PlacedCards):
         return True
 
     def _clear(self) -> None:
-        self._facts, self._values, self._wanted = None, {}, {}
+        self._facts, self._values, self._wanted = None, None, {}
         self._prepared.clear()
         for made in self.cards.values():
             made.clear()
@@ -314,7 +319,7 @@ class CardPage(PlacedCards):
 
     # ---- results ---------------------------------------------------------------------------------------------------
 
-    def _missing(self, values: Values, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
+    def _missing(self, values: V, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
         """Return the chunks without a result, each once.
 
         First those of the setting that is chosen, then what the page asks for, card by card, and those that can wait.
@@ -341,23 +346,26 @@ class CardPage(PlacedCards):
         self._show({name for name, work in self._wanted.items() if results.keys() & set(work.values())})
 
     def _show(self, names: set[str]) -> None:
+        if self._values is None or self._facts is None:
+            return
         for name in names:
             work = self._wanted.get(name)
             if work:
                 results = self._kept(work)
                 self.cards[name].show(results, work)
-                self._read_out(name, self.cards[name].readout(self._values, self._facts or {}, results))
+                self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
         self._show_headline(self._wanted)
 
     def _show_headline(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> None:
-        results = {name: self._chosen(work) for name, work in wanted.items()}
-        self.headline.object = self.words(self._values, self._facts or {}, results)
+        if self._values is not None and self._facts is not None:
+            results = {name: self._chosen(work) for name, work in wanted.items()}
+            self.headline.object = self.words(self._values, self._facts, results)
         if self.pins is not None:
             self.pins.follow()
 
     def _to_pin(self) -> Answer | None:
         """Return what the picture shows, None while it is not of the setting that is chosen."""
-        if not self._facts or self._values != self.values():
+        if self._facts is None or self._values is None or self._values != self.values():
             return None
         hero = self.cards[self.hero]
         return hero.to_pin(self._values, self._facts, self._kept(hero.work(self._values, self._facts)))

@@ -27,6 +27,7 @@ from dpml.studies.accuracy import (
     non_private_nb,
 )
 from dpml_app import own
+from dpml_app.facts import BinaryFacts
 from dpml_app.work.cache import Cache, forget, kept
 
 __all__ = [
@@ -181,13 +182,8 @@ def feature_ladder(n_total: int) -> tuple[int, ...]:
     return (*ladder, most)
 
 
-def facts(name: str) -> dict[str, Any]:
-    """Return what a page shows of a data set at every setting: references, scores, changes of masks.
-
-    ``records`` has the number of test records of each class, ``members`` that of each of the ``groups``.
-    ``unit`` maps (score, relation) to the range of the change of a mask's score for each of the min(T, D - T) features
-    in which two masks can differ; it is linear in that number for both scores.
-    """
+def facts(name: str) -> BinaryFacts:
+    """Return what a page shows of a data set of binary features at every setting."""
     data = dataset(name)
     schema = data.schema
     exact = contingency(data.X_train, data.y_train, schema.n_classes)
@@ -204,20 +200,19 @@ def facts(name: str) -> dict[str, Any]:
         for kind in ("count", "mutual_information")
         for relation in ("add-remove", "replace-one")
     }
-    return {
-        "title": data.card.get("title", name),
-        "n_train": len(data.y_train),
-        "n_test": len(data.y_test),
-        "n_features": schema.n_features,
-        "row_bound": schema.row_bound,
-        "classes": data.class_names,
-        "names": data.feature_names,
-        "records": np.bincount(data.y_test, minlength=schema.n_classes).tolist(),
-        "groups": tuple(data.groups),
-        "members": [int(data.X_test[:, [column]].sum()) for column in data.groups.values()],
-        "majority": majority_accuracy(data),
-        "non_private": float(non_private_nb(data).accuracy(data.X_test, data.y_test)[0]),
-        "count": scores_from_counts(exact, "count"),
-        "mutual_information": scores_from_counts(exact, "mutual_information"),
-        "unit": unit,
-    }
+    return BinaryFacts(
+        title=data.card.get("title", name),
+        n_train=len(data.y_train),
+        n_test=len(data.y_test),
+        classes=data.class_names,
+        n_features=schema.n_features,
+        row_bound=schema.row_bound,
+        names=data.feature_names,
+        records=tuple(np.bincount(data.y_test, minlength=schema.n_classes).tolist()),
+        groups=tuple(data.groups),
+        members=tuple(int(data.X_test[:, [column]].sum()) for column in data.groups.values()),
+        majority=majority_accuracy(data),
+        non_private=float(non_private_nb(data).accuracy(data.X_test, data.y_test)[0]),
+        scores={kind: scores_from_counts(exact, kind) for kind in ("count", "mutual_information")},
+        unit=unit,
+    )

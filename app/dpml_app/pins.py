@@ -16,6 +16,7 @@ from dpml_app.card import Answer, Card
 from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
 from dpml_app.link import text_of
 from dpml_app.settings import Shared
+from dpml_app.values import PageValues
 from dpml_app.widgets import TITLES
 
 __all__ = ["MOST", "Pin", "Pins", "in_words"]
@@ -28,7 +29,7 @@ NO_NUMBER = "–"
 class Pin:
     """A setting and its answer."""
 
-    values: dict[str, Any]
+    values: PageValues
     answer: Answer
 
 
@@ -57,7 +58,7 @@ class Pins:
     def __init__(
         self,
         settings: Shared,
-        values: Callable[[], dict[str, Any]],
+        values: Callable[[], PageValues],
         card: Card,
         answer: Callable[[], Answer | None],
     ) -> None:
@@ -84,10 +85,8 @@ class Pins:
         """Show the pins beside what is shown now, and pin that, if it has been asked for."""
         if not self._due and not self.kept:
             return
-        # a list among the settings may change in place
-        values = {n: list(v) if isinstance(v, list) else v for n, v in self._values().items()}
         answer = self._answer()
-        self.now = Pin(values, answer or Answer(()))
+        self.now = Pin(self._values(), answer or Answer(()))
         if self._due and answer is not None:
             self._due = False
             self.kept.append(self.now)
@@ -102,7 +101,9 @@ class Pins:
 
     def load(self, place: int) -> None:
         """Set what was pinned."""
-        self.settings.param.update(**self.kept[place].values)
+        values = self.kept[place].values.as_dict()
+        # the parameters of several choices take lists
+        self.settings.param.update(**{n: list(v) if isinstance(v, tuple) else v for n, v in values.items()})
 
     def _draw(self) -> None:
         self.overlay.show([(pin.answer.curves, pin.answer.dots) for pin in self.kept])
@@ -114,8 +115,8 @@ class Pins:
             return {"names": [], "dashes": [], "rows": [], "within": ""}
         columns = [*self.kept, *([] if self.now is None else [self.now])]
         rows = []
-        for name in self.kept[0].values:
-            told = [column.values[name] for column in columns]
+        for name in self.kept[0].values.names():
+            told = [getattr(column.values, name) for column in columns]
             if any(value != told[0] for value in told):
                 cells = [in_words(self.settings, name, value) for value in told]
                 rows.append({"what": str(self.settings.param[name].label), "cells": cells})
@@ -143,6 +144,6 @@ def in_words(settings: Shared, name: str, value: Any) -> str:
         return own.TITLE if own.is_own(value) else TITLES[value]
     if isinstance(parameter, param.Selector):
         titles = {meant: title for title, meant in (parameter.names or {}).items()}
-        several: Sequence[Any] = value if isinstance(value, list) else [value]
+        several: Sequence[Any] = value if isinstance(value, tuple | list) else [value]
         return ", ".join(titles.get(v, f"{v:g}" if isinstance(v, float) else str(v)) for v in several) or "none"
     return text_of(parameter, value)

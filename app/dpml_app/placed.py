@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import panel as pn
 from bokeh.models import ColumnDataSource, Legend
 from panel.models.markup import HTML
 
-from dpml_app.card import WHOLE, Card, Slot, Values, answer, card, grid, line
+from dpml_app.card import WHOLE, Card, F, Slot, V, answer, card, grid, line
 from dpml_app.page import BasePage
 from dpml_app.widgets import Controls
 
 __all__ = ["PlacedCards"]
 
 
-class PlacedCards(BasePage):
+class PlacedCards(BasePage, Generic[V, F]):
     """The places of a page's cards; `dpml_app.cards.CardPage` has the attributes' meaning and computes for them."""
 
     room: ClassVar[str]
-    kinds: ClassVar[tuple[type[Card], ...]]
+    kinds: ClassVar[tuple[type[Card[Any, Any]], ...]]
     readout_name: ClassVar[str]
     hero: ClassVar[str]
     why: ClassVar[tuple[str, ...]]
@@ -29,9 +29,9 @@ class PlacedCards(BasePage):
     headline: pn.pane.HTML
     _changed: set[str]
     # None: of a data set that is not loaded yet
-    _facts: Values | None
+    _facts: F | None
 
-    def make(self, kind: type[Card]) -> Card:
+    def make(self, kind: type[Card[V, F]]) -> Card[V, F]:
         """Return a new card."""
         return kind()
 
@@ -41,13 +41,13 @@ class PlacedCards(BasePage):
 
     def _make_grids(self) -> None:
         self.readouts, self.slots = {}, []
-        self.cards: dict[str, Card] = {}
+        self.cards: dict[str, Card[V, F]] = {}
         self.card_places: dict[str, Slot] = {}
         self.grids = {"why": grid([]), "more": grid([])}
         for name, made in self.grids.items():
             self.places[name].append(made)
 
-    def _make_places(self, values: Values) -> None:
+    def _make_places(self, values: V) -> None:
         """Make the places that this setting has and that are not there yet, and the cards that are open."""
         new = [kind for kind in self.kinds if kind.name not in self.card_places and kind.belongs(values)]
         for kind in new:
@@ -71,7 +71,7 @@ class PlacedCards(BasePage):
             if kind.name in self.card_places:
                 self.card_places[kind.name].visible = kind.belongs(values)
 
-    def _card(self, kind: type[Card]) -> Card:
+    def _card(self, kind: type[Card[V, F]]) -> Card[V, F]:
         """Return a card, made when it is first asked for."""
         if kind.name not in self.cards:
             self.cards[kind.name] = made = self.make(kind)
@@ -79,7 +79,7 @@ class PlacedCards(BasePage):
                 made.lay_out(self._facts)
         return self.cards[kind.name]
 
-    def _mounted(self, kind: type[Card]) -> pn.Column:
+    def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:
         """Return what stands in a card's place."""
         made, readout = self._card(kind), self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in made.controls]
@@ -104,6 +104,6 @@ class PlacedCards(BasePage):
         self.state.data = {**self.state.data, "due": [True]}
         self.resume()
 
-    def _asked(self, values: Values) -> set[str]:
+    def _asked(self, values: V) -> set[str]:
         """Return the names of the cards that are there and that this setting has."""
         return {name for name, made in self.cards.items() if self.card_places[name].objects and made.belongs(values)}

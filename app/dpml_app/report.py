@@ -34,7 +34,7 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
         _page(name, page, settings) for name, page in visited if isinstance(page, CardPage) and page.known is not None
     ]
     mine = any(page["mine"] for page in told)
-    values = next((p.values() for _name, p in visited if isinstance(p, CardPage)), {})
+    values: dict[str, Any] = next((p.values().as_dict() for _name, p in visited if isinstance(p, CardPage)), {})
     return {
         "title": "What was seen with dpml",
         "made": f"dpml {__version__}",
@@ -46,7 +46,7 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
 
 
 def _page(name: str, page: CardPage, settings: Shared) -> dict[str, Any]:
-    used = getattr(settings, f"{name}_names")()
+    used = page.names
     mine = "dataset" in used and own.is_own(settings.dataset)
     named = [setting for setting in used if not (mine and setting == "dataset")]
     query = link.query_of(settings, named, beside={"page": name})

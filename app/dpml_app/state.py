@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from dpml_app.audit.settings import AuditSettings
-from dpml_app.evaluate.settings import EvaluateSettings
-from dpml_app.explore.settings import ExploreSettings
-from dpml_app.mydata.settings import MyDataSettings
-from dpml_app.noise.settings import NoiseSettings
-from dpml_app.publish.settings import PublishSettings
-from dpml_app.select.settings import SelectSettings
-from dpml_app.train.settings import TrainSettings
+from dpml_app.audit.settings import AuditSettings, AuditValues
+from dpml_app.evaluate.settings import EvaluateSettings, EvaluateValues
+from dpml_app.explore.settings import ExploreSettings, ExploreValues
+from dpml_app.noise.settings import NoiseSettings, NoiseValues
+from dpml_app.publish.settings import PublishSettings, PublishValues
+from dpml_app.select.settings import SelectSettings, SelectValues
+from dpml_app.train.settings import TrainSettings, TrainValues
+from dpml_app.values import PageValues
 
-__all__ = ["Settings"]
+__all__ = ["VALUES", "Settings"]
+
+# what each page depends on; nothing of a session's own table may be in a link
+VALUES: dict[str, type[PageValues]] = {
+    "explore": ExploreValues,
+    "noise": NoiseValues,
+    "select": SelectValues,
+    "train": TrainValues,
+    "publish": PublishValues,
+    "evaluate": EvaluateValues,
+    "audit": AuditValues,
+    "mydata": PageValues,
+}
 
 
 class Settings(
@@ -22,7 +34,6 @@ class Settings(
     TrainSettings,
     PublishSettings,
     EvaluateSettings,
-    MyDataSettings,
 ):
     """All settings of the app."""
 
@@ -31,7 +42,7 @@ class Settings(
         """Return the names of all settings but the page's."""
         return [name for name in cls.param if name not in ("name", "page")]
 
-    def page_names(self, page: str) -> list[str]:
+    @staticmethod
+    def page_names(page: str) -> list[str]:
         """Return the names of the settings that a page uses."""
-        used: list[str] = getattr(self, f"{page}_names")()
-        return used
+        return list(VALUES[page].names())

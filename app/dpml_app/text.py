@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from html import escape
-from typing import Any
+
+from dpml_app.facts import BinaryFacts
 
 __all__ = [
     "PEOPLE_STYLE",
@@ -128,12 +128,12 @@ def risk(epsilon: float, relation: str) -> str:
     )
 
 
-def dataset_note(facts: Mapping[str, Any]) -> str:
+def dataset_note(facts: BinaryFacts) -> str:
     """Return one line about the data set."""
-    classes = " or ".join(escape(str(c)) for c in facts["classes"])
-    most = f", at most {facts['row_bound']} ones in a record" if facts["row_bound"] else ""
+    classes = " or ".join(escape(str(c)) for c in facts.classes)
+    most = f", at most {facts.row_bound} ones in a record" if facts.row_bound else ""
     return about_data(
-        f"{facts['n_train']:,} training and {facts['n_test']:,} test records, {facts['n_features']:,} binary "
+        f"{facts.n_train:,} training and {facts.n_test:,} test records, {facts.n_features:,} binary "
         f"features{most}; to tell: {classes}."
     )
 

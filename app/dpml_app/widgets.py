@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import panel as pn
@@ -223,9 +223,9 @@ class Controls:
             self.widgets[name].jscallback(value=code, args={"controls": source})
         return source
 
-    def fit(self, facts: Mapping[str, Any]) -> str:
+    def fit(self, facts: Any) -> str:
         """Lower settings to what a data set has and set the sliders' ends; return what was lowered."""
-        bounds = facts["n_features"], facts["row_bound"] or facts["n_features"]
+        bounds = facts.n_features, facts.row_bound or facts.n_features
         lowered = self.settings.fit(*bounds, self.widgets)
         for name, most in zip(("n_features", "row_bound", "select_row_bound"), (*bounds, bounds[1]), strict=True):
             if name in self.widgets:

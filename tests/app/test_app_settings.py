@@ -1,6 +1,8 @@
 """Settings, words, layout and the app without a server."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from dpml_app import data
 from dpml_app.drawing.figure import edges
 from dpml_app.explore import compute, words
 from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
+from dpml_app.explore.settings import ExploreValues
 from dpml_app.page import PLACES
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -49,11 +52,11 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
 )
 def test_bad_value_is_named_and_not_taken(name, value):
     settings = Settings()
-    before = settings.explore_values()
+    before = ExploreValues.of(settings)
     (problem,) = settings.assign({name: value})
     assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
     assert settings.allowed(name) in problem
-    assert settings.explore_values() == before
+    assert ExploreValues.of(settings) == before
 
 
 def test_good_values_are_kept_beside_bad_ones():
@@ -71,7 +74,7 @@ def test_fit_lowers_what_a_data_set_does_not_have():
 
 
 def test_keys_hold_what_a_method_depends_on_and_nothing_else():
-    values = Settings().explore_values()
+    values = ExploreValues.of(Settings())
     relevant = {
         "published": {"threshold_percentile"},
         "count": {"threshold_percentile", "n_features", "selection_share"},
@@ -94,19 +97,19 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         "map_score": "mutual_information",
         "wanted": 80.0,
     }
-    assert set(other) == set(values)
+    assert set(other) == set(values.names())
     for method, own in relevant.items():
-        key = Settings.accuracy_key(values, method, 0.5)
-        moved = {n for n in values if Settings.accuracy_key({**values, n: other[n]}, method, 0.5) != key}
+        key = values.accuracy_key(method, 0.5)
+        moved = {n for n in values.names() if replace(values, **{n: other[n]}).accuracy_key(method, 0.5) != key}
         assert moved == common | own
-        assert Settings.accuracy_key(values, method, 0.6) != key
-    key = Settings.map_key(values, 4)
-    moved = {n for n in values if Settings.map_key({**values, n: other[n]}, 4) != key}
+        assert values.accuracy_key(method, 0.6) != key
+    key = values.map_key(4)
+    moved = {n for n in values.names() if replace(values, **{n: other[n]}).map_key(4) != key}
     assert moved == common | {"threshold_percentile", "selection_share", "map_score"}
-    key = Settings.roc_key(values)
-    moved = {n for n in values if Settings.roc_key({**values, n: other[n]}) != key}
+    key = values.roc_key()
+    moved = {n for n in values.names() if replace(values, **{n: other[n]}).roc_key() != key}
     assert moved == common | {"epsilon", "row_bound"}
-    hash((Settings.map_key(values, 4), Settings.roc_key(values)))
+    hash((values.map_key(4), values.roc_key()))
 
 
 # ---- computation --------------------------------------------------------------------------------------------------
@@ -159,8 +162,8 @@ def test_statistics_that_are_slow_are_made_once():
 # ---- words and figures ----------------------------------------------------------------------------------------------
 
 
-PEOPLE = {"classes": ("<=50K", ">50K"), "groups": ("sex=female", "25<=age<35"), "records": (6, 4), "members": (5, 7)}
-NOBODY = {"classes": (), "groups": ()}
+PEOPLE = SimpleNamespace(classes=("<=50K", ">50K"), groups=("sex=female", "25<=age<35"), records=(6, 4), members=(5, 7))
+NOBODY = SimpleNamespace(classes=(), groups=())
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
     nobody = np.empty((3, 0))
     found = {"accuracy": draws, "recall": nobody, "groups": nobody}
     without_noise = {"accuracy": without, "recall": nobody[0], "groups": nobody[0]}
-    text = words.headline({"epsilon": 0.1}, NOBODY, found, without_noise)
+    text = words.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, without_noise)
     assert expected in text
     for share in (private, without, private + 0.009):
         assert words.percent(share) in text
@@ -186,7 +189,7 @@ def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
 
 
 def test_headline_without_results_claims_none():
-    text = words.headline({"epsilon": 1.0}, PEOPLE, None, None)
+    text = words.headline(SimpleNamespace(epsilon=1.0), PEOPLE, None, None)
     assert "ε = 1" in text
     assert "accura" not in text
 
@@ -198,18 +201,20 @@ def test_who_pays_names_each_class_and_each_group_with_its_interval():
         "groups": np.array([[0.9, 0.5], [0.9, 0.5]]),
     }
     without = {"accuracy": 0.8, "recall": np.array([0.95, 0.6]), "groups": np.array([0.85, 0.75])}
-    text = words.who_pays({"epsilon": 0.1}, PEOPLE, found, without)
+    text = words.who_pays(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
     assert "all <b>15.0</b> (10.5 to 19.5)" in text
     assert "&lt;=50K <b>10.0</b>" in text
     assert "&gt;50K <b>20.0</b> (11.0 to 29.0)" in text
     assert "sex: female <b>-5.0</b> (-5.0 to -5.0)" in text
     assert "25 ≤ age &lt; 35 <b>25.0</b>" in text
     assert words.percent(0.95) in text
-    short = words.who_pays_most({"epsilon": 0.1}, PEOPLE, found, without)
+    short = words.who_pays_most(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
     assert "all <b>15.0</b>" in short
     assert "most 25 ≤ age &lt; 35 <b>25.0</b>" in short
     assert "least sex: female <b>-5.0</b>" in short
-    assert "Pays most: <b>25 ≤ age &lt; 35</b>, 25.0." in words.headline({"epsilon": 0.1}, PEOPLE, found, without)
+    assert "Pays most: <b>25 ≤ age &lt; 35</b>, 25.0." in words.headline(
+        SimpleNamespace(epsilon=0.1), PEOPLE, found, without
+    )
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -226,17 +231,17 @@ def test_what_epsilon_hides_is_rounded_up_and_never_down(epsilon):
 def test_map_readout_names_the_nearest_epsilon():
     best = {"epsilon": [0.1, 1.0], "n_features": [3, 20], "accuracy": [0.7, 0.9], "error": [0.1, 0.002]}
     best |= {"least": [3, 10], "most": [3, 50]}
-    text = words.map_readout({"epsilon": 0.8, "n_features": 5}, best, np.array([0.8]))
+    text = words.map_readout(SimpleNamespace(epsilon=0.8, n_features=5), best, np.array([0.8]))
     assert "At ε = 1" in text
     assert "T = 20" in text
     assert "± 0.2" in text
     assert "from 10 to 50" in text
-    assert "as good" not in words.map_readout({"epsilon": 0.1, "n_features": 5}, best, np.array([0.8]))
+    assert "as good" not in words.map_readout(SimpleNamespace(epsilon=0.1, n_features=5), best, np.array([0.8]))
     assert words.percent(0.8) in text
 
 
 def test_dataset_note_escapes_class_names():
-    facts = {"n_train": 5, "n_test": 3, "n_features": 2, "row_bound": 1, "classes": ("<=50K", ">50K")}
+    facts = SimpleNamespace(n_train=5, n_test=3, n_features=2, row_bound=1, classes=("<=50K", ">50K"))
     assert "&lt;=50K or &gt;50K" in dataset_note(facts)
 
 
@@ -299,7 +304,8 @@ def test_app_is_built_without_a_server():
 
 
 def test_all_settings_can_be_written_as_json():
-    assert json.loads(json.dumps(Settings().explore_values())) == Settings().explore_values()
+    values = ExploreValues.of(Settings()).as_dict()
+    assert json.loads(json.dumps(values)) == values
 
 
 @pytest.mark.parametrize("epsilon", [*EPSILONS, 14.0])

@@ -1,6 +1,7 @@
 """What every page of cards keeps to, and what is answered at once."""
 
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import panel as pn
@@ -14,6 +15,7 @@ from dpml_app.card import IMMEDIATE, INSET, WORKER, Card, under
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.accuracy import AccuracyCard, accuracies
 from dpml_app.explore.page import ExplorePage
+from dpml_app.explore.settings import ExploreValues
 from dpml_app.noise.page import NoisePage
 from dpml_app.page import one_message
 from dpml_app.publish.page import PublishPage
@@ -131,7 +133,7 @@ def no_statistics(monkeypatch):
 
 
 def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_statistics):
-    values, facts = Settings(dataset="toy", draws=10).explore_values(), data.facts("toy")
+    values, facts = ExploreValues.of(Settings(dataset="toy", draws=10)), data.facts("toy")
     page = ExplorePage(Settings(dataset="toy", draws=10), Pool(1))
     before = AccuracyCard().work(values, facts)
     late = {series for series, place in before if place == WORKER}
@@ -143,7 +145,7 @@ def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_stat
         page.adopt(chunk, chunk.function(*chunk.arguments))
     assert page.first(values) == []
     for epsilon in EPSILONS:
-        after = AccuracyCard().work({**values, "epsilon": epsilon}, facts)
+        after = AccuracyCard().work(replace(values, epsilon=epsilon), facts)
         assert not [place for place in after if place[1] == WORKER]
     after = AccuracyCard().work(values, facts)
     assert {after[method, IMMEDIATE] for method in late} == {before[method, WORKER] for method in late}

@@ -267,9 +267,7 @@ def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
     assert table["range"].is_monotonic_decreasing
     alone.enter("explore", f"{TOY}&epsilon=1&n_features=7&seed=1", ("selection",))
     chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
-    p = dict(
-        zip(alone.page.known["names"], select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True)
-    )
+    p = dict(zip(alone.page.known.names, select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True))
     assert chosen["count"].tolist() == [p[name] for name in chosen["name"]]
 
 

@@ -14,7 +14,7 @@ from dpml_app.evaluate import words as evaluate_words
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.figures import ROC_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
 from dpml_app.evaluate.page import EvaluatePage
-from dpml_app.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED
+from dpml_app.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED, EvaluateValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -259,7 +259,7 @@ def test_attacks_are_simulated_in_groups_and_bounded():
 def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, methods):
     settings = Settings()
     settings.assign({"epsilon": epsilon, "evaluate_methods": methods})
-    page, values = EvaluatePage(settings, Pool(1)), settings.evaluate_values()
+    page, values = EvaluatePage(settings, Pool(1)), EvaluateValues.of(settings)
     for place in page.slots:
         place.mount()
     work = {name: card.work(values, {}) for name, card in page.cards.items()}
@@ -280,22 +280,22 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
 
 
 def test_keys_name_what_they_depend_on():
-    values = Settings().evaluate_values()
+    values = EvaluateValues.of(Settings())
     other = {"epsilon": 1.0, "relation": "replace-one", "draws": 90, "seed": 5, "dataset": "toy"}
     other |= {"evaluate_classifier": "logistic", "evaluate_weakened": "much"}
-    keys = [Settings.curve_key(values, "laplace", values["draws"], values["epsilon"])]
+    keys = [values.curve_key("laplace", values.draws, values.epsilon)]
     for name, value in other.items():
-        changed = {**values, name: value}
-        keys.append(Settings.curve_key(changed, "laplace", changed["draws"], changed["epsilon"]))
+        changed = replace(values, **{name: value})
+        keys.append(changed.curve_key("laplace", changed.draws, changed.epsilon))
     assert len(set(keys)) == 1 + len(other)
-    rival = {**values, "evaluate_rival": "naive-bayes", "evaluate_rival_weakened": "some"}
-    assert Settings.curve_key(rival, "laplace", 50, 0.1) == Settings.curve_key(values, "laplace", 50, 0.1)
-    assert Settings.comparison_key(rival, 0.1) != Settings.comparison_key(values, 0.1)
+    rival = replace(values, evaluate_rival="naive-bayes", evaluate_rival_weakened="some")
+    assert rival.curve_key("laplace", 50, 0.1) == values.curve_key("laplace", 50, 0.1)
+    assert rival.comparison_key(0.1) != values.comparison_key(0.1)
     # the threshold is of accuracy alone
-    cut = {**values, "evaluate_cut": CUTS[2]}
-    assert Settings.comparison_key(cut, 0.1) == Settings.comparison_key(values, 0.1)
-    by_accuracy = [{**v, "evaluate_metric": "accuracy"} for v in (cut, values)]
-    assert Settings.comparison_key(by_accuracy[0], 0.1) != Settings.comparison_key(by_accuracy[1], 0.1)
+    cut = replace(values, evaluate_cut=CUTS[2])
+    assert cut.comparison_key(0.1) == values.comparison_key(0.1)
+    by_accuracy = [replace(v, evaluate_metric="accuracy") for v in (cut, values)]
+    assert by_accuracy[0].comparison_key(0.1) != by_accuracy[1].comparison_key(0.1)
 
 
 def test_settings_refuse_what_is_not_offered():
@@ -316,8 +316,8 @@ def test_cuts_are_the_public_thresholds_and_told_apart():
 def test_words_hold_the_numbers():
     settings = Settings()
     settings.assign({"dataset": "toy", "epsilon": 0.5, "evaluate_weakened": "some"})
-    values, facts = settings.evaluate_values(), shared.facts("toy")
-    key = settings.classifier_key(values)
+    values, facts = EvaluateValues.of(settings), shared.facts("toy")
+    key = values.classifier_key()
     assert key == ("toy", "naive-bayes", "some")
     text = evaluate_words.headline(values, facts)
     assert "1,000" in text
@@ -337,7 +337,7 @@ def test_words_hold_the_numbers():
     assert f"{np.median(found['difference']):.4f}" in said["compare"]
     assert "right sign" in said["sure"]
     assert evaluate_words.compare_words(values, 0.0, None)["sure"] == "Computing…"
-    assert "Choose a method" in evaluate_words.error_words({**values, "evaluate_methods": ()}, {})
+    assert "Choose a method" in evaluate_words.error_words(replace(values, evaluate_methods=()), {})
 
 
 def test_every_method_and_card_has_its_look_and_words():

@@ -1,7 +1,9 @@
 """What privacy costs: the numbers of the first picture, what of them ships, and how they are drawn."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from dpml_app.explore import cost, shipped
 from dpml_app.explore.hero import HeroCard
 from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.explore.page import ExplorePage
+from dpml_app.explore.settings import ExploreValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -146,7 +149,7 @@ def test_who_pays_shows_nothing_of_another_setting():
     work = card.work(page.values(), facts)
     card.prepare(page.values(), facts, {place: page.pool.cache.get(chunk.key) for place, chunk in work.items()})
     assert len(card.figure.rows.data["name"]) > 0
-    card.prepare({**page.values(), "seed": 3}, facts, {})
+    card.prepare(replace(page.values(), seed=3), facts, {})
     assert len(card.figure.rows.data["name"]) == 0
 
 
@@ -180,11 +183,11 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     card = ExplorePage(settings, Pool(1)).cards["cost"]
     assert isinstance(card, HeroCard)
     assert len(card.figure.curve.data["epsilon"]) == 0
-    wanted = card.work(settings.explore_values(), {})
+    wanted = card.work(ExploreValues.of(settings), {})
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
     result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in (WORKER, 0.1)}
-    people = {"classes": ("a", "b"), "groups": ()}
-    assert card.readout({"epsilon": 0.1}, people, result).startswith("Who pays?")
+    people = SimpleNamespace(classes=("a", "b"), groups=())
+    assert card.readout(SimpleNamespace(epsilon=0.1), people, result).startswith("Who pays?")
 
 
 def test_the_axis_is_held_until_all_is_there():

@@ -1,6 +1,7 @@
 """What the Noise page plots is what the mechanisms do: densities against draws, bounds against enumeration."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from dpml_app.noise.compute import (
 from dpml_app.noise.controls import NoiseControls, points_of
 from dpml_app.noise.models import NORMS, model, vector_draws, vector_log_density
 from dpml_app.noise.points import PRESETS, SIZES, decode, encode, is_code, preset
-from dpml_app.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
+from dpml_app.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings, NoiseValues
 from dpml_app.state import Settings
 from scipy import stats
 
@@ -194,7 +195,7 @@ def test_published_constants_break_where_beta_is_too_large():
     at = NOISE_EPSILONS.index(0.1)
     for share, broken in ((0.9, True), (1 / 6, False)):
         found = {name: (scale[at], cost[at]) for name, (scale, cost) in calibrations(share).items()}
-        text = noise_words.calibration_words({"noise_epsilon": 0.1, "noise_beta": "x"}, found)
+        text = noise_words.calibration_words(SimpleNamespace(noise_epsilon=0.1, noise_beta="x"), found)
         assert ("Not private as claimed" in text) == broken == (found["algorithm-1"][1] > 0.1)
 
 
@@ -235,7 +236,7 @@ def test_preset_and_size_put_the_points_back_and_the_slider_moves_one():
 
 
 def test_words_claim_what_was_computed():
-    values = {name: NoiseSettings().param[name].default for name in NoiseSettings.param if name != "name"}
+    values = NoiseValues.of(NoiseSettings())
     text = noise_words.rival_words(values, {"laplace": 1.0, "geometric": 0.85, "staircase": 0.96, "gaussian": 3.4})
     assert "<b>Geometric</b>, 11.5 % smaller" in text
     assert "for whole numbers" in text

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from dpml_app.select.page import SelectPage
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
+from dpml_app.values import PageValues
 from dpml_app.work.pool import Pool
 from playwright.sync_api import expect
 
@@ -42,11 +44,16 @@ def answer(value):
     return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), (curve,), (dot,), "90 % of runs")
 
 
+@dataclass(frozen=True)
+class Chosen(PageValues):
+    epsilon: float
+    relation: str
+
+
 def pins_of(settings):
     """Return pins whose answer is ten times ε."""
     card = PlotCard()
-    values = lambda: {"epsilon": settings.epsilon, "relation": settings.relation}  # noqa: E731
-    return Pins(settings, values, card, lambda: answer(10 * settings.epsilon)), card
+    return Pins(settings, lambda: Chosen.of(settings), card, lambda: answer(10 * settings.epsilon)), card
 
 
 def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
@@ -79,7 +86,7 @@ def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
     assert pins.pin() == "There are 3 pins: remove one first."
     assert len(pins.kept) == MOST
     pins.remove(1)
-    assert [pin.values["epsilon"] for pin in pins.kept] == [0.1, 0.4]
+    assert [pin.values.epsilon for pin in pins.kept] == [0.1, 0.4]
     assert pins.overlay.dots.data["pin"] == ["1", "2"]
     assert pins.pin() == "Pinned as 3."
 
@@ -151,8 +158,8 @@ def test_on_a_logarithmic_axis_a_number_stands_at_its_share_of_what_is_seen():
 def test_settings_are_said_as_their_controls_say_them():
     settings = Settings()
     assert in_words(settings, "dataset", "adult") == "Adult: income"
-    assert in_words(settings, "evaluate_methods", ["histogram"]) == "16 noisy bins"
-    assert in_words(settings, "evaluate_methods", []) == "none"
+    assert in_words(settings, "evaluate_methods", ("histogram",)) == "16 noisy bins"
+    assert in_words(settings, "evaluate_methods", ()) == "none"
     assert in_words(settings, "reg_lambda", 50.0) == "50"
     assert in_words(settings, "draws", 50) == "50"
 

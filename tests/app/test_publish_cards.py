@@ -1,5 +1,7 @@
 """The cards of Publish: what they ask for, what their figures hold, and what is said of it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +25,7 @@ from dpml_app.publish.settings import (
     GRIDS,
     SHARE_LADDER,
     PublishSettings,
+    PublishValues,
     shares_of,
 )
 from dpml_app.settings import SWEEP_EPSILONS
@@ -51,7 +54,7 @@ def test_shares_are_the_paper_s_by_default_and_always_all_of_epsilon():
 
 def test_cards_ask_for_what_they_show():
     settings = Settings(page="publish", dataset="toy", epsilon=0.125)
-    page, values = PublishPage(settings, Pool(1)), settings.publish_values()
+    page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     facts = compute.facts("toy")
     work = {kind.name: page._card(kind).work(values, facts) for kind in page.kinds}
     near = [e for series, e in work["accuracy"] if series == "table" and e != WORKER]
@@ -162,7 +165,7 @@ def test_a_grid_of_one_cell_and_classes_of_any_number_are_shown():
 
 
 def test_headline_says_the_gap_with_an_interval_and_never_a_gain_of_publishing():
-    values = {"epsilon": 0.1, "publish_classifier": "cart"}
+    values = SimpleNamespace(epsilon=0.1, publish_classifier="cart")
     table = np.array([0.83, 0.84, 0.838])
     models = {"cells": np.array([0.82]), "linear": np.array([0.86])}
     text = words.headline(values, table, 0.85, models)
@@ -180,7 +183,7 @@ def test_headline_says_the_gap_with_an_interval_and_never_a_gain_of_publishing()
 
 def test_what_cards_say_is_what_they_show():
     found = {10: np.array([0.7, 0.8]), 1000: np.array([0.9])}
-    text = words.ladder("grids", {"epsilon": 0.5}, found)
+    text = words.ladder("grids", SimpleNamespace(epsilon=0.5), found)
     assert "<b>90.0" in text
     assert "Θ = 1,000" in text
     assert "the worst 75.0" in text
@@ -189,14 +192,16 @@ def test_what_cards_say_is_what_they_show():
     said = words.rivals("seconds", {"pph": {0.1: np.array([0.2])}, "diffgen": {0.1: np.array([0.8])}})
     assert said.index("PPH <b>0.2 s") < said.index("DiffGen <b>0.8 s")
     few = {100: np.array([0.6, 0.7]), 1000: np.array([0.8])}
-    said = words.records({"epsilon": 0.5}, few, {100: np.array([0.75]), 1000: np.array([0.8]), 300: np.array([0.9])})
+    said = words.records(
+        SimpleNamespace(epsilon=0.5), few, {100: np.array([0.75]), 1000: np.array([0.8]), 300: np.array([0.9])}
+    )
     assert "of 100 records <b>10.0 points</b>" in said.replace("\N{NO-BREAK SPACE}", " ")
     assert "of 1,000 records nothing that one can see" in said
-    assert words.records({"epsilon": 0.5}, {}, few) == "Computing…"
+    assert words.records(SimpleNamespace(epsilon=0.5), {}, few) == "Computing…"
     shown = look_into(*TOY, 0)
     assert shown["chosen"] in words.release("grid", shown)
     assert f"Of {shown['n_candidates']}" in words.release("chances", shown)
-    assert words.ladder("shares", {"epsilon": 1.0}, {}) == "Computing…"
+    assert words.ladder("shares", SimpleNamespace(epsilon=1.0), {}) == "Computing…"
 
 
 def test_changes_that_are_tried_are_those_of_the_quality_and_stay_within_its_ends():
@@ -222,7 +227,7 @@ def test_changes_that_are_tried_are_those_of_the_quality_and_stay_within_its_end
 
 def test_what_one_record_changes_is_said_at_the_counts_part_of_epsilon():
     settings = Settings(page="publish", epsilon=0.1)
-    values, card = settings.publish_values(), SensitivityCard()
+    values, card = PublishValues.of(settings), SensitivityCard()
     card.prepare(values, {}, {})
     assert card.figure.here.location == pytest.approx(0.06)
     ((place, chunk),) = card.work(values, {}).items()

@@ -16,6 +16,7 @@ from dpml_app.publish.settings import (
     CLASSIFIERS,
     MOST_COLUMNS,
     PUBLISH_DATASETS,
+    PublishValues,
     shares_of,
 )
 from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, SWEEP_EPSILONS
@@ -81,7 +82,7 @@ def test_raw_tables_are_the_data_set_s_and_levels_its_taxonomies():
     groups = taxonomies("census")["education"][0]
     assert education.taxonomy.groups(1) == [", ".join(group) for group in groups]
     assert len(found.test) == len(data.y_test)
-    assert compute.facts("census")["majority"] == max(np.bincount(data.y_test)) / len(data.y_test)
+    assert compute.facts("census").majority == max(np.bincount(data.y_test)) / len(data.y_test)
 
 
 def test_one_hot_has_a_column_for_each_category_of_the_domain():
@@ -199,7 +200,7 @@ def test_less_noise_and_more_grids_are_more_accurate_tables():
 
     assert mean(0.01, 1000) < mean(1.0, 1000) < compute.on_true_table("census", "cart")
     # the grid of one cell says the commoner class
-    assert mean(1.0, 1) == compute.facts("census")["majority"] < mean(1.0, 1000)
+    assert mean(1.0, 1) == compute.facts("census").majority < mean(1.0, 1000)
 
 
 # ---- one release ----------------------------------------------------------------------------------------------------
@@ -301,7 +302,7 @@ def test_what_ships_is_what_is_computed():
 
 def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     settings = Settings(page="publish")
-    page, values = PublishPage(settings, Pool(1)), settings.publish_values()
+    page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     assert "Computing" not in page.headline.object
     hero = page.cards["accuracy"]
     facts = shipped.first_facts("census")
@@ -309,13 +310,13 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     for series in ("table", "cells", "linear"):
         assert len(hero.figure.curves[series].data["mean"]) == len(EPSILONS)
     for classifier in CLASSIFIERS:
-        other = {**values, "publish_classifier": classifier}
+        other = replace(values, publish_classifier=classifier)
         assert page._missing(other, {"accuracy": hero.work(other, facts)}) == []
 
 
 def test_other_settings_are_computed_and_not_taken_from_what_ships():
     settings = Settings(page="publish", publish_share=0.17)
-    page, values = PublishPage(settings, Pool(1)), settings.publish_values()
+    page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     hero = page.cards["accuracy"]
     wanted = hero.work(values, shipped.first_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""

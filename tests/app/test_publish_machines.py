@@ -1,12 +1,14 @@
 """The cards of learned machines and other public tables on the Publish page: their numbers are the library's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dpml_app.card import WORKER
 from dpml_app.publish import machines, weights
 from dpml_app.publish.machines_cards import KNOWN, MACHINE_EPSILONS
 from dpml_app.publish.page import PublishPage
-from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS
+from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_cards import BOTH
 from dpml_app.state import Settings
 from dpml_app.text import percent, points
@@ -26,7 +28,7 @@ def page():
     settings = Settings(page="publish", dataset="census", epsilon=0.1, publish_query=["rich"])
     made = PublishPage(settings, Pool(1))
     kinds = {kind.name: kind for kind in made.kinds}
-    return {name: made._card(kinds[name]) for name in CARDS}, settings.publish_values()
+    return {name: made._card(kinds[name]) for name in CARDS}, PublishValues.of(settings)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +96,7 @@ def test_cards_ask_for_what_they_show(page):
     calls = [chunk for some in work.values() for chunk in some.values() if chunk.function is machines.taught]
     assert {chunk.arguments[5] for chunk in calls} == {WEIGHT_DRAWS}
     # λ is Algorithm 1's; ours is by the public rule
-    other = {name: cards[name].work({**values, "publish_lambda": 5.0}, {}) for name in CARDS}
+    other = {name: cards[name].work(replace(values, publish_lambda=5.0), {}) for name in CARDS}
     for name in CARDS[1:]:
         changed = {place for place, chunk in work[name].items() if chunk.key != other[name][place].key}
         assert changed == {place for place in work[name] if place[0] == "output"} | {KNOWN}
@@ -182,6 +184,6 @@ def test_each_public_table_has_its_boxes(page, results, name, column):
 def test_other_data_sets_are_refused_and_lines_wait_for_results(page):
     cards, values = page
     for made in cards.values():
-        assert "toy is not split" in made.refusal({**values, "dataset": "toy"}, {})
+        assert "toy is not split" in made.refusal(replace(values, dataset="toy"), {})
         assert made.refusal(values, {}) == ""
         assert made.readout(values, {}, {}) == "Computing…"

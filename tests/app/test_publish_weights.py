@@ -1,5 +1,7 @@
 """The cards of importance weights on the Publish page: their numbers are the library's, and their words say them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from dpml_app.card import WORKER
 from dpml_app.publish import weights
 from dpml_app.publish import weights_words as words
 from dpml_app.publish.page import PublishPage
-from dpml_app.publish.settings import ASKED, CONDITIONS, PENALTIES, PUBLISH_DATASETS, WEIGHT_DRAWS
+from dpml_app.publish.settings import ASKED, CONDITIONS, PENALTIES, PUBLISH_DATASETS, WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_cards import BOTH
 from dpml_app.publish.weights_figures import HistogramFigure
 from dpml_app.settings import SWEEP_EPSILONS
@@ -40,7 +42,7 @@ def meets(table, conditions, name="census"):
 def page_at(**changes):
     settings = Settings(page="publish", **changes)
     page = PublishPage(settings, Pool(1))
-    return page, settings.publish_values()
+    return page, PublishValues.of(settings)
 
 
 # ---- the two tables -------------------------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def test_cards_ask_for_what_they_show_and_a_question_asks_for_no_work():
     assert work["weights-penalty"]["moments", WORKER].key == work["weights-penalty"]["moments", 0.2].key
     assert all(c.arguments[4] == WEIGHT_DRAWS for c in work["weights-query"].values() if c.function is weights.released)
     for name in CARDS:
-        assert page.cards[name].work({**values, "publish_query": ["young"]}, {}) == work[name]
+        assert page.cards[name].work(replace(values, publish_query=["young"]), {}) == work[name]
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +178,7 @@ def few():
 def shown(few, name, **changes):
     values, found = few
     made, work, results = found[name]
-    values = {**values, **changes}
+    values = replace(values, **changes)
     made.prepare(values, {}, {})
     made.show(results, work)
     return made, values, results
@@ -245,8 +247,8 @@ def test_other_data_sets_and_an_empty_question_are_refused_in_words():
         if kind.name in CARDS:
             made = page._card(kind)
             assert "toy is not split into a private and a public table" in made.refusal(values, {})
-            assert made.refusal({**values, "dataset": "census"}, {}) == ""
-            empty = made.refusal({**values, "dataset": "adult", "publish_query": []}, {})
+            assert made.refusal(replace(values, dataset="census"), {}) == ""
+            empty = made.refusal(replace(values, dataset="adult", publish_query=[]), {})
             assert ("nothing is asked" in empty) == (kind.name != "weights-histogram")
 
 
@@ -260,12 +262,12 @@ def test_a_line_without_results_says_that_it_waits():
 def test_a_question_is_in_the_link():
     settings = Settings()
     assert settings.assign({"publish_query": ["rich", "long"], "publish_lambda": 0.5}) == []
-    assert {"publish_query", "publish_lambda"} <= set(Settings.publish_names())
+    assert {"publish_query", "publish_lambda"} <= set(PublishValues.names())
     (problem,) = settings.assign({"publish_lambda": 0.4})
     assert "publish_lambda = 0.4 is not allowed" in problem
     assert settings.assign({"publish_query": ["tall"]}) != []
     assert settings.publish_query == ["rich", "long"]
-    names = Settings.publish_names()
+    names = PublishValues.names()
     assert "publish_query=rich.long" in link.query_of(settings, names)
     other = Settings()
     assert link.read(other, link.parse(link.query_of(settings, names)), Settings.names()) == []

@@ -46,7 +46,7 @@ from dpml_app.train.compute import nb_facts
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
 settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)
-values, facts, card = settings.train_values(), nb_facts("toy"), AccuracyCard()
+values, facts, card = TrainValues.of(settings), nb_facts("toy"), AccuracyCard()
 chunks = {place: chunk for (series, place), chunk in card.work(values, facts).items() if series == "made-up"}
 results = {("made-up", place): chunk.function(*chunk.arguments) for place, chunk in chunks.items()}
 card.prepare(values, facts, {})
@@ -57,6 +57,7 @@ out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = card.readout(values, facts, results)
 
 from dpml_app.mydata.advice_card import AdviceFigure
+from dpml_app.train.settings import TrainValues
 out["my data"] = "made-up" in AdviceFigure().sources
 
 from dpml_app.select import compute as select, words as select_words

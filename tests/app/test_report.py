@@ -7,6 +7,7 @@ import own_tables
 import pytest
 from dpml_app import data, link, own
 from dpml_app.report import NOT_PRIVATE, STUDY, plain_text, report_of
+from dpml_app.select.settings import SelectValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from page_alone import PageAlone, pool_here
@@ -43,7 +44,7 @@ def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone)
     assert ["ε", "1"] in page["settings"]
     again = Settings()
     assert link.read(again, link.parse(page["link"]), ["page", *again.names()]) == []
-    assert again.select_values() == alone.page.values()
+    assert SelectValues.of(again) == alone.page.values()
     assert again.page == "select"
 
 

@@ -1,6 +1,8 @@
 """What the Select page computes is what the library does, and its keys and words hold what they should."""
 
 import itertools
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from dpml_app import data as shared
 from dpml_app.select import compute as own
 from dpml_app.select import words as select_words
 from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
-from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
+from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS, SelectValues
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Chunk
@@ -223,7 +225,7 @@ def test_ladder_leaves_all_features_out():
 
 
 def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
-    values = Settings().select_values()
+    values = SelectValues.of(Settings())
     other = {
         "dataset": "toy",
         "relation": "replace-one",
@@ -239,27 +241,27 @@ def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
         "select_methods": ["joint"],
         "select_feature": 3,
     }
-    assert set(other) == set(values)
+    assert set(other) == set(values.names())
 
     def moved(key, *arguments):
         first = key(values, *arguments)
         hash(first)
-        return {n for n in values if key({**values, n: other[n]}, *arguments) != first}
+        return {n for n in values.names() if key(replace(values, **{n: other[n]}), *arguments) != first}
 
     common = {"dataset", "relation", "epsilon", "selection_share"}
     f1 = common | {"select_score", "select_row_bound"}
-    assert moved(Settings.f1_key, "perturbation", 0.1) == f1 | {"draws", "seed"}
-    assert moved(Settings.f1_key, "sparse-vector", 0.1) == f1 | {"draws", "seed", "n_features"}
-    assert moved(Settings.f1_key, "mask", 0.1) == f1
-    assert moved(Settings.accuracy_key_of, "joint", 5) == common | {"draws", "seed"}
-    assert moved(Settings.accuracy_key_of, "noisy-counts", 5) == common | {"draws", "seed", "select_row_bound"}
+    assert moved(SelectValues.f1_key, "perturbation", 0.1) == f1 | {"draws", "seed"}
+    assert moved(SelectValues.f1_key, "sparse-vector", 0.1) == f1 | {"draws", "seed", "n_features"}
+    assert moved(SelectValues.f1_key, "mask", 0.1) == f1
+    assert moved(SelectValues.accuracy_key, "joint", 5) == common | {"draws", "seed"}
+    assert moved(SelectValues.accuracy_key, "noisy-counts", 5) == common | {"draws", "seed", "select_row_bound"}
 
 
 def test_functions_of_one_name_have_results_of_their_own():
     assert Chunk(shared.facts, ("toy",)).key != Chunk(own.facts, ("toy",)).key
     cache = Cache()
-    assert "step" not in cache.call(shared.facts, "toy")
-    assert "step" in cache.call(own.facts, "toy")
+    assert not hasattr(cache.call(shared.facts, "toy"), "step")
+    assert hasattr(cache.call(own.facts, "toy"), "step")
 
 
 def test_wrong_lists_are_named_and_good_ones_taken():
@@ -278,19 +280,19 @@ def test_fit_lowers_feature_and_row_bound():
 
 
 def test_ranked_words_state_what_is_paid_and_what_it_costs():
-    p, values = np.full(40, 0.5), {"n_features": 20}
+    p, values = np.full(40, 0.5), SimpleNamespace(n_features=20)
     text = select_words.ranked_words("count", 0.05, values, p, 12.34, {"published": 0.025, "per-feature": 2.5})
     assert "stated <b>0.05</b> a feature, costs <b>2.5</b>" in text
     assert "<b>12.3</b> of the 20 best features, a blind one 10.0" in text
     assert "cost only 0.025" in text
     same = select_words.ranked_words("count", 0.05, values, p, 12.34, {"published": 0.05, "per-feature": 2.5})
     assert "cost the same" in same
-    everything = select_words.ranked_words("count", 0.05, {"n_features": 40}, p, 40.0, {})
+    everything = select_words.ranked_words("count", 0.05, SimpleNamespace(n_features=40), p, 40.0, {})
     assert "nothing to choose" in everything
 
 
 def test_f1_words_keep_private_and_other_methods_apart():
-    values = {"select_score": "total_count", "select_threshold": 0.04}
+    values = SimpleNamespace(select_score="total_count", select_threshold=0.04)
     found = {"perturbation": np.array([0.5, 0.7]), "noisy-cut": np.array([0.9]), "mask": np.array([np.nan])}
     text = select_words.f1_words(values, 5000, 7, found)
     before, after = text.split(select_words.NOT_PRIVATE)
@@ -302,30 +304,32 @@ def test_f1_words_keep_private_and_other_methods_apart():
 
 
 def test_accuracy_words_name_the_best_of_those_tried():
-    facts = {"non_private": 0.9}
+    facts = SimpleNamespace(non_private=0.9)
     found = {"joint": {1: np.array([0.6]), 5: np.array([0.8])}, "all": {0: np.array([0.85])}}
-    text = select_words.accuracy_words({"select_methods": ["joint"]}, facts, found)
+    text = select_words.accuracy_words(SimpleNamespace(select_methods=["joint"]), facts, found)
     assert select_words.percent(0.8) in text
     assert "at T = 5" in text
     assert "privacy costs 5.0 points" in text
-    assert select_words.accuracy_words({"select_methods": []}, facts, {}) == "Computing…"
-    marked = select_words.accuracy_words({"select_methods": ["exact"]}, facts, {"exact": {1: np.array([0.6])}})
+    assert select_words.accuracy_words(SimpleNamespace(select_methods=[]), facts, {}) == "Computing…"
+    marked = select_words.accuracy_words(
+        SimpleNamespace(select_methods=["exact"]), facts, {"exact": {1: np.array([0.6])}}
+    )
     assert select_words.NOT_PRIVATE in marked
 
 
 def test_coin_words_compare_steps(toy):
     facts = own.facts("toy")
-    values = {"relation": "add-remove", "select_calibration": "range"}
+    values = SimpleNamespace(relation="add-remove", select_calibration="range")
     found = {k: np.array([0.4, 0.6]) for k in own.KINDS}
     text = select_words.coin_words(facts, values, found)
-    steps = {k: np.ptp(facts[k]) / facts["unit"][k, "add-remove"] for k in own.KINDS}
+    steps = {k: np.ptp(facts.scores[k]) / facts.unit[k, "add-remove"] for k in own.KINDS}
     for value in steps.values():
         assert f"<b>{select_words.number(value)}</b> steps" in text
     assert f"ε/{select_words.number(steps['count'] / steps['mutual_information'])}" in text
 
 
 def test_names_of_features_are_escaped():
-    facts = {"names": ["<b>x"], "n_features": 1}
+    facts = SimpleNamespace(names=["<b>x"], n_features=1)
     kinds = dict.fromkeys(own.KINDS, 1.0)
     found = {
         "score": kinds,
@@ -348,16 +352,16 @@ def test_figures_show_a_data_set():
     figures.show_setting(facts, "replace-one", "published", 4)
     for kind in own.KINDS:
         order = figures.shown[kind].data["index"]
-        assert (np.diff(facts[kind][order]) <= 0).all()
+        assert (np.diff(facts.scores[kind][order]) <= 0).all()
         assert sorted(order) == list(range(40))
-        assert figures.now.data[kind] == [facts["unit"][kind, "replace-one"]]
-        assert figures.now.data[f"{kind}_step"] == [facts["step"][kind, "replace-one"]]
+        assert figures.now.data[kind] == [facts.unit[kind, "replace-one"]]
+        assert figures.now.data[f"{kind}_step"] == [facts.step[kind, "replace-one"]]
     assert figures.now.data["feature"] == [4]
 
 
 def test_level_lines_reach_over_the_whole_axis():
     figure = AccuracyFigure()
-    figure.show_references({"majority": 0.6, "non_private": 0.9}, 30)
+    figure.show_references(SimpleNamespace(majority=0.6, non_private=0.9), 30)
     figure.show("best", {0: np.array([0.7, 0.8])}, complete=True)
     data = figure.curves["best"].data
     assert list(data["mean"]) == [0.75, 0.75]

@@ -51,14 +51,14 @@ def test_browser_draws_what_the_library_computes(app):
     for kind in own.KINDS:
         drawn = f"select-drawn-{kind}"
         order = app.array(drawn, "index").astype(int)
-        assert (np.diff(facts[kind][order]) <= 0).all()
-        assert app.array(drawn, "score") == pytest.approx(facts[kind][order])
+        assert (np.diff(facts.scores[kind][order]) <= 0).all()
+        assert app.array(drawn, "score") == pytest.approx(facts.scores[kind][order])
         for calibration in CALIBRATIONS:
             p = own.inclusion("toy", kind, calibration, relation, 0.2, 7)
             assert app.array(drawn, calibration) == pytest.approx(p[order], abs=1e-9)
         coins = own.coins("toy", kind, "published", relation, 0.2, 7)
         assert app.array(drawn, "coin") == pytest.approx(coins[order], abs=1e-9)
-        steps = (facts[kind] - facts[kind].min()) / facts["unit"][kind, relation]
+        steps = (facts.scores[kind] - facts.scores[kind].min()) / facts.unit[kind, relation]
         assert app.array(drawn, "units") == pytest.approx(np.maximum(steps[order], 0.1))
         assert app.array(f"select-mark-{kind}", "coin") == pytest.approx([coins[2]], abs=1e-9)
     stands(app, "select-blind", pytest.approx(7 / 40))

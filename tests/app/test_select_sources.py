@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dpml_app import data as shared
 from dpml_app.select import compute as own
-from dpml_app.select.settings import THRESHOLDS
+from dpml_app.select.settings import THRESHOLDS, SelectValues
 from dpml_app.state import Settings
 
 FEW = "&dataset=toy&draws=10&n_features=5"
@@ -15,15 +15,15 @@ def test_curves_are_the_library_s(alone, relation):
     query = f"&relation={relation}&epsilon=0.5&selection_share=0.4&select_methods=joint.exact&select_threshold=0.25"
     alone.enter("select", f"&dataset=toy&draws=10&n_features=7&seed=2{query}")
     facts = own.facts("toy")
-    values = Settings(
-        dataset="toy", relation=relation, epsilon=0.5, selection_share=0.4, draws=10, n_features=7, seed=2
-    ).select_values()
+    values = SelectValues.of(
+        Settings(dataset="toy", relation=relation, epsilon=0.5, selection_share=0.4, draws=10, n_features=7, seed=2)
+    )
     for rule in own.RULES:
-        found = [own.f1(*Settings.f1_key(values, rule, share)) for share in THRESHOLDS]
+        found = [own.f1(*values.f1_key(rule, share)) for share in THRESHOLDS]
         check_band(alone, f"select-f1-{rule}", "threshold", [1000 * share for share in THRESHOLDS], found)
     ladder = own.selector_ladder(40)
     for method in ("joint", "exact"):
-        found = [own.accuracy(*Settings.accuracy_key_of(values, method, T)) for T in ladder]
+        found = [own.accuracy(*values.accuracy_key(method, T)) for T in ladder]
         check_band(alone, f"select-accuracy-{method}", "n_features", ladder, found)
     assert alone.array("select-accuracy-mask-count", "mean").size == 0
     every = shared.accuracy("toy", "row-bounded", relation, 0.5, (0,), 10, 2)

@@ -11,6 +11,7 @@ from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.card import IMMEDIATE, WORKER, chosen
 from dpml_app.train.compute import GRIDS, nb_facts, nb_measure
 from dpml_app.train.methods import DEFAULTS, EVERY
+from dpml_app.train.settings import TrainValues
 from dpml_app.train.size import SizeCard
 
 from dpml.classifiers import AutoClassifier
@@ -23,7 +24,7 @@ PEERS = [name for name, method in DEFAULTS.items() if method.recorded]
 def values_of(**changes):
     settings = Settings()
     settings.param.update(**{"train_methods": [], **changes})
-    return settings.train_values()
+    return TrainValues.of(settings)
 
 
 def test_it_is_shown_with_either_family_and_is_the_librarys():

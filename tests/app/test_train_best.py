@@ -1,5 +1,7 @@
 """The card of the best method: it shows the standard study that ships, and says what `frontier` and the others find."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dpml_app.card import IMMEDIATE
@@ -7,6 +9,7 @@ from dpml_app.state import Settings
 from dpml_app.train.best import BestCard
 from dpml_app.train.best_compute import METHODS, best_at, best_for, method_of, places, setting_of
 from dpml_app.train.compute import nb_facts
+from dpml_app.train.settings import TrainValues
 
 from dpml.studies import best_needed, frontier, needed_epsilon
 from dpml.sweep import STANDARD, standard_study
@@ -16,8 +19,8 @@ def shown(**changes):
     """Return the card as it is shown at some settings, and its line."""
     settings = Settings()
     settings.param.update(**changes)
-    values, made = settings.train_values(), BestCard()
-    facts = nb_facts(values["dataset"])
+    values, made = TrainValues.of(settings), BestCard()
+    facts = nb_facts(values.dataset)
     assert made.refusal(values, facts) == ""
     results = {place: chunk.function(*chunk.arguments) for place, chunk in made.work(values, facts).items()}
     made.prepare(values, facts, results)
@@ -82,9 +85,9 @@ def test_the_epsilon_for_a_wanted_accuracy_is_that_of_the_first_pages_code():
 def test_what_does_not_ship_is_refused_and_says_what_does():
     settings = Settings()
     settings.param.update(dataset="census", relation="replace-one")
-    values = settings.train_values()
+    values = TrainValues.of(settings)
     assert "added or removed" in BestCard().refusal(values, {})
-    assert "census, adult" in BestCard().refusal({**values, "dataset": "skin"}, {})
+    assert "census, adult" in BestCard().refusal(replace(values, dataset="skin"), {})
 
 
 def test_the_best_at_each_epsilon_has_a_name():

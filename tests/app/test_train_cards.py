@@ -3,6 +3,7 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from dpml_app.train.page import TrainPage
 from dpml_app.train.parameters import ParametersCard
 from dpml_app.train.partition import PartitionCard
 from dpml_app.train.released import nb_parameters
-from dpml_app.train.settings import TrainSettings
+from dpml_app.train.settings import TrainValues
 from dpml_app.train.size import SizeCard
 from dpml_app.train.threshold import ThresholdCard
 from dpml_app.train.weight import RATIOS, WeightCard
@@ -37,11 +38,11 @@ from dpml_app.work.task_runner import TaskRunner
 def values_of(**changes):
     settings = Settings()
     settings.param.update(**changes)
-    return settings.train_values()
+    return TrainValues.of(settings)
 
 
 def test_what_is_not_private_is_marked_and_dashed():
-    table, categories = nb_facts("census"), {"numeric": 0, "categorical": 21, "table": True}
+    table, categories = nb_facts("census"), replace(nb_facts("toy"), numeric=0, categorical=21, table=True)
     looks = styles(tuple(METHODS), table)
     marked = {name for name, style in looks.items() if "not private" in style.label}
     assert marked == {"vaidya", "published"}
@@ -51,7 +52,7 @@ def test_what_is_not_private_is_marked_and_dashed():
 
 
 def test_vaidya_is_drawn_at_what_it_pays_as_well():
-    facts = {**nb_facts("toy"), "numeric": 0, "categorical": 21}
+    facts = replace(nb_facts("toy"), numeric=0, categorical=21)
     work = AccuracyCard().work(values_of(train_methods=["vaidya"]), facts)
     paid = {x: chunk for (series, x), chunk in work.items() if series == TRUE}
     assert sorted(paid) == [pytest.approx(21 * e + 1) for e in SWEEP_EPSILONS if 21 * e + 1 <= EPSILONS[-1]]
@@ -62,16 +63,16 @@ def test_vaidya_is_drawn_at_what_it_pays_as_well():
 
 def test_panels_that_do_not_apply_say_why():
     values, table = values_of(), nb_facts("census")
-    text = {**table, "table": False, "numeric": 0, "categorical": 0, "columns": []}
-    three = {**table, "classes": ("a", "b", "c")}
+    text = replace(table, table=False, numeric=0, categorical=0, columns=[])
+    three = replace(table, classes=("a", "b", "c"))
     assert WeightCard().refusal(values, table) == ""
     assert "no categories" in WeightCard().refusal(values, nb_facts("toy"))
     assert "no numbers" in WeightCard().refusal(values, text)
-    assert "choose one of" in WeightCard().refusal({**values, "train_methods": ("binned",)}, table)
+    assert "choose one of" in WeightCard().refusal(replace(values, train_methods=("binned",)), table)
     assert "needs a table" in ParametersCard().refusal(values, text)
-    assert "3" in AccuracyCard().refusal({**values, "train_measure": "auc"}, three)
+    assert "3" in AccuracyCard().refusal(replace(values, train_measure="auc"), three)
     assert AccuracyCard().refusal(values, three) == ""
-    assert "same as global" in why_not("bun-steinke", {**table, "numeric": 0})
+    assert "same as global" in why_not("bun-steinke", replace(table, numeric=0))
 
 
 @pytest.mark.parametrize("panel", TrainPage.kinds)
@@ -88,7 +89,7 @@ def test_every_chunk_depends_on_plain_values_and_its_place_is_its_setting(panel)
 
 def test_grids_reach_from_end_to_end():
     facts, values = nb_facts("census"), values_of()
-    assert {x for _series, x in SizeCard().work(values, facts)} == set(sizes(facts["n_train"]))
+    assert {x for _series, x in SizeCard().work(values, facts)} == set(sizes(facts.n_train))
     assert {x for _series, x in PartitionCard().work(values, facts)} == set(feature_steps(84))
     assert {x for _series, x in ThresholdCard().work(values, facts)} == {IMMEDIATE, *map(float, PERCENTILES)}
     assert {x for _series, x in WeightCard().work(values, facts)} == {IMMEDIATE, *RATIOS.values()}
@@ -102,7 +103,7 @@ def test_only_what_a_setting_touches_is_outdated():
     assert _outdated(before, panel.work(values_of(epsilon=1.0), facts)) == set()
     assert _outdated(before, panel.work(values_of(train_trim=4), facts)) == {"smooth", "published"}
     assert _outdated(before, panel.work(values_of(train_bins=9), facts)) == {"binned"}
-    assert _outdated(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of()["train_methods"]}
+    assert _outdated(before, panel.work(values_of(seed=1), facts)) == {"auto", *values_of().train_methods}
 
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():
@@ -199,8 +200,8 @@ def test_results_of_other_pages_have_other_keys():
 
 def test_every_setting_of_the_page_is_in_the_link_and_has_a_control():
     page = TrainPage(Settings(), Pool(1))
-    assert set(TrainSettings.train_names()) == set(page.controls.widgets)
-    assert set(TrainSettings.train_names()) <= set(Settings.names())
+    assert set(TrainValues.names()) == set(page.controls.widgets)
+    assert set(TrainValues.names()) <= set(Settings.names())
     assert all(widget.label for widget in page.controls.widgets.values())
 
 
@@ -236,5 +237,5 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
 def test_words_state_the_numbers():
     facts = nb_facts("census")
     text = train_words.headline(values_of(epsilon=1.0), facts)
-    assert f"{100 * facts['accuracy']['table']:.1f}" in text
+    assert f"{100 * facts.accuracy['table']:.1f}" in text
     assert "4 numbers and 10 other features (84 binary columns)" in train_words.dataset_note(facts)

@@ -11,9 +11,9 @@ from dpml_app.train.compute import (
     nb_silenced,
     true_epsilon,
 )
-from dpml_app.train.methods import METHODS, options_of
+from dpml_app.train.methods import METHODS
 from dpml_app.train.released import nb_parameters
-from dpml_app.train.settings import TRAIN_DATASETS
+from dpml_app.train.settings import TRAIN_DATASETS, TrainValues
 
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.datasets import NAMES, load
@@ -24,12 +24,12 @@ from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_
 def values_of(**changes):
     settings = Settings()
     settings.param.update(**changes)
-    return settings.train_values()
+    return TrainValues.of(settings)
 
 
 def measured(name, method, epsilon=0.5, draws=5, seed=3, **more):
     values = values_of(dataset=name, **more)
-    return nb_measure(name, method, "add-remove", epsilon, options_of(method, values), draws, seed)["accuracy"]
+    return nb_measure(name, method, "add-remove", epsilon, values.options(method), draws, seed)["accuracy"]
 
 
 def from_library(name, method, epsilon=0.5, draws=5, seed=3, **settings):
@@ -82,11 +82,11 @@ def test_partitioned_models_are_the_estimators_of_one_deal():
 
 def test_references_are_the_librarys():
     facts, data = nb_facts("toy"), load("toy")
-    assert facts["accuracy"]["majority"] == majority_accuracy(data)
-    assert facts["accuracy"]["binary"] == non_private_nb(data).accuracy(data.X_test, data.y_test)[0]
-    assert facts["accuracy"]["table"] == non_private_mixed_nb(data)["accuracy"]
-    assert facts["auc"]["majority"] == 0.5
-    assert 0.9 < facts["auc"]["table"] < 1
+    assert facts.accuracy["majority"] == majority_accuracy(data)
+    assert facts.accuracy["binary"] == non_private_nb(data).accuracy(data.X_test, data.y_test)[0]
+    assert facts.accuracy["table"] == non_private_mixed_nb(data)["accuracy"]
+    assert facts.auc["majority"] == 0.5
+    assert 0.9 < facts.auc["table"] < 1
 
 
 def test_a_smaller_table_is_the_first_rows_of_one_order_and_says_so_publicly():
@@ -136,7 +136,7 @@ def test_silenced_features_are_counted_by_definition():
 def test_parameters_of_a_table_are_the_estimators(method, feature):
     data = load("census")
     frame = data.frame.loc["train"].iloc[:, :-1]
-    options = options_of(method, values_of())
+    options = values_of().options(method)
     found = nb_parameters("census", method, "add-remove", 1.0, options, feature, 1, 5)
     model = MixedNB(1.0, method=method, schema=data.frame_schema, random_state=5)
     model.fit(frame, data.frame.loc["train"].iloc[:, -1])
@@ -159,7 +159,7 @@ def test_parameters_of_a_table_are_the_estimators(method, feature):
 @pytest.mark.parametrize("method", ["row-bounded", "algorithm-1"])
 def test_parameters_of_binary_columns_are_the_estimators(method):
     data = load("toy")
-    found = nb_parameters("toy", method, "add-remove", 1.0, options_of(method, values_of()), 3, 1, 5)
+    found = nb_parameters("toy", method, "add-remove", 1.0, values_of().options(method), 3, 1, 5)
     names = {"algorithm-1": "published"}
     model = BernoulliNB(1.0, method=names.get(method, method), schema=data.schema, random_state=5, selection="none")
     model.fit(data.X_train, data.y_train)
@@ -172,7 +172,7 @@ def test_exact_shares_of_categories_are_counted():
     data = load("census")
     frame = data.frame.loc["train"]
     place = next(i for i, f in enumerate(data.frame_schema.features) if f.kind == "categorical")
-    found = nb_parameters("census", "binned", "add-remove", 0.1, options_of("binned", values_of()), place + 1, 1, 0)
+    found = nb_parameters("census", "binned", "add-remove", 0.1, values_of().options("binned"), place + 1, 1, 0)
     f = data.frame_schema.features[place]
     for c in (0, 1):
         shares = frame.loc[data.y_train == c, f.name].value_counts(normalize=True)

@@ -1,5 +1,7 @@
 """The cards of linear models on the Train page without a browser: what is drawn, outdated and said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dpml_app.cards import _outdated
@@ -122,7 +124,7 @@ def test_dots_of_another_setting_are_faded_until_theirs_come():
     panel.prepare(values, facts, {place: first.function(*first.arguments)})
     now, dot = panel.figures[0].now["objective"], panel.figures[0].drawn["objective"][-1].glyph
     assert dot.fill_alpha == 1.0
-    values = {**values, "epsilon": 1.0}
+    values = replace(values, epsilon=1.0)
     panel.prepare(values, facts, {})
     assert dot.fill_alpha < 0.5
     work = panel.work(values, facts)
@@ -185,10 +187,10 @@ def test_the_chosen_setting_comes_first_and_tuning_last():
     )
     kinds = [chunk.function is tuning_measure for chunk in order]
     assert kinds == sorted(kinds)
-    assert order[0].arguments[3] == values["epsilon"]
+    assert order[0].arguments[3] == values.epsilon
 
 
 def test_results_of_the_families_have_keys_of_their_own():
     keys = {Chunk(f, ()).key for f in (linear_measure, linear_weights, tuning_measure, nb_measure, linear_facts)}
     assert len(keys) == 5
-    assert values_of()["train_lambda"] == RULE
+    assert values_of().train_lambda == RULE

@@ -1,5 +1,7 @@
 """What the Train page computes of linear models and of tuning: it is the library's, and it says what is not private."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dpml_app.train import tuning as train_tuning
@@ -14,7 +16,7 @@ from dpml_app.train.linear_compute import (
     public_lambda,
     rule_takes,
 )
-from dpml_app.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
+from dpml_app.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, private, styles, why_not
 from dpml_app.train.size import SizeCard
 from dpml_app.train.tuning import SCHEMES, TuningCard
 from dpml_app.train.tuning_compute import candidates, costs_of, tuning_measure
@@ -102,12 +104,12 @@ def test_without_noise_it_is_scikit_learns():
 
 def test_areas_under_the_curve():
     values = values_of()
-    found = linear_measure("toy", "output", "add-remove", 10.0, options_of("output", values), 5, 0, True)
+    found = linear_measure("toy", "output", "add-remove", 10.0, values.options("output"), 5, 0, True)
     assert (found["auc"] > found["accuracy"]).all()
 
 
 def test_a_family_has_its_own_methods():
-    assert families(values_of()) == ("linear",)
+    assert values_of().families == ("linear",)
     assert set(asked(values_of())) <= {*LINEAR, *DEFAULTS}
     assert set(asked(values_of(train_family="naive-bayes"))) <= {*METHODS, *DEFAULTS}
     both = asked(values_of(train_family="both"))
@@ -116,7 +118,7 @@ def test_a_family_has_its_own_methods():
 
 
 def test_what_cannot_be_trained_says_why():
-    wide = {**facts_of("toy"), "binary_columns": [f"c{i}" for i in range(401)]}
+    wide = replace(facts_of("toy"), binary_columns=[f"c{i}" for i in range(401)])
     assert "too many columns, 401" in why_not("functional", wide)
     assert "too many columns, 401" in why_not("genetic", wide)
     assert [m for m in LINEAR if why_not(m, facts_of("toy"))] == []
@@ -132,7 +134,7 @@ def test_what_cannot_be_trained_says_why():
 
 
 def test_three_classes_are_trained_and_have_no_roc_curve():
-    facts = {**facts_of("toy"), "classes": ("a", "b", "c")}
+    facts = replace(facts_of("toy"), classes=("a", "b", "c"))
     assert "3" in AccuracyCard().refusal(values_of(train_measure="auc"), facts)
     assert [m for m in LINEAR if why_not(m, facts)] == []
 
@@ -156,7 +158,7 @@ def test_fewer_draws_are_said():
 
 def test_weights_are_the_estimators_and_the_largest():
     data, values = load("toy"), values_of(train_lambda=5.0)
-    found = linear_weights("toy", "objective", "add-remove", 1.0, options_of("objective", values), 1, 3)
+    found = linear_weights("toy", "objective", "add-remove", 1.0, values.options("objective"), 1, 3)
     model = LogisticRegression(1.0, method="objective", reg_lambda=5.0, schema=data.schema, random_state=3)
     model.fit(data.X_train, data.y_train)
     columns = [data.feature_names.index(name) for name in found["names"]]
@@ -170,7 +172,7 @@ def test_weights_are_the_estimators_and_the_largest():
 @pytest.mark.parametrize("method", ["rule", "l1", "objective", "output", "functional", "svm"])
 def test_weights_with_little_noise_are_those_without(method):
     values = values_of(train_lambda=20.0)
-    found = linear_weights("toy", method, "add-remove", 1e6, options_of(method, values), 3, 3)
+    found = linear_weights("toy", method, "add-remove", 1e6, values.options(method), 3, 3)
     np.testing.assert_allclose(found["draws"].mean(axis=0), found["exact"], atol=0.01)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from dpml.catalogue import CATALOGUE, claims
 from dpml_app.audit import compute, words
+from dpml_app.audit.settings import AuditValues
 from dpml_app.audit.tables import ClaimsTable, claim_key
-from dpml_app.card import Card, Results, Values
+from dpml_app.card import Card, Results
+from dpml_app.facts import NoFacts
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Chunk
 from dpml_app.work.task_runner import TaskRunner
@@ -39,7 +41,7 @@ class Checks(TaskRunner):
             await asyncio.sleep(LOOK_EVERY)
 
 
-class ClaimsCard(Card):
+class ClaimsCard(Card[AuditValues, NoFacts]):
     """The table of claims, with a mark for each check.
 
     Parameters
@@ -59,9 +61,9 @@ class ClaimsCard(Card):
     def content(self) -> list[Any]:
         return [self.table]
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        by_hand = values["audit_neighbours"] == "table"
-        self.table.selected = "" if by_hand else claim_key(values["audit_method"], values["audit_relation"])
+    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
+        by_hand = values.audit_neighbours == "table"
+        self.table.selected = "" if by_hand else claim_key(values.audit_method, values.audit_relation)
 
     def add(self, found: Mapping[Chunk, Any]) -> str:
         """Show checks beside those before, and return in words how many claims stand."""

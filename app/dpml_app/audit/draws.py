@@ -8,8 +8,9 @@ from typing import Any
 from dpml.catalogue import CATALOGUE
 from dpml_app.audit import compute, words
 from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
-from dpml_app.audit.settings import AuditSettings
-from dpml_app.card import DEFERRED, Card, Place, Results, Values
+from dpml_app.audit.settings import AuditValues
+from dpml_app.card import DEFERRED, Card, Place, Results
+from dpml_app.facts import NoFacts
 from dpml_app.work.pool import Chunk
 from dpml_app.work.progress import ButtonLabels
 from dpml_app.work.task_runner import TaskRunner
@@ -48,18 +49,18 @@ class Draws(TaskRunner):
         return f"{drawn:,} of {compute.LADDER[total - 1]:,} draws each"
 
 
-class AuditCard(Card):
+class AuditCard(Card[AuditValues, NoFacts]):
     """A card about the draws of an audit; a subclass says how steps are shown, of which there is at least one."""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        key = AuditSettings.audit_key(values)
-        drawn = values["audit_seed"], values["audit_confidence"]
-        steps = range(compute.LADDER.index(values["audit_draws"]) + 1)
+    def work(self, values: AuditValues, facts: NoFacts) -> dict[Place, Chunk]:
+        key = values.key()
+        drawn = values.audit_seed, values.audit_confidence
+        steps = range(compute.LADDER.index(values.audit_draws) + 1)
         return {("exact", DEFERRED): Chunk(compute.exact, (key,))} | {
             (STEP, index): Chunk(compute.step, (key, *drawn, index)) for index in steps
         }
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         self.values = values
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
@@ -69,7 +70,7 @@ class AuditCard(Card):
         elif (STEP, 0) in results:  # the method refused
             self.clear()
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
         steps = steps_of(results)
         return self.say(steps, values, exact_of(results)) if steps else ""
 
@@ -77,7 +78,7 @@ class AuditCard(Card):
         """Show steps."""
         raise NotImplementedError
 
-    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+    def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         """Return in words what they show."""
         raise NotImplementedError
 
@@ -91,14 +92,14 @@ class AttackCard(AuditCard):
     draw = AttackFigure
     name, title, caption = "attack", "The attacker's ROC curve", words.AUDIT_CAPTIONS["attack"]
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        self.figure.claim(values["audit_epsilon"], CATALOGUE[values["audit_method"]].delta)
+        self.figure.claim(values.audit_epsilon, CATALOGUE[values.audit_method].delta)
 
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
         self.figure.show(steps[-1])
 
-    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+    def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         return words.attack_readout(steps[-1])
 
 
@@ -108,14 +109,14 @@ class BoundCard(AuditCard):
     draw = BoundFigure
     name, title, caption = "bound", "What the draws have shown", words.AUDIT_CAPTIONS["bound"]
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         super().prepare(values, facts, now)
         self._claim(now)
 
     def _claim(self, results: Results) -> None:
-        delta = CATALOGUE[self.values["audit_method"]].delta
+        delta = CATALOGUE[self.values.audit_method].delta
         exact = exact_of(results).get("epsilon")
-        self.figure.claim(self.values["audit_epsilon"], delta, self.values["audit_confidence"], exact)
+        self.figure.claim(self.values.audit_epsilon, delta, self.values.audit_confidence, exact)
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         self._claim(results)
@@ -124,7 +125,7 @@ class BoundCard(AuditCard):
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
         self.figure.show(steps)
 
-    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+    def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
         return words.bound_readout(steps, values, exact)
 
     def clear(self) -> None:
@@ -138,8 +139,8 @@ class OutputCard(AuditCard):
     name, title, caption = "output", "Outputs, and where the attacker bets", words.AUDIT_CAPTIONS["output"]
 
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        self.figure.show(*words.picture_labels(CATALOGUE[self.values["audit_method"]], steps[-1], exact))
+        self.figure.show(*words.picture_labels(CATALOGUE[self.values.audit_method], steps[-1], exact))
 
-    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
-        shown, labels, axis, _known = words.picture_labels(CATALOGUE[values["audit_method"]], steps[-1], exact)
+    def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
+        shown, labels, axis, _known = words.picture_labels(CATALOGUE[values.audit_method], steps[-1], exact)
         return words.output_readout(shown, labels, axis)

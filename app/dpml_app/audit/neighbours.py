@@ -7,9 +7,10 @@ from typing import Any
 
 from dpml.catalogue import CATALOGUE
 from dpml_app.audit import compute, words
-from dpml_app.audit.settings import AuditSettings
+from dpml_app.audit.settings import AuditSettings, AuditValues
 from dpml_app.audit.tables import RecordEditor
-from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Results
+from dpml_app.facts import NoFacts
 from dpml_app.work.pool import Chunk
 
 __all__ = ["NeighboursCard"]
@@ -17,7 +18,7 @@ __all__ = ["NeighboursCard"]
 EDITED = ("table", "record", "replaced")
 
 
-class NeighboursCard(Card):
+class NeighboursCard(Card[AuditValues, NoFacts]):
     """The worst that are known, or a table, its new record, and the one that it replaces.
 
     Parameters
@@ -34,24 +35,24 @@ class NeighboursCard(Card):
         super().__init__()
         self.settings, self.report = settings, report
         self.editor = RecordEditor(sizing_mode="stretch_width", margin=(4, 12), visible=False)
-        self._follow(settings.audit_values())
+        self._follow(AuditValues.of(settings))
         self.editor.param.watch(self._on_edit, list(EDITED))
 
     def content(self) -> list[Any]:
         return [self.editor]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("case", IMMEDIATE): Chunk(compute.case, (AuditSettings.audit_key(values),))}
+    def work(self, values: AuditValues, facts: NoFacts) -> dict[Place, Chunk]:
+        return {("case", IMMEDIATE): Chunk(compute.case, (values.key(),))}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.editor.visible = values["audit_neighbours"] == "table"
+    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
+        self.editor.visible = values.audit_neighbours == "table"
         self._follow(values)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return words.neighbours_words(CATALOGUE[values["audit_method"]], values, results["case", IMMEDIATE])
+    def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
+        return words.neighbours_words(CATALOGUE[values.audit_method], values, results["case", IMMEDIATE])
 
-    def _follow(self, values: Values) -> None:
-        self.editor.param.update(**{name: values[f"audit_{name}"] for name in (*EDITED, "relation")})
+    def _follow(self, values: AuditValues) -> None:
+        self.editor.param.update(**{name: getattr(values, f"audit_{name}") for name in (*EDITED, "relation")})
 
     def _on_edit(self, event) -> None:
         problems = self.settings.assign({f"audit_{event.name}": event.new})

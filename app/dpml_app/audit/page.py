@@ -15,9 +15,10 @@ from dpml_app.audit.claims import CHECKS, Checks, ClaimsCard
 from dpml_app.audit.controls import AuditControls
 from dpml_app.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
 from dpml_app.audit.neighbours import NeighboursCard
-from dpml_app.audit.settings import AuditSettings
-from dpml_app.card import Card, Place, Results, Values
+from dpml_app.audit.settings import AuditSettings, AuditValues
+from dpml_app.card import Card, Place, Results
 from dpml_app.cards import CardPage
+from dpml_app.facts import NoFacts
 from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["AuditPage"]
@@ -32,7 +33,7 @@ p { margin: 0.3em 0; }
 """
 
 
-class AuditPage(CardPage):
+class AuditPage(CardPage[AuditValues, NoFacts]):
     """The page of one session."""
 
     question = "Is the claim true?"
@@ -40,6 +41,7 @@ class AuditPage(CardPage):
     settings: AuditSettings
     controls: AuditControls
     room = "audit"
+    values_kind = AuditValues
     kinds = (AttackCard, OutputCard, NeighboursCard, BoundCard, ClaimsCard)
     sources = ("audit-state", "audit-work")
     readout_name = "audit-{}-readout"
@@ -91,13 +93,13 @@ class AuditPage(CardPage):
 
     # ---- steps -----------------------------------------------------------------------------------------------------
 
-    def _missing(self, values: Values, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
+    def _missing(self, values: AuditValues, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
         """Return every step, also those that are kept: one sees the bound move."""
-        return [chunk for chunk in wanted[self.hero].values() if chunk.function is compute.step]
+        return _steps(wanted[self.hero])
 
     def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
         """Return the results that are there; of the steps, those that have had their turn."""
-        waiting = set(self._missing({}, {self.hero: work})) - self.work.seen
+        waiting = set(_steps(work)) - self.work.seen
         return super()._kept({place: chunk for place, chunk in work.items() if chunk not in waiting})
 
     def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
@@ -110,9 +112,9 @@ class AuditPage(CardPage):
             self.report("draws", f"No draws of {title}: {result['problem']}", "warning")
             self.work.rest("No draws")
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: AuditValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})
-        steps, entry = steps_of(found), CATALOGUE[values["audit_method"]]
+        steps, entry = steps_of(found), CATALOGUE[values.audit_method]
         state, text = words.verdict(entry, values, exact_of(found), steps[-1] if steps else None)
         return f'<div class="{state}">{text}</div>'
 
@@ -122,3 +124,8 @@ class AuditPage(CardPage):
         card = self.cards["claims"]
         assert isinstance(card, ClaimsCard)
         self._read_out("claims", card.add(found))
+
+
+def _steps(work: Mapping[Place, Chunk]) -> list[Chunk]:
+    """Return the steps of the audit among chunks."""
+    return [chunk for chunk in work.values() if chunk.function is compute.step]

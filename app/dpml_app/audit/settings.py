@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import param
@@ -11,8 +11,9 @@ from dpml.catalogue import CATALOGUE
 from dpml.catalogue.editable import MOST_RECORDS, RECORD, TABLE
 from dpml_app.audit.compute import LADDER
 from dpml_app.settings import RELATION_TITLES, Shared, choice
+from dpml_app.values import PageValues
 
-__all__ = ["AUDIT_DRAWS", "AUDIT_EPSILONS", "CONFIDENCES", "AuditSettings"]
+__all__ = ["AUDIT_DRAWS", "AUDIT_EPSILONS", "CONFIDENCES", "AuditSettings", "AuditValues"]
 
 AUDIT_EPSILONS = (*(float(f"{s * 10**d:.3g}") for d in (-2, -1, 0) for s in (1, 1.5, 2, 3, 4, 5, 7)), 10.0)
 AUDIT_DRAWS = LADDER[LADDER.index(1_000) :]
@@ -40,23 +41,6 @@ class AuditSettings(Shared):
     audit_confidence: Any = choice(0.95, {c: f"{100 * c:g} %" for c in CONFIDENCES}, "Confidence")
     audit_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Audit seed")
 
-    @classmethod
-    def audit_names(cls) -> list[str]:
-        """Return the names of this page's settings."""
-        return [name for name in cls.param if name.startswith("audit_")]
-
-    def audit_values(self) -> dict[str, Any]:
-        """Return this page's settings, as a dictionary that does not change."""
-        return {name: getattr(self, name) for name in self.audit_names()}
-
-    @staticmethod
-    def audit_key(values: Mapping[str, Any]) -> tuple:
-        """Return what tells one audit from another: the first argument of `dpml_app.audit.compute.step`."""
-        edited = None
-        if values["audit_neighbours"] == "table":
-            edited = values["audit_table"], values["audit_record"], values["audit_replaced"]
-        return values["audit_method"], values["audit_epsilon"], values["audit_relation"], edited
-
     def fit_audit(self) -> list[str]:
         """Change what the chosen method does not have; return a sentence for each change."""
         entry, changes, sentences = CATALOGUE[self.audit_method], {}, []
@@ -69,3 +53,26 @@ class AuditSettings(Shared):
         if changes:
             self.param.update(**changes)
         return sentences
+
+
+@dataclass(frozen=True)
+class AuditValues(PageValues):
+    """What the Audit page depends on."""
+
+    audit_method: str
+    audit_epsilon: float
+    audit_relation: str
+    audit_neighbours: str
+    audit_table: str
+    audit_record: str
+    audit_replaced: int
+    audit_draws: int
+    audit_confidence: float
+    audit_seed: int
+
+    def key(self) -> tuple:
+        """Return what tells one audit from another: the first argument of `dpml_app.audit.compute.step`."""
+        edited = None
+        if self.audit_neighbours == "table":
+            edited = self.audit_table, self.audit_record, self.audit_replaced
+        return self.audit_method, self.audit_epsilon, self.audit_relation, edited

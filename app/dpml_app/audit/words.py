@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpml.catalogue import Case, Method, claims
 from dpml.catalogue.editable import FEATURES
 from dpml_app.audit.compute import CHECKED_AT, LADDER, ceiling
+from dpml_app.audit.settings import AuditValues
 from dpml_app.text import certainty, factor, percent
 
 __all__ = [
@@ -79,10 +80,10 @@ def meaning(epsilon: float, *, at_least: bool = False) -> str:
 
 
 def verdict(
-    entry: Method, values: Mapping[str, Any], exact: Mapping[str, Any], step: Mapping[str, Any] | None
+    entry: Method, values: AuditValues, exact: Mapping[str, Any], step: Mapping[str, Any] | None
 ) -> tuple[str, str]:
     """Return ("stands" or "broken" or "open", HTML): the claim, what speaks against it, and what the catalogue says."""
-    claim, confidence = values["audit_epsilon"], values["audit_confidence"]
+    claim, confidence = values.audit_epsilon, values.audit_confidence
     said = (
         f"<b>{escape(entry.title)}</b> claims ε = {claim:g}" + (f" at δ = {entry.delta:g}" if entry.delta else "") + "."
     )
@@ -150,16 +151,16 @@ def _loss(pair: tuple[float, float]) -> float:
     return abs(math.log(pair[0] / pair[1]))
 
 
-def _catalogue_says(entry: Method, values: Mapping[str, Any], state: str) -> str:
+def _catalogue_says(entry: Method, values: AuditValues, state: str) -> str:
     private = "private" if entry.private else "<b>not private</b>"
-    true = entry.true_epsilon(values["audit_epsilon"])
-    if entry.private and math.isfinite(true) and true > values["audit_epsilon"]:
+    true = entry.true_epsilon(values.audit_epsilon)
+    if entry.private and math.isfinite(true) and true > values.audit_epsilon:
         private = f"private, but at ε = {number(true)}"
     text = f"The catalogue says: {private}. Claimed: {escape(entry.claim)}. True cost: {escape(entry.cost)}. "
     text += f"Source: {escape(entry.citation)}."
     if state != "broken" and not entry.holds(CHECKED_AT):
         text += " These neighbours do not show what is wrong" + (
-            ": the catalogue's own do." if values["audit_neighbours"] == "table" else " yet: it takes more draws."
+            ": the catalogue's own do." if values.audit_neighbours == "table" else " yet: it takes more draws."
         )
     return f'<p class="catalogue">{text}</p>'
 
@@ -182,9 +183,9 @@ def data_words(data: Any) -> str:
     return "(" + ", ".join(f"{v:.4g}" for v in array) + ")"
 
 
-def neighbours_words(entry: Method, values: Mapping[str, Any], case: Case) -> str:
+def neighbours_words(entry: Method, values: AuditValues, case: Case) -> str:
     """Return the two data sets in words."""
-    if values["audit_neighbours"] == "table":
+    if values.audit_neighbours == "table":
         seen = f"Seen by the attacker: {escape(case.seen)}."
         return f"<p>D is the table, D′ its neighbour. Click on a cell to change it. {seen}</p>"
     text = f"<p>The worst that is known for this method: <b>{escape(case.words)}</b>.</p>"
@@ -283,12 +284,10 @@ def attack_readout(step: Mapping[str, Any]) -> str:
     return f"Its event, at the worst of what the draws leave open: {ratio}, {bound}."
 
 
-def bound_readout(steps: list[dict[str, Any]], values: Mapping[str, Any], exact: Mapping[str, Any]) -> str:
+def bound_readout(steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
     """Return the latest bound beside claim and exact value."""
     last = steps[-1]
-    text = (
-        f"After {last['draws']:,} draws: ε at least <b>{number(last['lower'])}</b>; claim {values['audit_epsilon']:g}; "
-    )
+    text = f"After {last['draws']:,} draws: ε at least <b>{number(last['lower'])}</b>; claim {values.audit_epsilon:g}; "
     if exact.get("pending"):
         return text + "its formula is being computed."
     return text + (f"exact <b>{number(exact['epsilon'])}</b>." if exact["known"] else "no formula known.")

@@ -22,8 +22,10 @@ def generated(card: Card, work: Mapping[Place, Chunk], facts: Chunk | None) -> C
     if card.in_browser:
         return Code(tuple(imports), f"# as the browser draws it\ntables = {name}.browser_tables(settings)")
     imports.append("from dpml_app.code.tables import tables_of")
-    known = "facts = {}"
-    if facts is not None:
+    if facts is None:
+        imports.append("from dpml_app.facts import NoFacts")
+        known = "facts = NoFacts()"
+    else:
         imports.append(f"from {facts.function.__module__} import {facts.function.__name__} as facts_of")
         known = f"facts = facts_of({_arguments(facts)})"
     lines = [

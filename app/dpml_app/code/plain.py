@@ -11,7 +11,7 @@ from dpml_app import own
 __all__ = ["WIDTH", "literal"]
 
 WIDTH = 100
-DATASET = 'settings["dataset"]'
+DATASET = "settings.dataset"
 
 
 def literal(value: Any) -> str:
@@ -20,7 +20,7 @@ def literal(value: Any) -> str:
     Examples
     --------
     >>> literal((0.1, "toy", None)), literal(("own-1f", 3))
-    ('(0.1, "toy", None)', '(settings["dataset"], 3)')
+    ('(0.1, "toy", None)', '(settings.dataset, 3)')
     """
     if own.is_own(value):
         return DATASET

@@ -11,10 +11,11 @@ from typing import Any
 from dpml import __version__
 from dpml_app import own
 from dpml_app.code.plain import WIDTH, literal
+from dpml_app.values import DatasetValues, PageValues
 
 __all__ = ["Code", "Script", "file_name"]
 
-STANDARD = ("itertools", "math", "pathlib")
+STANDARD = ("dataclasses", "itertools", "math", "pathlib")
 OWN = """\
 # Your own table: the file, and the schema that the page "My data" saves. Neither is in this script.
 frame = read_table(Path("table.csv").read_bytes(), name="table.csv")
@@ -23,7 +24,7 @@ schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
 OWN_USED = """\
 table = own.make(frame, LABEL, schema, "table.csv")
 own.attach(table)
-settings["dataset"] = table.name
+settings = replace(settings, dataset=table.name)
 """
 SHOW = """\
 for name, table in tables.items():
@@ -42,7 +43,8 @@ class Code:
     imports : tuple of str
         Lines, in any order.
     body : str
-        Lines that read `settings`, a dictionary, and make `tables`: a data frame for each table behind the plot.
+        Lines that read `settings`, the values of the page, and make `tables`: a data frame for each table behind the
+        plot.
     """
 
     imports: tuple[str, ...]
@@ -57,24 +59,26 @@ class Script:
     card: str
     title: str
     question: str
-    values: Mapping[str, Any]
+    values: PageValues
     code: Code
     label: str = ""
 
     @property
     def name(self) -> str:
         """The name of its file, without an ending."""
-        return file_name(self.page, self.card, self.values)
+        return file_name(self.page, self.card, self.values.as_dict())
 
     @property
     def _own(self) -> bool:
-        return own.is_own(self.values.get("dataset"))
+        return isinstance(self.values, DatasetValues) and own.is_own(self.values.dataset)
 
     def parts(self) -> list[tuple[str, str]]:
         """Return the heading of each part, and its lines."""
-        imports = set(self.code.imports)
+        kind = type(self.values)
+        imports = {*self.code.imports, f"from {kind.__module__} import {kind.__name__}"}
         if self._own:
             imports |= {
+                "from dataclasses import replace",
                 "from pathlib import Path",
                 "from dpml.schema import Schema",
                 "from dpml.tables import read_table",
@@ -89,17 +93,17 @@ class Script:
         return found
 
     def _settings(self) -> str:
-        lines = ["settings = {", "   "]
-        for name, value in self.values.items():
-            part = f" {literal(name)}: {self._written(value)},"
+        lines = [f"settings = {type(self.values).__name__}(", "   "]
+        for name, value in self.values.as_dict().items():
+            part = f" {name}={self._written(value)},"
             if len(lines[-1] + part) > WIDTH:
                 lines.append("   ")
             lines[-1] += part
-        return "\n".join([*lines, "}"])
+        return "\n".join([*lines, ")"])
 
     @staticmethod
     def _written(value: Any) -> str:
-        return '"my table"' if own.is_own(value) else literal(tuple(value) if isinstance(value, list) else value)
+        return '"my table"' if own.is_own(value) else literal(value)
 
     def _head(self) -> str:
         mine = "\nIt studies your own table: what it prints is not private." if self._own else ""

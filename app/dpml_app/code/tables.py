@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from bokeh.models import ColumnDataSource, GlyphRenderer, Plot
 
-from dpml_app.card import CHOSEN, Card, Place, Values
+from dpml_app.card import CHOSEN, Card, F, Place, V
 from dpml_app.drawing.figure import LAYOUT
 
 __all__ = ["tables_of", "tables_of_plots"]
 
 
-def tables_of(card: Card, values: Values, facts: Values, results: Mapping[Place, Any]) -> dict[str, pd.DataFrame]:
+def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[Place, Any]) -> dict[str, pd.DataFrame]:
     """Return the tables of a card that has just been made, at a setting, from the results of its computations.
 
     It is the card's own layout of results: means, quantiles and references, as they are drawn.

@@ -20,6 +20,6 @@ def told(page: BasePage, said: str) -> dict[str, Any]:
     name = next((name for name, readout in page.readouts.items() if readout.name == said), None)
     if not isinstance(page, CardPage) or name is None:
         return {}
-    found = {"file": file_name(page.room, name, page.values())}
+    found = {"file": file_name(page.room, name, page.values().as_dict())}
     script = script_of(page, name)
     return found if script is None else {**found, "script": script.text, "notebook": script.notebook}

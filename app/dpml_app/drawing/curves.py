@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpml_app.card import CHOSEN, Card, Place, Results
+from dpml_app.card import CHOSEN, Card, F, Place, Results, V
 from dpml_app.work.pool import Chunk
 
 __all__ = ["CurvesCard", "CurvesFigure"]
@@ -32,7 +32,7 @@ class CurvesFigure(Protocol):
         """Take a series away, or all that is shown."""
 
 
-class CurvesCard(Card):
+class CurvesCard(Card[V, F]):
     """A card whose figures show series; a subclass says what is drawn of a result.
 
     Parameters

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.card import IMMEDIATE, Card, Place, Values
+from dpml_app.card import IMMEDIATE, Card, Place
 from dpml_app.evaluate import attack, compute, numbers
+from dpml_app.evaluate.compute import EvaluateFacts
 from dpml_app.evaluate.figures import PRIVATE_ROWS
-from dpml_app.evaluate.settings import EvaluateSettings
+from dpml_app.evaluate.settings import EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
@@ -56,17 +57,19 @@ def answer(
     }
 
 
-def answered(values: Values) -> dict[Place, Chunk]:
+def answered(values: EvaluateValues) -> dict[Place, Chunk]:
     """Return the chunk of `answer`, which every card of the page reads."""
-    key, rival = (EvaluateSettings.classifier_key(values, which) for which in "AB")
-    names = ("relation", "epsilon", "draws", "seed", "evaluate_metric", "evaluate_cut")
-    return {("answer", IMMEDIATE): Chunk(answer, (*key, rival[1:], *(values[n] for n in names)))}
+    key, rival = (values.classifier_key(which) for which in "AB")
+    released = values.relation, values.epsilon, values.draws, values.seed
+    return {
+        ("answer", IMMEDIATE): Chunk(answer, (*key, rival[1:], *released, values.evaluate_metric, values.evaluate_cut))
+    }
 
 
-class AnswerCard(Card):
+class AnswerCard(Card[EvaluateValues, EvaluateFacts]):
     """A card that shows what is answered at once."""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
         return answered(values)
 
     def clear(self) -> None:

@@ -6,7 +6,7 @@ is judged on the test records, which are other people: only those pay ε here.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from dpml.evaluation.histogram import noise_scale
 from dpml.studies.accuracy import non_private_logistic, non_private_nb
 from dpml_app.data import dataset
 from dpml_app.data import facts as data_facts
+from dpml_app.facts import BinaryFacts
 from dpml_app.work.cache import kept
 
 __all__ = [
@@ -113,10 +114,17 @@ def _locked(values: Floats) -> Floats:
     return values
 
 
-def facts(name: str) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EvaluateFacts(BinaryFacts):
+    """Those of the Evaluate page, with the number of test records of the second class."""
+
+    n_positive: int
+
+
+def facts(name: str) -> EvaluateFacts:
     """Return what the page shows of a data set at every setting."""
     y = labels(name)
-    return {**data_facts(name), "n_positive": int((y == 1).sum())}
+    return EvaluateFacts(**vars(data_facts(name)), n_positive=int((y == 1).sum()))
 
 
 # ---- curves -------------------------------------------------------------------------------------------------------

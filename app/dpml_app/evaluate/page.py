@@ -12,14 +12,15 @@ from typing import Any
 
 from bokeh.models import Model
 
-from dpml_app.card import Results, Values
+from dpml_app.card import Results
 from dpml_app.cards import CardPage
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.evaluate import compute, words
+from dpml_app.evaluate.compute import EvaluateFacts
 from dpml_app.evaluate.controls import EvaluateControls
 from dpml_app.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
 from dpml_app.evaluate.roc import RocCard
-from dpml_app.evaluate.settings import EvaluateSettings
+from dpml_app.evaluate.settings import EvaluateSettings, EvaluateValues
 from dpml_app.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
 from dpml_app.settings import DATASETS
 from dpml_app.work.pool import Chunk
@@ -29,7 +30,7 @@ __all__ = ["EvaluatePage"]
 SCRIPT = script("drawing/kernels.js", "evaluate/page.js")
 
 
-class EvaluatePage(CardPage):
+class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     """The page of one session."""
 
     question = "Can a score be published?"
@@ -37,6 +38,7 @@ class EvaluatePage(CardPage):
     settings: EvaluateSettings
     datasets = DATASETS
     room = "evaluate"
+    values_kind = EvaluateValues
     kinds = (
         RocCard,
         NumbersCard,
@@ -72,11 +74,11 @@ class EvaluatePage(CardPage):
         run_script(SCRIPT, arguments, browser, roc.now)
         return [value for value in arguments.values() if isinstance(value, Model)]
 
-    def facts_chunk(self, values: Values) -> Chunk:
-        return Chunk(compute.facts, (values["dataset"],))
+    def facts_chunk(self, values: EvaluateValues) -> Chunk:
+        return Chunk(compute.facts, (values.dataset,))
 
-    async def facts(self, name: str) -> Values:
+    async def facts(self, name: str) -> EvaluateFacts:
         return await self._call(compute.facts, name)
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: EvaluateValues, facts: EvaluateFacts, results: Mapping[str, Results]) -> str:
         return words.headline(values, facts)

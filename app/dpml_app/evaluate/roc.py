@@ -10,24 +10,25 @@ import pandas as pd
 from bokeh.models import ColumnDataSource
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
-from dpml_app.card import IMMEDIATE, WORKER, Answer, Place, Results, Values
+from dpml_app.card import IMMEDIATE, WORKER, Answer, Place, Results
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT
 from dpml_app.evaluate import compute, words
 from dpml_app.evaluate.answer import AnswerCard, answered
+from dpml_app.evaluate.compute import EvaluateFacts
 from dpml_app.evaluate.figures import RocFigure
-from dpml_app.evaluate.settings import ROC_STYLES, EvaluateSettings
+from dpml_app.evaluate.settings import ROC_STYLES, EvaluateValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["RocCard", "curve_chunks"]
 
 
-def curve_chunks(values: Values) -> dict[Place, Chunk]:
+def curve_chunks(values: EvaluateValues) -> dict[Place, Chunk]:
     """Return the chunks of each method's curves at the setting that is chosen."""
     found: dict[Place, Chunk] = {}
-    for m in values["evaluate_methods"]:
-        key = EvaluateSettings.curve_key(values, m, compute.draws_of(m, values["draws"]), values["epsilon"])
+    for m in values.evaluate_methods:
+        key = values.curve_key(m, compute.draws_of(m, values.draws), values.epsilon)
         found[m, WORKER] = Chunk(compute.curves, key)
     return found
 
@@ -46,15 +47,15 @@ class RocCard(AnswerCard):
         self.grid = ColumnDataSource({"fpr": compute.GRID}, name="evaluate-grid")
         self._sent: dict[str, Any] = {}
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
         return {**answered(values), **curve_chunks(values)}
 
     def waits(self, place: Place) -> bool:
         return place[0] in compute.SLOW
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         self._send(values, now["answer", IMMEDIATE])
-        methods = values["evaluate_methods"]
+        methods = values.evaluate_methods
         self.figure.name_methods(methods)
         for method in self._others():
             if method not in methods:
@@ -74,18 +75,18 @@ class RocCard(AnswerCard):
         self._sent[what] = value
         return changed
 
-    def _send(self, values: Values, found: Mapping[str, Any]) -> None:
+    def _send(self, values: EvaluateValues, found: Mapping[str, Any]) -> None:
         """Send the browser what it draws curves from, as far as it has changed."""
-        judged = EvaluateSettings.classifier_key(values)
-        drawn, shown = (values["draws"], values["seed"]), "histogram" in values["evaluate_methods"]
+        judged = values.classifier_key()
+        drawn, shown = (values.draws, values.seed), "histogram" in values.evaluate_methods
         if self._changed("judged", judged):
             self.counts.data = {"negatives": found["counts"][0], "positives": found["counts"][1]}
             self.figure.show_exact(*found["curve"])
         if self._changed("drawn", drawn):
             self.noise.data = {"unit": compute.unit_noise(*drawn).ravel()}
-        if self._changed("setting", (judged, drawn, values["relation"], shown)):
+        if self._changed("setting", (judged, drawn, values.relation, shown)):
             serial = self.now.data["serial"][0] + 1 if len(self.now.data["serial"]) else 0
-            data = {"serial": [serial], "sensitivity": [SENSITIVITY[values["relation"]]], "lowered": [LOWERED]}
+            data = {"serial": [serial], "sensitivity": [SENSITIVITY[values.relation]], "lowered": [LOWERED]}
             self.now.data = {**data, "shown": [int(shown)]}
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
@@ -95,18 +96,18 @@ class RocCard(AnswerCard):
                 self._sent[method] = found
                 self.figure.show(method, found, compute.GRID)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         return words.roc_words(values, results["answer", IMMEDIATE]["true"]["roc_auc"], self._areas(values, results))
 
     @staticmethod
-    def _areas(values: Values, results: Results) -> dict[str, Any]:
+    def _areas(values: EvaluateValues, results: Results) -> dict[str, Any]:
         """Return the areas under the private curves of each method that is there."""
         areas = {method: curves["auc"] for (method, place), curves in results.items() if place == WORKER}
-        if "histogram" in values["evaluate_methods"]:
+        if "histogram" in values.evaluate_methods:
             areas["histogram"] = results["answer", IMMEDIATE]["every_area"]
         return areas
 
-    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+    def to_pin(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> Answer | None:
         found = results["answer", IMMEDIATE]
         curves = [
             Curve(compute.GRID, one["mid"], ROC_STYLES[m].color) for (m, at), one in results.items() if at == WORKER
@@ -116,12 +117,12 @@ class RocCard(AnswerCard):
         return Answer(numbers, (Curve(fpr, tpr, EXACT), *curves), within="90 % of draws")
 
     @classmethod
-    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+    def browser_tables(cls, values: EvaluateValues) -> dict[str, pd.DataFrame]:
         """Return the curves of the default bins: the exact histogram of scores with noise, all draws of one release."""
-        if "histogram" not in values["evaluate_methods"]:
+        if "histogram" not in values.evaluate_methods:
             return {}
-        names = ("dataset", "evaluate_classifier", "evaluate_weakened", "relation", "epsilon", "draws", "seed")
-        fpr, tpr, _ = compute.evaluation(*(values[name] for name in names)).roc_curve()
+        key = *values.classifier_key(), values.relation, values.epsilon, values.draws, values.seed
+        fpr, tpr, _ = compute.evaluation(*key).roc_curve()
         # the first 30 draws one after the other, a gap after each
         gap = np.full((len(fpr[:30]), 1), np.nan)
         draws = {"fpr": np.hstack([fpr[:30], gap]).ravel(), "tpr": np.hstack([tpr[:30], gap]).ravel()}

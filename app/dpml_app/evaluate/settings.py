@@ -5,13 +5,16 @@ What it shares with the Explore page (data set, relation, ε, draws, seed) are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import param
 
 from dpml.evaluation import roc_thresholds
 from dpml_app.drawing.styles import styles_of
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
+from dpml_app.values import DatasetValues
 
 __all__ = [
     "CLASSIFIERS",
@@ -19,13 +22,12 @@ __all__ = [
     "METHODS",
     "METRICS",
     "ROC_STYLES",
-    "SHARED",
     "SIZES",
     "WEAKENED",
     "EvaluateSettings",
+    "EvaluateValues",
 ]
 
-SHARED = ("dataset", "relation", "epsilon", "draws", "seed")
 CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number
 WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}
@@ -52,38 +54,42 @@ class EvaluateSettings(Shared):
     )
     evaluate_cut: Any = choice(0.0, CUTS, "Second class is predicted from")
 
+
+@dataclass(frozen=True)
+class EvaluateValues(DatasetValues):
+    """What the Evaluate page depends on; curves stand in the order of their list."""
+
+    draws: int
+    evaluate_classifier: str
+    evaluate_weakened: str
+    evaluate_rival: str
+    evaluate_rival_weakened: str
+    evaluate_metric: str
+    evaluate_methods: tuple[str, ...]
+    evaluate_cut: float
+
     @classmethod
-    def evaluate_names(cls) -> list[str]:
-        """Return the names of all settings that the Evaluate page depends on."""
-        return [*SHARED, *(name for name in EvaluateSettings.param if name.startswith("evaluate_"))]
+    def of(cls, settings: param.Parameterized) -> Self:
+        values = super().of(settings)
+        return replace(values, evaluate_methods=tuple(m for m in METHODS if m in values.evaluate_methods))
 
-    def evaluate_values(self) -> dict[str, Any]:
-        """Return their values, as a dictionary that does not change."""
-        values = {name: getattr(self, name) for name in self.evaluate_names()}
-        return {**values, "evaluate_methods": tuple(m for m in METHODS if m in values["evaluate_methods"])}
-
-    @staticmethod
-    def classifier_key(values: Mapping[str, Any], which: str = "A") -> tuple[str, str, str]:
+    def classifier_key(self, which: str = "A") -> tuple[str, str, str]:
         """Return data set, kind and weakening of a classifier: A, which is judged, or B, its rival."""
-        name = "evaluate_classifier" if which == "A" else "evaluate_rival"
-        weakened = "evaluate_weakened" if which == "A" else "evaluate_rival_weakened"
-        return values["dataset"], values[name], values[weakened]
+        if which == "A":
+            return self.dataset, self.evaluate_classifier, self.evaluate_weakened
+        return self.dataset, self.evaluate_rival, self.evaluate_rival_weakened
 
-    @classmethod
-    def curve_key(cls, values: Mapping[str, Any], method: str, draws: int, epsilon: float, size: int = 0) -> tuple:
+    def curve_key(self, method: str, draws: int, epsilon: float, size: int = 0) -> tuple:
         """Return the arguments of `dpml_app.evaluate.compute.curves` and `errors`; size 0: the method's own."""
-        key = cls.classifier_key(values)
-        return (method, *key, values["relation"], epsilon, size, draws, values["seed"])
+        return (method, *self.classifier_key(), self.relation, epsilon, size, draws, self.seed)
 
-    @classmethod
-    def comparison_key(cls, values: Mapping[str, Any], epsilon: float) -> tuple:
+    def comparison_key(self, epsilon: float) -> tuple:
         """Return the arguments of `dpml_app.evaluate.compute.comparison`."""
-        first, second = (cls.classifier_key(values, which) for which in "AB")
-        metric = values["evaluate_metric"]
-        cut = values["evaluate_cut"] if metric == "accuracy" else 0.0
-        return (metric, *first, *second[1:], values["relation"], epsilon, cut, values["draws"], values["seed"])
+        first, second = (self.classifier_key(which) for which in "AB")
+        cut = self.evaluate_cut if self.evaluate_metric == "accuracy" else 0.0
+        classifiers = *first, *second[1:]
+        return (self.evaluate_metric, *classifiers, self.relation, epsilon, cut, self.draws, self.seed)
 
-    @classmethod
-    def attack_key(cls, values: Mapping[str, Any], view: str, epsilon: float) -> tuple:
+    def attack_key(self, view: str, epsilon: float) -> tuple:
         """Return the arguments of `dpml_app.evaluate.compute.attack`."""
-        return (view, *cls.classifier_key(values), values["relation"], epsilon, values["draws"], values["seed"])
+        return (view, *self.classifier_key(), self.relation, epsilon, self.draws, self.seed)

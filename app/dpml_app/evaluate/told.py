@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dpml.evaluation import roc_thresholds
-from dpml_app.card import IMMEDIATE, Results, Values
+from dpml_app.card import IMMEDIATE, Results
 from dpml_app.evaluate import attack, compute, words
 from dpml_app.evaluate.answer import AnswerCard
+from dpml_app.evaluate.compute import EvaluateFacts
 from dpml_app.evaluate.figures import AttackFigure, CalibrationFigure, IntervalFigure, RecallFigure
+from dpml_app.evaluate.settings import EvaluateValues
 
 __all__ = ["AttackCard", "CalibrationCard", "NumbersCard", "RecallCard"]
 
@@ -18,11 +20,11 @@ class NumbersCard(AnswerCard):
     name, title, caption = "numbers", "What one release tells", words.CAPTIONS["numbers"]
     controls = ("evaluate_cut",)
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         found = now["answer", IMMEDIATE]
         self._holds = self.figure.show(found["true"]["roc_auc"], found["binned"], *found["areas"])
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         found = results["answer", IMMEDIATE]
         holds = self._holds, len(found["areas"][0])
         return words.number_words(values, facts, found["true"], found["one"], found["confusion"], holds)
@@ -34,11 +36,11 @@ class RecallCard(AnswerCard):
     draw = RecallFigure
     name, title, caption = "recall", "Precision and recall", words.CAPTIONS["recall"]
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         found = now["answer", IMMEDIATE]
         self.figure.show(found["true_recall"][:2], found["recall"])
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         found = results["answer", IMMEDIATE]
         return words.recall_words(found["true_recall"][2], found["recall"]["average"])
 
@@ -51,11 +53,11 @@ class CalibrationCard(AnswerCard):
     def __init__(self):
         super().__init__(CalibrationFigure(roc_thresholds(**compute.SCALE)))
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         found = now["answer", IMMEDIATE]
         self.figure.show(found["true_calibration"], found["calibration"], found["n_std"])
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         found = results["answer", IMMEDIATE]
         return words.calibration_words(found["true_calibration"], found["n_std"])
 
@@ -68,14 +70,14 @@ class AttackCard(AnswerCard):
     def __init__(self):
         super().__init__(AttackFigure(attack.ATTACKED))
 
-    def lay_out(self, facts: Values) -> None:
-        self.figure.name_classes(facts["classes"])
+    def lay_out(self, facts: EvaluateFacts) -> None:
+        self.figure.name_classes(facts.classes)
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         found = now["answer", IMMEDIATE]
-        self.figure.show(found["labels"], found["exact_attack"], found["private_attack"], facts["classes"])
+        self.figure.show(found["labels"], found["exact_attack"], found["private_attack"], facts.classes)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         found = results["answer", IMMEDIATE]
         exact = int((found["exact_attack"] == found["labels"]).sum()), len(found["labels"])
         return words.attack_words(values, exact, found["rights"])

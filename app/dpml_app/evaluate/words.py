@@ -14,9 +14,10 @@ from dpml.evaluation import attack_bound, best_attack_success
 from dpml.methods import of_family
 from dpml_app.card import Number
 from dpml_app.drawing.styles import EXACT
+from dpml_app.evaluate.compute import EvaluateFacts
 from dpml_app.evaluate.controls import probability
 from dpml_app.evaluate.numbers import FIGURES
-from dpml_app.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED
+from dpml_app.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED, EvaluateValues
 from dpml_app.text import number, percent
 
 __all__ = [
@@ -99,22 +100,22 @@ CAPTIONS = {
 }
 
 
-def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+def headline(values: EvaluateValues, facts: EvaluateFacts) -> str:
     """Return, as HTML, what is judged and what it costs."""
-    kind = CLASSIFIERS[values["evaluate_classifier"]]
-    weakened = values["evaluate_weakened"]
+    kind = CLASSIFIERS[values.evaluate_classifier]
+    weakened = values.evaluate_weakened
     how = "" if weakened == "none" else f", {WEAKENED[weakened][0].lower()}{WEAKENED[weakened][1:]}"
     return (
-        f"<p>{kind}{how}, judged on <b>{facts['n_test']:,}</b> private test records by one release for "
-        f"<b>ε = {values['epsilon']:g}</b>.</p>"
+        f"<p>{kind}{how}, judged on <b>{facts.n_test:,}</b> private test records by one release for "
+        f"<b>ε = {values.epsilon:g}</b>.</p>"
     )
 
 
-def roc_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArray[np.float64]]) -> str:
+def roc_words(values: EvaluateValues, true: float, found: Mapping[str, NDArray[np.float64]]) -> str:
     """Return the areas under the curves of each method that is there."""
     text = f"Area under the true curve: <b>{true:.3f}</b>. "
     if not found:
-        return text + ("Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…")
+        return text + ("Choose a method under Advanced." if not values.evaluate_methods else "Computing…")
     parts = []
     for method in (m for m in LABELS if m in found):
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
@@ -132,8 +133,8 @@ def numbers(true: float, found: Mapping[str, NDArray[np.float64]]) -> tuple[Numb
 
 
 def number_words(
-    values: Mapping[str, Any],
-    facts: Mapping[str, Any],
+    values: EvaluateValues,
+    facts: EvaluateFacts,
     true: Mapping[str, Any],
     one: Mapping[str, tuple[float, float, float]],
     confusion: NDArray[np.float64],
@@ -152,7 +153,7 @@ def number_words(
             f"<td><b>{shown(figure, value)}</b></td><td>{shown(figure, low)} to {shown(figure, high)}</td></tr>"
         )
     ends = np.quantile(confusion, [0.05, 0.95], axis=0)
-    first, second = (escape(str(c)) for c in facts["classes"])
+    first, second = (escape(str(c)) for c in facts.classes)
     names = (first, second)
     for truly in (0, 1):
         for said in (0, 1):
@@ -163,9 +164,9 @@ def number_words(
                 f"<td>{low:,.0f} to {high:,.0f} *</td></tr>"
             )
     heads = ("true", "one release", "90 % interval")
-    cut = probability(values["evaluate_cut"])
+    cut = probability(values.evaluate_cut)
     return (
-        f"One release for ε = {values['epsilon']:g} pays for all of these. A record is taken for {second} from {cut} "
+        f"One release for ε = {values.epsilon:g} pays for all of these. A record is taken for {second} from {cut} "
         f"on; of ten releases' intervals for the area, <b>{holds[0]} of {holds[1]}</b> hold what the same bins have "
         "without noise."
         "<div style='overflow-x:auto'><table style='border-spacing:12px 2px;text-align:left'><tr><th></th>"
@@ -196,16 +197,16 @@ def calibration_words(true: Mapping[str, NDArray[np.float64]], n_std: float) -> 
     )
 
 
-def error_words(values: Mapping[str, Any], found: Mapping[str, Mapping[str, NDArray]]) -> str:
+def error_words(values: EvaluateValues, found: Mapping[str, Mapping[str, NDArray]]) -> str:
     """Return the error of each method at the ε that is chosen, smallest first."""
     parts = sorted((float(np.median(found[m]["error"])), LABELS[m]) for m in found)
     if not parts:
-        return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
+        return "Choose a method under Advanced." if not values.evaluate_methods else "Computing…"
     listed = ", ".join(f"{label} <b>{error:.4f}</b>" for error, label in parts)
-    return f"Median area to the true curve at ε = {values['epsilon']:g}, smallest first: {listed}."
+    return f"Median area to the true curve at ε = {values.epsilon:g}, smallest first: {listed}."
 
 
-def size_words(values: Mapping[str, Any], found: Mapping[str, Mapping[int, NDArray]]) -> str:
+def size_words(values: EvaluateValues, found: Mapping[str, Mapping[int, NDArray]]) -> str:
     """Return the best number of bins of each method."""
     parts = []
     for method, points in found.items():
@@ -213,25 +214,23 @@ def size_words(values: Mapping[str, Any], found: Mapping[str, Mapping[int, NDArr
             size, draws = min(points.items(), key=lambda pair: float(np.median(pair[1])))
             parts.append(f"{LABELS[method]} <b>{size:,}</b> ({np.median(draws):.4f})")
     if not parts:
-        return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
-    return f"Best of the numbers tried at ε = {values['epsilon']:g}, with its median error: {'; '.join(parts)}."
+        return "Choose a method under Advanced." if not values.evaluate_methods else "Computing…"
+    return f"Best of the numbers tried at ε = {values.epsilon:g}, with its median error: {'; '.join(parts)}."
 
 
-def _called(values: Mapping[str, Any], which: str) -> str:
-    kind, weakened = (
-        ("evaluate_classifier", "evaluate_weakened") if which == "A" else ("evaluate_rival", "evaluate_rival_weakened")
-    )
-    how = "" if values[weakened] == "none" else f", {WEAKENED[values[weakened]].lower()}"
-    return f"{which} is {CLASSIFIERS[values[kind]]}{how}"
+def _called(values: EvaluateValues, which: str) -> str:
+    _dataset, kind, weakened = values.classifier_key(which)
+    how = "" if weakened == "none" else f", {WEAKENED[weakened].lower()}"
+    return f"{which} is {CLASSIFIERS[kind]}{how}"
 
 
 def _figure(metric: str, value: float) -> str:
     return percent(value, 2) if metric == "accuracy" else f"{value:.4f}"
 
 
-def compare_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArray] | None) -> dict[str, str]:
+def compare_words(values: EvaluateValues, true: float, found: Mapping[str, NDArray] | None) -> dict[str, str]:
     """Return what a comparison at the ε that is chosen says, for both plots."""
-    metric = values["evaluate_metric"]
+    metric = values.evaluate_metric
     better = "A is truly better" if true > 0 else "B is truly better" if true < 0 else "they are truly equal"
     text = (
         f"{_called(values, 'A')}; {_called(values, 'B')}. By {METRICS[metric][0].lower()}{METRICS[metric][1:]}, "
@@ -244,12 +243,12 @@ def compare_words(values: Mapping[str, Any], true: float, found: Mapping[str, ND
     sign = np.sign(found["difference"])
     right = float(np.mean(sign == np.sign(true))) if true else math.nan
     text += (
-        f"Private at ε = {values['epsilon']:g}: <b>{_figure(metric, mid)}</b> "
+        f"Private at ε = {values.epsilon:g}: <b>{_figure(metric, mid)}</b> "
         f"(90 % of draws: {_figure(metric, low)} to {_figure(metric, high)})."
     )
     a, b, c = np.quantile(probability_a, [0.05, 0.5, 0.95])
     sure = (
-        f"At ε = {values['epsilon']:g} a release makes it <b>{percent(b)}</b> probable that A is better (median; 90 % "
+        f"At ε = {values.epsilon:g} a release makes it <b>{percent(b)}</b> probable that A is better (median; 90 % "
         f"of draws: {percent(a)} to {percent(c)}). "
     )
     if true:
@@ -257,20 +256,20 @@ def compare_words(values: Mapping[str, Any], true: float, found: Mapping[str, ND
     return {"compare": text, "sure": sure}
 
 
-def attack_words(values: Mapping[str, Any], exact: tuple[int, int], rights: NDArray[np.float64]) -> str:
+def attack_words(values: EvaluateValues, exact: tuple[int, int], rights: NDArray[np.float64]) -> str:
     """Return how many labels are recovered; `rights` are shares of right guesses, one a release."""
     low, high = np.quantile(rights, [0.05, 0.95])
     return (
         f"From the exact curve <b>{exact[0]} of {exact[1]}</b> labels are recovered. From private releases at "
-        f"ε = {values['epsilon']:g}, <b>{percent(float(rights.mean()))}</b> of these on average (90 % of releases: "
+        f"ε = {values.epsilon:g}, <b>{percent(float(rights.mean()))}</b> of these on average (90 % of releases: "
         f"{percent(float(low), 0)} to {percent(float(high), 0)}); half would be blind guessing."
     )
 
 
-def success_words(values: Mapping[str, Any]) -> str:
+def success_words(values: EvaluateValues) -> str:
     """Return the bound and what the best attack reaches, at the ε that is chosen."""
-    epsilon = values["epsilon"]
-    bound, best = attack_bound(epsilon), best_attack_success(epsilon, values["relation"])
+    epsilon = values.epsilon
+    bound, best = attack_bound(epsilon), best_attack_success(epsilon, values.relation)
     return (
         f"At ε = {epsilon:g} the best attack on the noisy table is right with probability <b>{percent(best)}</b>; the "
         f"bound e^ε/(1 + e^ε) is {percent(bound)}. From the exact curve it is always right."

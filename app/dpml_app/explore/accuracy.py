@@ -6,36 +6,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml_app import data
-from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Place, Results, here
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.explore import words
 from dpml_app.explore.figures import AccuracyFigure
-from dpml_app.explore.settings import ExploreSettings
+from dpml_app.explore.settings import ExploreValues
+from dpml_app.facts import BinaryFacts
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
 __all__ = ["AccuracyCard", "accuracies", "at_chosen", "measured", "speed", "statistic_key"]
 
 
-def statistic_key(values: Values, method: str, epsilon: float) -> tuple | None:
+def statistic_key(values: ExploreValues, method: str, epsilon: float) -> tuple | None:
     """Return the arguments of the slow statistic that a method needs at this setting and ε, if any."""
-    options = ExploreSettings.options(values, method)
-    return data.statistic_key(values["dataset"], method, epsilon, options)
+    options = values.options(method)
+    return data.statistic_key(values.dataset, method, epsilon, options)
 
 
-def speed(values: Values, method: str) -> str:
+def speed(values: ExploreValues, method: str) -> str:
     """Return where a method stands at the ε that is chosen: what needs a slow statistic first is for the workers."""
-    return IMMEDIATE if data.is_here(statistic_key(values, method, values["epsilon"])) else WORKER
+    return IMMEDIATE if data.is_here(statistic_key(values, method, values.epsilon)) else WORKER
 
 
-def measured(values: Values, method: str, epsilon: float) -> Chunk:
+def measured(values: ExploreValues, method: str, epsilon: float) -> Chunk:
     """Return the chunk of a method's accuracies."""
-    return Chunk(data.accuracy, ExploreSettings.accuracy_key(values, method, epsilon))
+    return Chunk(data.accuracy, values.accuracy_key(method, epsilon))
 
 
-def at_chosen(values: Values) -> dict[Place, Chunk]:
+def at_chosen(values: ExploreValues) -> dict[Place, Chunk]:
     """Return the chunks of all methods at the ε that is chosen."""
-    return {(m, speed(values, m)): measured(values, m, values["epsilon"]) for m in data.METHODS}
+    return {(m, speed(values, m)): measured(values, m, values.epsilon) for m in data.METHODS}
 
 
 def accuracies(results: Results) -> dict[str, Any]:
@@ -44,21 +45,21 @@ def accuracies(results: Results) -> dict[str, Any]:
     return {} if any(draws is None for draws in found.values()) else found
 
 
-class AccuracyCard(CurvesCard):
+class AccuracyCard(CurvesCard[ExploreValues, BinaryFacts]):
     """Every method over all ε."""
 
     draw = AccuracyFigure
     _epsilon = 0.0
     name, title, caption = "accuracy", "Accuracy against ε", words.CAPTIONS["accuracy"]
 
-    def lay_out(self, facts: Values) -> None:
-        self.figure.place_levels(facts)
+    def lay_out(self, facts: BinaryFacts) -> None:
+        self.figure.place_levels({"majority": facts.majority, "non_private": facts.non_private})
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
         return at_chosen(values) | {(m, e): measured(values, m, e) for m in data.METHODS for e in SWEEP_EPSILONS}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self._epsilon = values["epsilon"]
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        self._epsilon = values.epsilon
         for method in data.METHODS:
             draws = here(now, method)
             if draws is None:
@@ -72,6 +73,6 @@ class AccuracyCard(CurvesCard):
             if place == WORKER:
                 self.figure.show_now(method, self._epsilon, results[method, WORKER])
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         found = accuracies(results)
-        return words.accuracy_readout(values["epsilon"], found) if found else "Computing…"
+        return words.accuracy_readout(values.epsilon, found) if found else "Computing…"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dpml_app.card import Card, Place, Results, Values
+from dpml_app.card import Card, Place, Results
 from dpml_app.explore import words
 from dpml_app.explore.accuracy import accuracies, at_chosen
+from dpml_app.explore.settings import ExploreValues
+from dpml_app.facts import BinaryFacts
 from dpml_app.work.pool import Chunk
 
 __all__ = ["LeversCard"]
 
 
-class LeversCard(Card):
+class LeversCard(Card[ExploreValues, BinaryFacts]):
     """Four controls in a row; it has no figure."""
 
     draw: ClassVar[Any] = None
@@ -20,9 +22,9 @@ class LeversCard(Card):
     controls = ("n_features", "selection_share", "threshold_percentile", "reg_lambda")
     wide = True
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
         return at_chosen(values)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         found = accuracies(results)
         return words.levers_readout(found) if found else "Computing…"

@@ -13,7 +13,7 @@ from typing import Any
 from bokeh.models import ColumnDataSource, CustomJS
 
 from dpml_app import data
-from dpml_app.card import BOX_STYLE, Results, Values, here
+from dpml_app.card import BOX_STYLE, Results, here
 from dpml_app.cards import CardPage
 from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
 from dpml_app.explore import shipped, words
@@ -25,8 +25,9 @@ from dpml_app.explore.levers import LeversCard
 from dpml_app.explore.map import MapCard
 from dpml_app.explore.roc import RocCard
 from dpml_app.explore.selection import SelectionCard
-from dpml_app.explore.settings import ExploreSettings
+from dpml_app.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.explore.who import WhoCard
+from dpml_app.facts import BinaryFacts, GroupFacts
 from dpml_app.settings import DATASETS, EPSILONS
 from dpml_app.work.pool import Chunk, Pool
 
@@ -45,7 +46,7 @@ p { margin: 0; }
 """
 
 
-class ExplorePage(CardPage):
+class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     """The page of one session."""
 
     question = "What does privacy cost?"
@@ -54,6 +55,7 @@ class ExplorePage(CardPage):
     controls: ExploreControls
     datasets = DATASETS
     room = "explore"
+    values_kind = ExploreValues
     kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
     hero = "cost"
     why = ("levers", "selection", "roc", "map")
@@ -70,13 +72,14 @@ class ExplorePage(CardPage):
     def _open(self) -> None:
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
-        self._keep_shipped(values["dataset"])
+        self._keep_shipped(values.dataset)
         hero = self.cards[self.hero]
         assert isinstance(hero, HeroCard)
-        hero.figure.begin(values["epsilon"])
+        hero.figure.begin(values.epsilon)
         if hero.open(values):
-            self._opened = values["dataset"]
-            facts = shipped.first_facts(values["dataset"])
+            self._opened = values.dataset
+            facts = shipped.first_facts(values.dataset)
+            assert facts is not None
             results = {self.hero: self._chosen(hero.work(values, facts))}
             self.headline.object = self.words(values, facts, results)
             self._read_out(self.hero, hero.readout(values, facts, results[self.hero]))
@@ -121,13 +124,13 @@ class ExplorePage(CardPage):
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
             self.report("epsilon", problem)
 
-    def facts_chunk(self, values: Values) -> Chunk:
-        return Chunk(data.facts, (values["dataset"],))
+    def facts_chunk(self, values: ExploreValues) -> Chunk:
+        return Chunk(data.facts, (values.dataset,))
 
     def _keep_shipped(self, name: str) -> None:
         self.pool.keep(shipped.results(name, shipped.RELATION, shipped.SEED))
 
-    async def facts(self, name: str) -> Values:
+    async def facts(self, name: str) -> BinaryFacts:
         self._keep_shipped(name)
         return await self._call(data.facts, name)
 
@@ -138,12 +141,12 @@ class ExplorePage(CardPage):
         most = max(hero.figure.curve.data["mean"], default=0.0)
         self.controls.needed.object = "" if found is None else words.needed(found, most)
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: ExploreValues, facts: GroupFacts, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})
         self._show_needed()
         return words.headline(values, facts, here(found, "private"), here(found, "plain"))
 
-    def first(self, values: Values) -> list[Chunk]:
+    def first(self, values: ExploreValues) -> list[Chunk]:
         """Return the slow statistics that are not here: with them the server answers at once at every ε."""
         keys = [statistic_key(values, m, e) for m in data.METHODS for e in EPSILONS]
         return [Chunk(data.statistic, key) for key in keys if key is not None and not data.is_here(key)]

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpml_app.card import Card, Place, Results, Values, here
+from dpml_app.card import Card, Place, Results, here
 from dpml_app.explore import compute, words
 from dpml_app.explore.accuracy import speed
 from dpml_app.explore.figures import RocFigure
-from dpml_app.explore.settings import ExploreSettings
+from dpml_app.explore.settings import ExploreValues
+from dpml_app.facts import BinaryFacts
 from dpml_app.work.pool import Chunk
 
 __all__ = ["RocCard"]
 
 
-class RocCard(Card):
+class RocCard(Card[ExploreValues, BinaryFacts]):
     """Exact and private curves."""
 
     draw = RocFigure
     name, title, caption = "roc", "Private ROC curve", words.CAPTIONS["roc"]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("roc", speed(values, "row-bounded")): Chunk(compute.roc, ExploreSettings.roc_key(values))}
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+        return {("roc", speed(values, "row-bounded")): Chunk(compute.roc, values.roc_key())}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
         self.clear()
         self.show(now, {})
 
@@ -31,7 +32,7 @@ class RocCard(Card):
         for curves in results.values():
             self.figure.show(curves)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         curves = here(results, "roc")
         return "Computing…" if curves is None else words.roc_readout(curves)
 

@@ -6,16 +6,18 @@ import pandas as pd
 
 from dpml.counts import contingency
 from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
-from dpml_app.card import Card, Results, Values
+from dpml_app.card import Card, Results
 from dpml_app.data import dataset
 from dpml_app.drawing.figure import empty
 from dpml_app.explore import words
 from dpml_app.explore.figures import SelectionFigure
+from dpml_app.explore.settings import ExploreValues
+from dpml_app.facts import BinaryFacts
 
 __all__ = ["SelectionCard"]
 
 
-class SelectionCard(Card):
+class SelectionCard(Card[ExploreValues, BinaryFacts]):
     """Inclusion probabilities of the best features."""
 
     draw = SelectionFigure
@@ -23,23 +25,23 @@ class SelectionCard(Card):
     _relation = ""
     name, title, caption = "selection", "Features chosen", words.CAPTIONS["selection"]
 
-    def lay_out(self, facts: Values) -> None:
-        self.figure.show_dataset(facts["names"], facts["count"], facts["mutual_information"])
+    def lay_out(self, facts: BinaryFacts) -> None:
+        self.figure.show_dataset(facts.names, facts.scores["count"], facts.scores["mutual_information"])
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        if values["relation"] != self._relation:
-            self._relation = values["relation"]
-            self.figure.show_unit(*(facts["unit"][kind, self._relation] for kind in ("count", "mutual_information")))
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        if values.relation != self._relation:
+            self._relation = values.relation
+            self.figure.show_unit(*(facts.unit[kind, self._relation] for kind in ("count", "mutual_information")))
 
     @classmethod
-    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
-        data = dataset(values["dataset"])
+    def browser_tables(cls, values: ExploreValues) -> dict[str, pd.DataFrame]:
+        data = dataset(values.dataset)
         schema = data.schema
         counts = contingency(data.X_train, data.y_train, schema.n_classes)
-        public = PublicFacts.of(schema, values["relation"])
-        T = min(values["n_features"], schema.n_features)
+        public = PublicFacts.of(schema, values.relation)
+        T = min(values.n_features, schema.n_features)
         # the part of ε that pays for the choice; two masks differ in at most K features
-        epsilon = values["epsilon"] * values["selection_share"]
+        epsilon = values.epsilon * values.selection_share
         K = min(T, schema.n_features - T)
         scores, chosen = {}, {}
         for kind in ("count", "mutual_information"):

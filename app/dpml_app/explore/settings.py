@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import param
 
-from dpml_app.settings import LAMBDAS, MOST_FEATURES, SHARED, SWEEP_EPSILONS, Shared, choice
+from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice
+from dpml_app.values import DatasetValues
 
-__all__ = ["ExploreSettings"]
+__all__ = ["ExploreSettings", "ExploreValues"]
 
 
 class ExploreSettings(Shared):
@@ -22,49 +23,40 @@ class ExploreSettings(Shared):
         "count", {"count": "Counts", "mutual_information": "Mutual information"}, "Map: features chosen by"
     )
 
-    @classmethod
-    def explore_names(cls) -> list[str]:
-        """Return the names of all settings that the Explore page depends on."""
-        return [*SHARED, "wanted", "reg_lambda", "row_bound", "map_score"]
 
-    def explore_values(self) -> dict[str, Any]:
-        """Return their values, as a dictionary that does not change."""
-        return {name: getattr(self, name) for name in self.explore_names()}
+@dataclass(frozen=True)
+class ExploreValues(DatasetValues):
+    """What the Explore page depends on."""
 
-    @staticmethod
-    def options(values: Mapping[str, Any], method: str) -> tuple:
+    threshold_percentile: int
+    n_features: int
+    selection_share: float
+    draws: int
+    wanted: float
+    reg_lambda: float
+    row_bound: int
+    map_score: str
+
+    def options(self, method: str) -> tuple:
         """Return the settings that a method depends on besides data set, relation, ε, draws and seed."""
         if method == "published":
-            return (values["threshold_percentile"],)
+            return (self.threshold_percentile,)
         if method == "row-bounded":
-            return (values["row_bound"],)
+            return (self.row_bound,)
         if method == "logistic":
-            return (values["reg_lambda"],)
-        return values["n_features"], values["selection_share"], values["threshold_percentile"]
+            return (self.reg_lambda,)
+        return self.n_features, self.selection_share, self.threshold_percentile
 
-    @classmethod
-    def accuracy_key(cls, values: Mapping[str, Any], method: str, epsilon: float) -> tuple:
+    def accuracy_key(self, method: str, epsilon: float) -> tuple:
         """Return the arguments of `dpml_app.data.accuracy`."""
-        options = cls.options(values, method)
-        return (values["dataset"], method, values["relation"], epsilon, options, values["draws"], values["seed"])
+        return self.dataset, method, self.relation, epsilon, self.options(method), self.draws, self.seed
 
-    @classmethod
-    def map_key(cls, values: Mapping[str, Any], n_features: int) -> tuple:
+    def map_key(self, n_features: int) -> tuple:
         """Return the arguments of `dpml_app.data.map_row`."""
-        options = values["selection_share"], values["threshold_percentile"]
-        return (
-            values["dataset"],
-            values["map_score"],
-            values["relation"],
-            n_features,
-            SWEEP_EPSILONS,
-            options,
-            values["draws"],
-            values["seed"],
-        )
+        options = self.selection_share, self.threshold_percentile
+        drawn = self.draws, self.seed
+        return self.dataset, self.map_score, self.relation, n_features, SWEEP_EPSILONS, options, *drawn
 
-    @classmethod
-    def roc_key(cls, values: Mapping[str, Any]) -> tuple:
+    def roc_key(self) -> tuple:
         """Return the arguments of `dpml_app.data.roc`."""
-        names = ("dataset", "relation", "row_bound", "epsilon", "draws", "seed")
-        return tuple(values[name] for name in names)
+        return self.dataset, self.relation, self.row_bound, self.epsilon, self.draws, self.seed

@@ -19,6 +19,7 @@ from dpml._validate import RELATIONS
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data import dataset
 from dpml_app.explore import cost
+from dpml_app.facts import GroupFacts
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Chunk
 
@@ -43,18 +44,18 @@ def methods(name: str, relation: str) -> dict[float, str]:
     return dict(zip(EPSILONS, kept or [cost.rule(name, relation, e) for e in EPSILONS], strict=True))
 
 
-def first_facts(name: str) -> dict[str, Any]:
-    """Return what the first picture of a data set shows besides results; empty if nothing ships."""
+def first_facts(name: str) -> GroupFacts | None:
+    """Return what the first picture of a data set shows besides results; None if nothing ships."""
     kept = _read(name)
     if not kept:
-        return {}
-    people = {"groups": tuple(kept.get("groups", ())), "members": tuple(kept.get("members", ()))}
-    return {
-        "majority": kept["majority"],
-        "classes": tuple(kept["classes"]),
-        "records": tuple(kept["records"]),
-        **people,
-    }
+        return None
+    return GroupFacts(
+        majority=kept["majority"],
+        classes=tuple(kept["classes"]),
+        records=tuple(kept["records"]),
+        groups=tuple(kept.get("groups", ())),
+        members=tuple(kept.get("members", ())),
+    )
 
 
 @cache

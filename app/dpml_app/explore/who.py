@@ -9,11 +9,13 @@ import numpy as np
 from bokeh.models import FactorRange, Range1d, Span
 from numpy.typing import NDArray
 
-from dpml_app.card import Card, Place, Results, Values, here
+from dpml_app.card import Card, Place, Results, here
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.styles import COST, OVERLAY, REFERENCE
 from dpml_app.explore import words
 from dpml_app.explore.hero import at_chosen
+from dpml_app.explore.settings import ExploreValues
+from dpml_app.facts import GroupFacts
 from dpml_app.work.pool import Chunk
 
 __all__ = ["WhoCard", "WhoFigure"]
@@ -60,16 +62,16 @@ class WhoFigure:
         empty(self.rows)
 
 
-class WhoCard(Card):
+class WhoCard(Card[ExploreValues, GroupFacts]):
     """The cost of each class and group, beside that of all."""
 
     draw: ClassVar[Any] = WhoFigure
     name, title, caption = "who", "Who pays?", words.CAPTIONS["who"]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
         return at_chosen(values)
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._facts = facts
         if here(now, "private") is None or here(now, "plain") is None:
             self.clear()  # what is there is of another setting
@@ -80,10 +82,10 @@ class WhoCard(Card):
         if found is None or without is None:
             return
         names, paid = words.costs(self._facts, found, without)
-        n = list(self._facts["records"])
-        self.figure.show(names, [sum(n), *n, *self._facts["members"]], paid)
+        n = list(self._facts.records)
+        self.figure.show(names, [sum(n), *n, *self._facts.members], paid)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
         found, without = here(results, "private"), here(results, "plain")
         return "Computing…" if found is None or without is None else words.who_pays_most(values, facts, found, without)
 

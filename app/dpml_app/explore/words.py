@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from dpml.studies import NeededEpsilon
 from dpml_app.card import Number
+from dpml_app.explore.settings import ExploreValues
+from dpml_app.facts import GroupFacts
 from dpml_app.text import percent
 
 __all__ = [
@@ -82,10 +84,10 @@ CAPTIONS = {
 
 
 def costs(
-    facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]
+    facts: GroupFacts, found: Mapping[str, Any], without: Mapping[str, Any]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return what privacy costs all, each class and each group, in points: names, and draws of shape (draws, rows)."""
-    names = ["all", *map(str, facts["classes"]), *map(group_name, facts["groups"])]
+    names = ["all", *map(str, facts.classes), *map(group_name, facts.groups)]
     private = np.column_stack([found["accuracy"], found["recall"], found["groups"]])
     plain = np.concatenate([[without["accuracy"]], without["recall"], without["groups"]])
     return names, 100 * (plain - private)
@@ -105,13 +107,13 @@ def group_name(column: str) -> str:
 
 
 def headline(
-    values: Mapping[str, Any],
-    facts: Mapping[str, Any],
+    values: ExploreValues,
+    facts: GroupFacts,
     found: Mapping[str, NDArray[np.float64]] | None,
     without: Mapping[str, Any] | None,
 ) -> str:
     """Return, as HTML, what privacy costs at the ε that is chosen, and who pays most."""
-    title = f"<h2>Cost at ε = {values['epsilon']:g}</h2>"
+    title = f"<h2>Cost at ε = {values.epsilon:g}</h2>"
     if found is None or without is None:
         return f"{title}<p>Computing…</p>"
     draws, plain = found["accuracy"], float(without["accuracy"])
@@ -158,9 +160,7 @@ def needed(found: NeededEpsilon, most: float) -> str:
     return f"<b>ε = {found.epsilon:g}</b> ({found.low:g} to {high})"
 
 
-def who_pays(
-    values: Mapping[str, Any], facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]
-) -> str:
+def who_pays(values: ExploreValues, facts: GroupFacts, found: Mapping[str, Any], without: Mapping[str, Any]) -> str:
     """Return what each class and each group pays, with its interval."""
     names, paid = costs(facts, found, without)
     low, high = np.quantile(paid, [0.05, 0.95], axis=0)
@@ -171,16 +171,16 @@ def who_pays(
     private, plain = np.asarray(found["recall"]).mean(axis=0), np.asarray(without["recall"])
     classes = [
         f"{escape(str(name))} {percent(p)} (without noise {percent(w)})"
-        for name, p, w in zip(facts["classes"], private, plain, strict=True)
+        for name, p, w in zip(facts.classes, private, plain, strict=True)
     ]
     return (
-        f"Who pays? Points of accuracy that privacy costs at ε = {values['epsilon']:g}, mean and 90 % of runs: "
+        f"Who pays? Points of accuracy that privacy costs at ε = {values.epsilon:g}, mean and 90 % of runs: "
         f"{', '.join(parts)}. Of each class are found: {', '.join(classes)}."
     )
 
 
 def who_pays_most(
-    values: Mapping[str, Any], facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]
+    values: ExploreValues, facts: GroupFacts, found: Mapping[str, Any], without: Mapping[str, Any]
 ) -> str:
     """Return who pays most and least, beside all."""
     names, paid = costs(facts, found, without)
@@ -190,7 +190,7 @@ def who_pays_most(
         return f"{escape(names[row])} <b>{_one(means[row])}</b> ({_one(low[row])} to {_one(high[row])})"
 
     order = 1 + np.argsort(means[1:], kind="stable")
-    return f"At ε = {values['epsilon']:g}, in points: {told(0)}; most {told(order[-1])}; least {told(order[0])}."
+    return f"At ε = {values.epsilon:g}, in points: {told(0)}; most {told(order[-1])}; least {told(order[0])}."
 
 
 def _one(points: float) -> str:
@@ -214,16 +214,16 @@ def accuracy_readout(epsilon: float, accuracies: Mapping[str, NDArray[np.float64
     return f"At ε = {epsilon:g}, mean over draws: {_listed(accuracies)}."
 
 
-def map_readout(values: Mapping[str, Any], best: Mapping[str, Any], now: NDArray[np.float64]) -> str:
+def map_readout(values: ExploreValues, best: Mapping[str, Any], now: NDArray[np.float64]) -> str:
     """Return the best feature count at the ε that is chosen, or at the one of the map that is nearest to it."""
-    at = int(np.argmin(np.abs(np.log(np.asarray(best["epsilon"]) / values["epsilon"]))))
+    at = int(np.argmin(np.abs(np.log(np.asarray(best["epsilon"]) / values.epsilon))))
     where = f"ε = {best['epsilon'][at]:g}"
     least, most = best["least"][at], best["most"][at]
     as_good = f", and as good are some from {least} to {most}" if least < most else ""
     return (
         f"At {where} the best of the counts tried is <b>T = {best['n_features'][at]}</b> with "
         f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error){as_good}; your "
-        f"T = {values['n_features']} has {percent(float(now.mean()))} at ε = {values['epsilon']:g}."
+        f"T = {values.n_features} has {percent(float(now.mean()))} at ε = {values.epsilon:g}."
     )
 
 

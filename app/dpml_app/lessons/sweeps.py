@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from dpml.mechanisms import cauchy_scale, smooth_sensitivity
 from dpml.mechanisms.smooth import global_sensitivity
 from dpml_app import data
 from dpml_app.audit import compute as audit
-from dpml_app.audit.settings import AUDIT_EPSILONS
+from dpml_app.audit.settings import AUDIT_EPSILONS, AuditValues
 from dpml_app.drawing.styles import EXACT, REFERENCE, Style, style_of
 from dpml_app.evaluate import compute as evaluate
-from dpml_app.explore.settings import ExploreSettings
+from dpml_app.evaluate.settings import EvaluateValues
+from dpml_app.explore.settings import ExploreValues
 from dpml_app.lessons.read import Step
 from dpml_app.noise import compute as noise
 from dpml_app.noise.controls import points_of
@@ -28,13 +29,16 @@ from dpml_app.noise.settings import BETA_SHARES, NOISE_EPSILONS
 from dpml_app.publish import compute as compute_tables
 from dpml_app.publish import shipped
 from dpml_app.publish.figures import STYLES
+from dpml_app.publish.settings import PublishValues
 from dpml_app.select import compute as select
+from dpml_app.select.settings import SelectValues
 from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train.card import trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import nb_facts
 from dpml_app.train.methods import styles
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["PAGES", "Bars", "Line", "Sweep", "sweep_of"]
@@ -93,14 +97,14 @@ def _level(label: str, value: float, number: int, color: str = REFERENCE) -> Lin
 
 
 def _accuracies(settings: Settings, method: str, epsilon: float, **changes: Any) -> Floats:
-    values = {**settings.explore_values(), **changes}
-    return 100 * data.accuracy(*ExploreSettings.accuracy_key(values, method, epsilon))
+    values = replace(ExploreValues.of(settings), **changes)
+    return 100 * data.accuracy(*values.accuracy_key(method, epsilon))
 
 
 def _explore(step: Step, settings: Settings) -> Sweep:
     known = data.facts(settings.dataset)
-    guess = 100 * known["majority"]
-    title = f"{known['title']}: percent of test records that are classified rightly"
+    guess = 100 * known.majority
+    title = f"{known.title}: percent of test records that are classified rightly"
     # the control that the step's link names last
     name = next((n for n in reversed(list(step.state)) if n in ("reg_lambda", "threshold_percentile")), "epsilon")
     if name == "reg_lambda":
@@ -128,7 +132,7 @@ def _explore(step: Step, settings: Settings) -> Sweep:
     lines = [
         _line(style_of("algorithm-1"), [_accuracies(settings, "published", e) for e in EPSILONS]),
         _line(style_of("row-bounded"), [_accuracies(settings, "row-bounded", e) for e in EPSILONS]),
-        _level("Algorithm 1 without noise", 100 * known["non_private"], len(EPSILONS)),
+        _level("Algorithm 1 without noise", 100 * known.non_private, len(EPSILONS)),
         _level("Row-bounded without noise", own, len(EPSILONS), EXACT),
         _level("A guess", guess, len(EPSILONS)),
     ]
@@ -143,14 +147,13 @@ def _select(step: Step, settings: Settings) -> Sweep:
         for selector in kinds:
             draws = []
             for epsilon in values:
-                key = settings.accuracy_key_of(
-                    {**settings.select_values(), "epsilon": epsilon}, selector, settings.n_features
-                )
+                chosen = replace(SelectValues.of(settings), epsilon=epsilon)
+                key = chosen.accuracy_key(selector, settings.n_features)
                 draws.append(100 * select.accuracy(*key))
             lines.append(_line(style_of(selector, "selector"), draws))
         title = f"Percent classified rightly with {settings.n_features} features that are chosen privately"
         return Sweep(title, "ε", values, settings.epsilon, lines, percent=True)
-    best = data.facts(settings.dataset)["mutual_information"]
+    best = data.facts(settings.dataset).scores["mutual_information"]
     lines = []
     for selector, kind in kinds.items():
         found = []
@@ -209,7 +212,7 @@ def _evaluate(step: Step, settings: Settings) -> Sweep:
     for method in ("histogram", "fixed-space"):
         draws = []
         for epsilon in values:
-            key = s.curve_key(s.evaluate_values(), method, evaluate.draws_of(method, s.draws), epsilon)
+            key = EvaluateValues.of(s).curve_key(method, evaluate.draws_of(method, s.draws), epsilon)
             draws.append(evaluate.errors(*key))
         low, middle, high = np.quantile(draws, [0.05, 0.5, 0.95], axis=1)
         lines.append(Line(style_of(method, "curve"), middle.tolist(), low.tolist(), high.tolist()))
@@ -217,7 +220,7 @@ def _evaluate(step: Step, settings: Settings) -> Sweep:
 
 
 def _publish(step: Step, settings: Settings) -> Sweep:
-    values, known = settings.publish_values(), shipped.results(settings.dataset)
+    values, known = PublishValues.of(settings), shipped.results(settings.dataset)
 
     def result(chunk: Chunk) -> Any:
         return known[chunk] if chunk in known else chunk.function(*chunk.arguments)
@@ -226,26 +229,26 @@ def _publish(step: Step, settings: Settings) -> Sweep:
     every = [shipped.chunks(values, epsilon) for epsilon in at]
     lines = [_line(look, [100 * result(of[series]) for of in every]) for series, look in STYLES.items()]
     lines.append(_level("The true table", 100 * result(shipped.true_chunk(values)), len(at), EXACT))
-    lines.append(_level("A guess", 100 * compute_tables.facts(settings.dataset)["majority"], len(at)))
+    lines.append(_level("A guess", 100 * compute_tables.facts(settings.dataset).majority, len(at)))
     title = "Percent of test records that are classified rightly"
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
 
 def _train(step: Step, settings: Settings) -> Sweep:
-    values, known = settings.train_values(), nb_facts(settings.dataset)
+    values, known = TrainValues.of(settings), nb_facts(settings.dataset)
     shown = trained(values, known)
     chunks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
     lines = [
         _line(look, [100 * chunk.function(*chunk.arguments)["accuracy"] for chunk in chunks[method]])
         for method, look in styles(shown, known).items()
     ]
-    lines.append(_level("A guess", 100 * known["accuracy"]["majority"], len(SWEEP_EPSILONS)))
-    title = f"{known['title']}: percent of test records that are classified rightly"
+    lines.append(_level("A guess", 100 * known.majority, len(SWEEP_EPSILONS)))
+    title = f"{known.title}: percent of test records that are classified rightly"
     return Sweep(title, "ε", SWEEP_EPSILONS, settings.epsilon, lines, percent=True)
 
 
 def _audit(step: Step, settings: Settings) -> Sweep | Bars:
-    key = settings.audit_key(settings.audit_values())
+    key = AuditValues.of(settings).key()
     whole = [audit.exact((key[0], epsilon, *key[2:])) for epsilon in AUDIT_EPSILONS]
     if any(one["outputs"] is None for one in whole):  # there are too many to show: the cost instead
         lines = [

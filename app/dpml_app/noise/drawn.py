@@ -17,21 +17,20 @@ from dpml.mechanisms.smooth import (
     smooth_sensitivity,
     statistic,
 )
-from dpml_app.card import Values
 from dpml_app.noise.points import LOWER, UPPER, decode, heights, preset
-from dpml_app.noise.settings import BETA_SHARES
+from dpml_app.noise.settings import BETA_SHARES, NoiseValues
 from dpml_app.noise.smooth_figures import SPREAD
 
 __all__ = ["smooth_tables"]
 
 
-def smooth_tables(values: Values) -> dict[str, pd.DataFrame]:
+def smooth_tables(values: NoiseValues) -> dict[str, pd.DataFrame]:
     """Return the tables of the points at these settings."""
-    given = values["noise_points"]
-    points = decode(given) if given else preset(values["noise_preset"], values["noise_size"])
-    kind, relation = values["noise_statistic"], values["noise_relation"]
-    epsilon, beta = values["noise_epsilon"], BETA_SHARES[values["noise_beta"]] * values["noise_epsilon"]
-    trim = values["noise_trim"] if kind == "trimmed_mean" else 0
+    given = values.noise_points
+    points = decode(given) if given else preset(values.noise_preset, values.noise_size)
+    kind, relation = values.noise_statistic, values.noise_relation
+    epsilon, beta = values.noise_epsilon, BETA_SHARES[values.noise_beta] * values.noise_epsilon
+    trim = values.noise_trim if kind == "trimmed_mean" else 0
     whole = global_sensitivity(kind, LOWER, UPPER, len(points), relation, trim)
     smooth = smooth_sensitivity(kind, points, LOWER, UPPER, beta, relation, trim)
     local = local_sensitivity(kind, points, LOWER, UPPER, relation, trim)
@@ -65,7 +64,7 @@ def smooth_tables(values: Values) -> dict[str, pd.DataFrame]:
     tables["noise-intervals"] = pd.DataFrame(rows, columns=columns)
 
     # draws of either noise, and how far each dot stands from its row
-    rng, unit = np.random.default_rng(values["noise_seed"]), Cauchy(1.0, 1 / 6)
+    rng, unit = np.random.default_rng(values.noise_seed), Cauchy(1.0, 1 / 6)
     drawn = {"smooth": unit.release(0.0, 1.0, rng=rng, draws=SPREAD) / unit.scale}
     drawn["global"] = Laplace(1.0).release(0.0, rng=rng, draws=SPREAD)
     off = rng.uniform(-0.3, 0.3, SPREAD)

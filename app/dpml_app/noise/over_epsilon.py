@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.card import IMMEDIATE, Card, Place, Results, Values, figure_pane, line
+from dpml_app.card import IMMEDIATE, Card, Place, Results, figure_pane, line
 from dpml_app.drawing.styles import REFERENCE
+from dpml_app.facts import NoFacts
 from dpml_app.noise import compute, words
 from dpml_app.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES, CurveFigure
-from dpml_app.noise.settings import BETA_SHARES, NOISE_EPSILONS
+from dpml_app.noise.settings import BETA_SHARES, NOISE_EPSILONS, NoiseValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["CalibrationsCard", "ChoicesCard", "RivalsCard"]
@@ -19,13 +20,13 @@ __all__ = ["CalibrationsCard", "ChoicesCard", "RivalsCard"]
 Curves = Mapping[str, np.ndarray]
 
 
-def _at(values: Values, curves: Curves) -> dict[str, float]:
+def _at(values: NoiseValues, curves: Curves) -> dict[str, float]:
     """Return where each curve stands at the ε that is chosen."""
-    place = NOISE_EPSILONS.index(values["noise_epsilon"])
+    place = NOISE_EPSILONS.index(values.noise_epsilon)
     return {name: float(curve[place]) for name, curve in curves.items()}
 
 
-class OverEpsilonCard(Card):
+class OverEpsilonCard(Card[NoiseValues, NoFacts]):
     """A card whose figures show curves over ε, and where they stand at the one that is chosen."""
 
     figures: list[CurveFigure]
@@ -34,12 +35,12 @@ class OverEpsilonCard(Card):
         """Return the curves of each figure."""
         return [result]
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
         for f, curves in zip(self.figures, self.curves(now["curves", IMMEDIATE]), strict=True):
             # what is 0 has no place on a log axis
             drawn = {name: np.where(curve > 0, curve, np.nan) for name, curve in curves.items()}
             f.show(drawn)
-            f.mark(values["noise_epsilon"], _at(values, drawn))
+            f.mark(values.noise_epsilon, _at(values, drawn))
 
     def clear(self) -> None:
         for f in self.figures:
@@ -58,11 +59,11 @@ class RivalsCard(OverEpsilonCard):
             CurveFigure("noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
         )
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        names = ("sensitivity", "delta", "touched", "measure")
-        return {("curves", IMMEDIATE): Chunk(compute.rival_sizes, tuple(values[f"noise_{name}"] for name in names))}
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
+        key = values.noise_sensitivity, values.noise_delta, values.noise_touched, values.noise_measure
+        return {("curves", IMMEDIATE): Chunk(compute.rival_sizes, key)}
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return words.rival_words(values, _at(values, results["curves", IMMEDIATE]))
 
 
@@ -76,10 +77,10 @@ class ChoicesCard(OverEpsilonCard):
     def __init__(self):
         super().__init__(CurveFigure("noise-choices", CHOICE_STYLES, "expected loss (log scale)", (-6, 2), "Smallest"))
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("curves", IMMEDIATE): Chunk(compute.choice_losses, (values["noise_gap"], values["noise_sensitivity"]))}
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
+        return {("curves", IMMEDIATE): Chunk(compute.choice_losses, (values.noise_gap, values.noise_sensitivity))}
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return words.choice_words(values, _at(values, results["curves", IMMEDIATE]))
 
 
@@ -100,12 +101,12 @@ class CalibrationsCard(OverEpsilonCard):
     def content(self) -> list[Any]:
         return [line(*map(figure_pane, self.plots), least=480)]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("curves", IMMEDIATE): Chunk(compute.calibrations, (BETA_SHARES[values["noise_beta"]],))}
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
+        return {("curves", IMMEDIATE): Chunk(compute.calibrations, (BETA_SHARES[values.noise_beta],))}
 
     def curves(self, result: Any) -> list[Curves]:
         return [{name: pair[i] for name, pair in result.items()} for i in (0, 1)]
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         scales, costs = (_at(values, curves) for curves in self.curves(results["curves", IMMEDIATE]))
         return words.calibration_words(values, {name: (scales[name], costs[name]) for name in scales})

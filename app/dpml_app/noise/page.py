@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.card import Card, Results, Values
+from dpml_app.card import Card, Results
 from dpml_app.cards import CardPage
+from dpml_app.facts import NoFacts
 from dpml_app.noise.controls import NoiseControls
 from dpml_app.noise.draws import DrawsCard
 from dpml_app.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
-from dpml_app.noise.settings import NoiseSettings
+from dpml_app.noise.settings import NoiseSettings, NoiseValues
 from dpml_app.noise.smooth import SmoothCard
 from dpml_app.noise.tails import TailsCard
 from dpml_app.work.pool import Pool
@@ -22,13 +23,14 @@ from dpml_app.work.pool import Pool
 __all__ = ["NoisePage"]
 
 
-class NoisePage(CardPage):
+class NoisePage(CardPage[NoiseValues, NoFacts]):
     """The page of one session."""
 
     question = "How much noise hides a person?"
     lead = "Drag <b>ε</b>: left hides better, right errs less."
     settings: NoiseSettings
     room = "noise"
+    values_kind = NoiseValues
     kinds = (DrawsCard, TailsCard, RivalsCard, SmoothCard, ChoicesCard, CalibrationsCard)
     sources = ("noise-state", "noise-work")
     readout_name = "noise-{}-readout"
@@ -44,7 +46,7 @@ class NoisePage(CardPage):
     def side(self) -> list[Any]:
         return [self.risk, self.controls.side]
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: NoiseValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         return self.cards[self.hero].refusal(values, facts)
 
     def make(self, kind: type[Card]) -> Card:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import param
@@ -9,8 +10,18 @@ import param
 from dpml.methods import of_family
 from dpml_app.noise.points import PRESETS, SIZES, is_code
 from dpml_app.settings import Shared, choice
+from dpml_app.values import PageValues
 
-__all__ = ["BETA_SHARES", "DELTAS", "FAILURES", "MECHANISMS", "NOISE_EPSILONS", "NoiseSettings", "Points"]
+__all__ = [
+    "BETA_SHARES",
+    "DELTAS",
+    "FAILURES",
+    "MECHANISMS",
+    "NOISE_EPSILONS",
+    "NoiseSettings",
+    "NoiseValues",
+    "Points",
+]
 
 _STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 NOISE_EPSILONS = (*(float(f"{step * 10**decade:.3g}") for decade in (-2, -1, 0) for step in _STEPS), 10.0)
@@ -61,11 +72,28 @@ class NoiseSettings(Shared):
     noise_preset: Any = choice("bell", PRESETS, "Points to start from")
     noise_points = Points(default="", label="Points")
 
-    @classmethod
-    def noise_names(cls) -> list[str]:
-        """Return the names of these settings."""
-        return [name for name in NoiseSettings.param if name.startswith("noise_")]
 
-    def noise_values(self) -> dict[str, Any]:
-        """Return their values, as a dictionary that does not change."""
-        return {name: getattr(self, name) for name in self.noise_names()}
+@dataclass(frozen=True)
+class NoiseValues(PageValues):
+    """What the Noise page depends on."""
+
+    noise_mechanism: str
+    noise_dimension: int
+    noise_epsilon: float
+    noise_sensitivity: int
+    noise_delta: float
+    noise_beta: str
+    noise_draws: int
+    noise_seed: int
+    noise_reach: int
+    noise_queries: int
+    noise_failure: float
+    noise_touched: int
+    noise_measure: str
+    noise_gap: float
+    noise_statistic: str
+    noise_trim: int
+    noise_relation: str
+    noise_size: int
+    noise_preset: str
+    noise_points: str

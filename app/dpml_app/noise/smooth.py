@@ -11,18 +11,19 @@ from panel.models.markup import HTML
 
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.smooth.admissible import Cauchy
-from dpml_app.card import WHOLE, Card, Results, Values, figure_pane, line
+from dpml_app.card import WHOLE, Card, Results, figure_pane, line
+from dpml_app.facts import NoFacts
 from dpml_app.noise import words
 from dpml_app.noise.controls import points_of
 from dpml_app.noise.drawn import smooth_tables
 from dpml_app.noise.points import encode
-from dpml_app.noise.settings import BETA_SHARES, NoiseSettings
+from dpml_app.noise.settings import BETA_SHARES, NoiseSettings, NoiseValues
 from dpml_app.noise.smooth_figures import SPREAD, SmoothFigures
 
 __all__ = ["SmoothCard"]
 
 
-class SmoothCard(Card):
+class SmoothCard(Card[NoiseValues, NoFacts]):
     """The points, the envelope of their sensitivities, and draws of two releases.
 
     Parameters
@@ -58,21 +59,21 @@ class SmoothCard(Card):
         points, envelope, release = map(figure_pane, self.plots)
         return [line(pn.Column(points, release, **WHOLE), envelope, least=480)]
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        rng = np.random.default_rng(values["noise_seed"])
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
+        rng = np.random.default_rng(values.noise_seed)
         unit = Cauchy(1.0, 1 / 6)
         self.smooth.unit.data = {
             "smooth": unit.release(0.0, 1.0, rng=rng, draws=SPREAD) / unit.scale,
             "global": Laplace(1.0).release(0.0, rng=rng, draws=SPREAD),
             "off": rng.uniform(-0.3, 0.3, SPREAD),
         }
-        told = {name: [values[f"noise_{name}"]] for name in ("statistic", "relation", "trim", "epsilon")}
-        self.smooth.controls.data = {**told, "share": [BETA_SHARES[values["noise_beta"]]]}
+        told = {name: [getattr(values, f"noise_{name}")] for name in ("statistic", "relation", "trim", "epsilon")}
+        self.smooth.controls.data = {**told, "share": [BETA_SHARES[values.noise_beta]]}
         if not np.array_equal(points_of(self.settings), self._points):
             self.smooth.show_points(points_of(self.settings))
 
     @classmethod
-    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+    def browser_tables(cls, values: NoiseValues) -> dict[str, pd.DataFrame]:
         return smooth_tables(values)
 
     @property

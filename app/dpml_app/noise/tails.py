@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bokeh.models import Range1d, Span
 
-from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Results
 from dpml_app.drawing.styles import REFERENCE, Style
+from dpml_app.facts import NoFacts
 from dpml_app.noise import compute, words
 from dpml_app.noise.draws import MECHANISM, numbers_of
 from dpml_app.noise.figures import CurveFigure
 from dpml_app.noise.models import has_scale
-from dpml_app.noise.settings import MECHANISMS
+from dpml_app.noise.settings import MECHANISMS, NoiseValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["TailsCard"]
@@ -22,7 +23,7 @@ STYLES = {
 }
 
 
-class TailsCard(Card):
+class TailsCard(Card[NoiseValues, NoFacts]):
     """One person counts in one of the queries."""
 
     name, title, caption = "tails", "The largest error of many answers", words.CAPTIONS["tails"]
@@ -36,22 +37,22 @@ class TailsCard(Card):
         self.level = Span(location=0.05, dimension="width", line_width=2, line_color=REFERENCE, line_dash="dotted")
         self.figure.plot.add_layout(self.level)
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        arguments = values["noise_mechanism"], numbers_of(values), values["noise_queries"]
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
+        arguments = values.noise_mechanism, numbers_of(values), values.noise_queries
         return {("tails", IMMEDIATE): Chunk(compute.tails, arguments)}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
         epsilon, sensitivity, *_rest = numbers_of(values)
-        failure = values["noise_failure"]
+        failure = values.noise_failure
         self.figure.show(now["tails", IMMEDIATE], compute.ERRORS)
-        found = compute.accuracy_bounds(epsilon, sensitivity, values["noise_queries"], failure)
+        found = compute.accuracy_bounds(epsilon, sensitivity, values.noise_queries, failure)
         bound, true = (t * epsilon / sensitivity for t in found)
         self.figure.mark(bound, {"bound": failure})
         self.figure.here.data = {"x": [bound, true], "y": [failure] * 2}
         self.level.location = failure
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
-        name, why = values["noise_mechanism"], ""
+    def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
+        name, why = values.noise_mechanism, ""
         if name not in ("laplace", "norm-1") and "own" not in results["tails", IMMEDIATE]:
             known = has_scale(name, numbers_of(values)[3])
             why = "has no closed form for its largest coordinate" if known else "has no scale at this β"

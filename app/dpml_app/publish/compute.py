@@ -28,6 +28,7 @@ from dpml.methods import method, of_family
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data import dataset
+from dpml_app.facts import DatasetFacts
 from dpml_app.own import called
 from dpml_app.publish.settings import MOST_COLUMNS, RECORDED, shares_of
 from dpml_app.work.cache import kept
@@ -93,17 +94,24 @@ def tables(name: str) -> Tables:
     return Tables(schema, *parts)
 
 
-def facts(name: str) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PublishFacts(DatasetFacts):
+    """Those of the Publish page: with the table's columns."""
+
+    columns: tuple[str, ...]
+
+
+def facts(name: str) -> PublishFacts:
     """Return what the page shows of a data set at every setting."""
     data, found = dataset(name), tables(name)
-    return {
-        "title": data.card.get("title", name),
-        "n_train": len(found.y_train),
-        "n_test": len(found.y_test),
-        "columns": tuple(found.schema.feature_names),
-        "classes": data.class_names,
-        "majority": majority_accuracy(data),
-    }
+    return PublishFacts(
+        title=data.card.get("title", name),
+        n_train=len(found.y_train),
+        n_test=len(found.y_test),
+        classes=data.class_names,
+        columns=tuple(found.schema.feature_names),
+        majority=majority_accuracy(data),
+    )
 
 
 # ---- classifiers on tables ----------------------------------------------------------------------------------------

@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.card import WORKER, Answer, Place, Results, Values, here
+from dpml_app.card import WORKER, Answer, Place, Results, here
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.drawing.pinned_overlay import Curve, Dot
+from dpml_app.facts import FirstFacts
 from dpml_app.publish import shipped, words
 from dpml_app.publish.figures import TABLE, AccuracyFigure
+from dpml_app.publish.settings import PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
 __all__ = ["AccuracyCard"]
 
 
-class AccuracyCard(CurvesCard):
+class AccuracyCard(CurvesCard[PublishValues, FirstFacts]):
     """The published table, the cells of its grid as a model, a linear model, and the true table."""
 
     draw = AccuracyFigure
@@ -29,19 +31,19 @@ class AccuracyCard(CurvesCard):
         super().__init__(*figures)
         self._epsilon = 0.0
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        values, epsilon = dict(values), values["epsilon"]
+    def work(self, values: PublishValues, facts: FirstFacts) -> dict[Place, Chunk]:
+        epsilon = values.epsilon
         work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(values)}
         work |= {(series, WORKER): chunk for series, chunk in shipped.chunks(values, epsilon).items()}
         # every ε of the slider where they ship, and what is near the chosen one first
-        whole = work["table", WORKER] in shipped.results(values["dataset"])
+        whole = work["table", WORKER] in shipped.results(values.dataset)
         near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
         return work | {(s, e): chunk for e in near for s, chunk in shipped.chunks(values, e).items()}
 
-    def open(self, values: Values) -> dict[Place, Any]:
+    def open(self, values: PublishValues) -> dict[Place, Any]:
         """Show what ships, before anything is loaded; return the results at the chosen ε."""
-        facts, results = shipped.first_facts(values["dataset"]), shipped.results(values["dataset"])
-        if not facts:
+        facts, results = shipped.first_facts(values.dataset), shipped.results(values.dataset)
+        if facts is None:
             return {}
         wanted = self.work(values, facts)
         there = {place: results[chunk] for place, chunk in wanted.items() if chunk in results}
@@ -51,11 +53,11 @@ class AccuracyCard(CurvesCard):
         self.show(there, wanted)
         return {place: result for place, result in there.items() if place[1] == WORKER}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self._epsilon = values["epsilon"]
+    def prepare(self, values: PublishValues, facts: FirstFacts, now: Results) -> None:
+        self._epsilon = values.epsilon
         figure = self.figure
         figure.marker.location = self._epsilon
-        figure.levels["majority"].location = facts["majority"]
+        figure.levels["majority"].location = facts.majority
         self._mark(now)
 
     def _mark(self, results: Results) -> None:
@@ -69,7 +71,7 @@ class AccuracyCard(CurvesCard):
         self._mark(results)
         self.figure.fit()
 
-    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+    def to_pin(self, values: PublishValues, facts: FirstFacts, results: Results) -> Answer | None:
         names = ("table", "true", "cells", "linear")
         table, true, cells, linear = (here(results, name) for name in names)
         if table is None or true is None or cells is None or linear is None:
@@ -79,7 +81,7 @@ class AccuracyCard(CurvesCard):
         return Answer(
             words.numbers(table, true, cells, linear),
             (Curve(shown["epsilon"], shown["mean"], TABLE.color),),
-            (Dot(values["epsilon"], float(table.mean()), low, high, TABLE.color),),
+            (Dot(values.epsilon, float(table.mean()), low, high, TABLE.color),),
             "90 % of draws",
         )
 
@@ -87,5 +89,5 @@ class AccuracyCard(CurvesCard):
         self.figure.beside = [end for dot in pinned for end in (dot.low, dot.high)]
         self.figure.fit()
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: FirstFacts, results: Results) -> str:
         return words.models(here(results, "cells"), here(results, "linear"))

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies.weighing import PUBLIC_TABLES
-from dpml_app.card import CHOSEN, WORKER, Place, Results, Values
+from dpml_app.card import CHOSEN, WORKER, Place, Results
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.publish import machines, weights
 from dpml_app.publish import machines_words as words
+from dpml_app.publish.compute import PublishFacts
 from dpml_app.publish.machines_figures import PlaneFigure, answers_figure, machine_figure, machines_figure
-from dpml_app.publish.settings import WEIGHT_DRAWS
+from dpml_app.publish.settings import WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_cards import BOTH, WeightsPenaltyCard
 from dpml_app.publish.weights_words import refusal
 from dpml_app.work.pool import Chunk
@@ -38,8 +39,8 @@ class WeightsPlaneCard(WeightsPenaltyCard):
     name, title, caption = "weights-plane", "Bias beside spread", words.CAPTIONS["weights-plane"]
     controls = ()
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self._mask = weights.mask_of(values["publish_query"])
+    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
+        self._mask = weights.mask_of(values.publish_query)
         self.figure.chosen = self.place(values)
 
     def look(self) -> Any:
@@ -51,7 +52,7 @@ class WeightsPlaneCard(WeightsPenaltyCard):
         self.figure.truth = float(weights.answer(results[BOTH]["private"], self._mask))
         CurvesCard.show(self, results, wanted)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
         found = {
@@ -61,30 +62,28 @@ class WeightsPlaneCard(WeightsPenaltyCard):
         return words.plane(values, float(weights.answer(results[BOTH]["private"], self._mask)), found)
 
 
-class _TaughtCard(CurvesCard):
+class _TaughtCard(CurvesCard[PublishValues, PublishFacts]):
     """What weights of a public table answer or teach."""
 
     column: ClassVar[str] = "far"
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        return refusal(values["dataset"], ["rich"])  # whatever is asked
+    def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
+        return refusal(values.dataset, ["rich"])  # whatever is asked
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         drawn: np.ndarray = result[self.column]
         return drawn
 
     @staticmethod
-    def known(values: Values) -> dict[Place, Chunk]:
+    def known(values: PublishValues) -> dict[Place, Chunk]:
         """Return the work of what is known without noise."""
-        return {
-            KNOWN: Chunk(machines.tables, (values["dataset"], values["publish_lambda"], WEIGHT_DRAWS, values["seed"]))
-        }
+        return {KNOWN: Chunk(machines.tables, (values.dataset, values.publish_lambda, WEIGHT_DRAWS, values.seed))}
 
     @staticmethod
-    def taught(method: str, values: Values, kind: str, epsilon: float) -> Chunk:
+    def taught(method: str, values: PublishValues, kind: str, epsilon: float) -> Chunk:
         """Return the work of one method with one public table: Algorithm 1 with its λ, ours by the public rule."""
-        rule = values["publish_lambda"] if method == "output" else None
-        arguments = (method, values["dataset"], kind, epsilon, rule, WEIGHT_DRAWS, values["seed"])
+        rule = values.publish_lambda if method == "output" else None
+        arguments = (method, values.dataset, kind, epsilon, rule, WEIGHT_DRAWS, values.seed)
         return Chunk(machines.taught, arguments)
 
 
@@ -94,16 +93,16 @@ class WeightsMachineCard(_TaughtCard):
     draw = machine_figure
     name, title, caption = "weights-machine", "Learn from the weighted table", words.CAPTIONS["weights-machine"]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
         work = self.known(values)
-        for place, epsilon in ((WORKER, values["epsilon"]), *((e, e) for e in MACHINE_EPSILONS)):
+        for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in MACHINE_EPSILONS)):
             for method in weights.WEIGHT_METHODS:
                 work[method, place] = self.taught(method, values, "skewed", epsilon)
-            work["own", place] = Chunk(machines.own_machine, (values["dataset"], epsilon, WEIGHT_DRAWS, values["seed"]))
+            work["own", place] = Chunk(machines.own_machine, (values.dataset, epsilon, WEIGHT_DRAWS, values.seed))
         return work
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.figure.marker.location = values["epsilon"]
+    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
+        self.figure.marker.location = values.epsilon
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         super().show(results, wanted)
@@ -113,7 +112,7 @@ class WeightsMachineCard(_TaughtCard):
             self.figure.levels["others"].location = float(known["others"].mean())
             self.figure.levels["exact"].location = float(known["exact"].mean())
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if KNOWN not in results:
             return "Computing…"
         found = {name: results.get((name, WORKER)) for name in self.figure.curves}
@@ -123,11 +122,11 @@ class WeightsMachineCard(_TaughtCard):
 class _TablesCard(_TaughtCard):
     """Each public table in its place."""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
         work = self.known(values)
         for kind in PUBLIC_TABLES:
             for method in weights.WEIGHT_METHODS:
-                work[method, kind] = self.taught(method, values, kind, values["epsilon"])
+                work[method, kind] = self.taught(method, values, kind, values.epsilon)
         return work
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
@@ -160,7 +159,7 @@ class WeightsTablesCard(_TablesCard):
         super().show(results, wanted)
         self.figure.fit()
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         return words.tables(results[KNOWN]["truth"], self.found(results)) if KNOWN in results else "Computing…"
 
 
@@ -175,5 +174,5 @@ class WeightsTaughtCard(_TablesCard):
         # a table's own machine is no distance away, which a log axis has no place for
         self.figure.show_plain({kind: max(far, 1e-6) for kind, far in known["far"].items()})
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         return words.taught(self.found(results))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml_app.publish.machines_figures import MACHINE_STYLES, PUBLIC_WORDS
-from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS
+from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text import percent, points
 
@@ -54,10 +54,10 @@ def _mean(draws: Draws) -> str:
     return f"<b>{percent(float(draws.mean()))}</b>"
 
 
-def machine(values: Mapping[str, Any], known: Mapping[str, Any], found: Mapping[str, Draws]) -> str:
+def machine(values: PublishValues, known: Mapping[str, Any], found: Mapping[str, Draws]) -> str:
     """Return how far the machines are at the chosen ε."""
     parts = [f"{MACHINE_STYLES[name].label} {_mean(far)}" for name, far in found.items()]
-    at = f" At ε = {values['epsilon']:g}: {', '.join(parts)}." if parts else ""
+    at = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
         f"The private table teaches a machine of norm {known['norm']:.2f}. The public table alone teaches one that is "
         f"{percent(known['far']['skewed'])} of that away, and other private records one that is "
@@ -65,7 +65,7 @@ def machine(values: Mapping[str, Any], known: Mapping[str, Any], found: Mapping[
     )
 
 
-def plane(values: Mapping[str, Any], truth: float, found: Mapping[str, Mapping[float, Draws]]) -> str:
+def plane(values: PublishValues, truth: float, found: Mapping[str, Mapping[float, Draws]]) -> str:
     """Return at which λ each method's error is least, which nobody knows without the truth."""
     parts = []
     for method, by_lambda in found.items():
@@ -76,7 +76,7 @@ def plane(values: Mapping[str, Any], truth: float, found: Mapping[str, Mapping[f
     if not parts:
         return "Computing…"
     return (
-        f"Least error of any λ, at ε = {values['epsilon']:g} (square root of the mean square): {', '.join(parts)}. "
+        f"Least error of any λ, at ε = {values.epsilon:g} (square root of the mean square): {', '.join(parts)}. "
         "The truth tells which λ that is, so nobody can choose it without looking."
     )
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.card import Results, Values, here
+from dpml_app.card import Results, here
 from dpml_app.cards import CardPage
+from dpml_app.facts import FirstFacts
 from dpml_app.publish import compute, shipped, words
+from dpml_app.publish.compute import PublishFacts
 from dpml_app.publish.controls import PublishControls
 from dpml_app.publish.curves import (
     ChoicesCard,
@@ -31,14 +33,14 @@ from dpml_app.publish.machines_cards import (
 )
 from dpml_app.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.publish.sensitivity import SensitivityCard
-from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
+from dpml_app.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings, PublishValues
 from dpml_app.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["PublishPage"]
 
 
-class PublishPage(CardPage):
+class PublishPage(CardPage[PublishValues, PublishFacts]):
     """The page of one session."""
 
     question = "Can the data be published?"
@@ -47,6 +49,7 @@ class PublishPage(CardPage):
     datasets = PUBLISH_DATASETS
     unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     room = "publish"
+    values_kind = PublishValues
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
         *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),
@@ -67,31 +70,32 @@ class PublishPage(CardPage):
     def _open(self) -> None:
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
-        self.pool.keep(shipped.results(values["dataset"]))
+        self.pool.keep(shipped.results(values.dataset))
         hero = self.cards[self.hero]
         assert isinstance(hero, AccuracyCard)
         found = hero.open(values)
         if found:
-            self._opened = values["dataset"]
-            facts = shipped.first_facts(values["dataset"])
+            self._opened = values.dataset
+            facts = shipped.first_facts(values.dataset)
+            assert facts is not None
             self.headline.object = self.words(values, facts, {self.hero: found})
             self._read_out(self.hero, hero.readout(values, facts, found))
         self.show_risk()
 
-    def facts_chunk(self, values: Values) -> Chunk:
-        return Chunk(compute.facts, (values["dataset"],))
+    def facts_chunk(self, values: PublishValues) -> Chunk:
+        return Chunk(compute.facts, (values.dataset,))
 
-    async def facts(self, name: str) -> Values:
+    async def facts(self, name: str) -> PublishFacts:
         self.pool.keep(shipped.results(name))
         return await self._call(compute.facts, name)
 
-    def note(self, facts: Values) -> str:
+    def note(self, facts: PublishFacts) -> str:
         return words.dataset_note(facts)
 
     def offer(self, changed: set[str]) -> None:
         """Do nothing: no setting depends on the data set."""
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})
         models: dict[str, Any] = {name: here(found, name) for name in ("cells", "linear")}
         known = {name: draws for name, draws in models.items() if draws is not None}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpml_app.card import WORKER, Card, Place, Results, Values
+from dpml_app.card import WORKER, Card, Place, Results
 from dpml_app.publish import words
+from dpml_app.publish.compute import PublishFacts
 from dpml_app.publish.one_release import look_into
 from dpml_app.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
-from dpml_app.publish.settings import PublishSettings
+from dpml_app.publish.settings import PublishValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["CellsCard", "ChancesCard", "GridCard"]
@@ -16,15 +17,15 @@ __all__ = ["CellsCard", "ChancesCard", "GridCard"]
 HERE = ("release", WORKER)
 
 
-class _ReleaseCard(Card):
+class _ReleaseCard(Card[PublishValues, PublishFacts]):
     """A card that shows the first draw's release at the setting that is chosen."""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        key = PublishSettings.release_key(values, values["epsilon"])
-        return {HERE: Chunk(look_into, (*key, values["seed"]))}
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+        key = values.release_key(values.epsilon)
+        return {HERE: Chunk(look_into, (*key, values.seed))}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self._classes = facts["classes"]
+    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
+        self._classes = facts.classes
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
@@ -35,7 +36,7 @@ class _ReleaseCard(Card):
         """Show a release."""
         self.figure.show(found)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         return words.release(self.name, results[HERE]) if HERE in results else "Computing…"
 
     def clear(self) -> None:
@@ -65,8 +66,8 @@ class CellsCard(_ReleaseCard):
     draw = CellsFigure
     name, title, caption = "cells", "What the noise does to the cells", words.CAPTIONS["cells"]
 
-    def lay_out(self, facts: Values) -> None:
-        self.figure.lay_out(facts["classes"])
+    def lay_out(self, facts: PublishFacts) -> None:
+        self.figure.lay_out(facts.classes)
 
     def reveal(self, found: Mapping) -> None:
         self.figure.show(found, self._classes)

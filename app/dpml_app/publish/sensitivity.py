@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 
 from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
 from dpml.classifiers.grid.quality import quality_excess
-from dpml_app.card import IMMEDIATE, Card, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, Card, Place, Results, here
 from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
-from dpml_app.publish.settings import shares_of
+from dpml_app.publish.compute import PublishFacts
+from dpml_app.publish.settings import PublishValues, shares_of
 from dpml_app.work.pool import Chunk
 
 __all__ = ["MOST_COUNT", "TRIED", "SensitivityCard", "SensitivityFigure", "change", "tried"]
@@ -100,19 +100,19 @@ class SensitivityFigure:
         p.add_tools(HoverTool(renderers=[*lines, dots], tooltips=tips))
 
 
-class SensitivityCard(Card):
+class SensitivityCard(Card[PublishValues, PublishFacts]):
     """As Su et al.'s Fig. 2, with what the range of the change gains."""
 
     draw = SensitivityFigure
     name, title, caption = "sensitivity", "What can one record change?", CAPTION
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
         return {("change", IMMEDIATE): Chunk(change, (for_counts(values),))}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.figure.here.location = for_counts(values)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         found = here(results, "change")
         if found is None:
             return "Computing…"
@@ -127,6 +127,6 @@ class SensitivityCard(Card):
         )
 
 
-def for_counts(values: Mapping[str, Any]) -> float:
+def for_counts(values: PublishValues) -> float:
     """Return the counts' part of the chosen ε."""
-    return float(values["epsilon"] * shares_of(values["publish_share"])[2])
+    return float(values.epsilon * shares_of(values.publish_share)[2])

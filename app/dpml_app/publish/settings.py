@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import param
@@ -10,6 +10,7 @@ import param
 from dpml.methods import method
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
+from dpml_app.values import DatasetValues
 
 __all__ = [
     "ASKED",
@@ -25,6 +26,7 @@ __all__ = [
     "SIZE_SHARE",
     "WEIGHT_DRAWS",
     "PublishSettings",
+    "PublishValues",
     "shares_of",
 ]
 
@@ -74,7 +76,6 @@ PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WEIGHT_DRAWS = 10
 # by the names in the benchmarks' table: a fit takes half a minute and more
 RECORDED = {method(key, "publisher").title: key for key in ("mst", "aim")}
-SHARED = ("dataset", "relation", "epsilon", "seed")
 
 
 def shares_of(share: float) -> tuple[float, float, float]:
@@ -98,24 +99,23 @@ class PublishSettings(Shared):
     publish_query: Any = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
     publish_lambda: Any = choice(0.1, PENALTIES, "λ of Algorithm 1")
 
-    @classmethod
-    def publish_names(cls) -> list[str]:
-        """Return the names of all settings that the Publish page depends on."""
-        return [*SHARED, *(name for name in PublishSettings.param if name.startswith("publish_"))]
 
-    def publish_values(self) -> dict[str, Any]:
-        """Return their values, as a dictionary that does not change."""
-        return {name: getattr(self, name) for name in self.publish_names()}
+@dataclass(frozen=True)
+class PublishValues(DatasetValues):
+    """What the Publish page depends on."""
 
-    @staticmethod
-    def release_key(values: Mapping[str, Any], epsilon: float, **changes: Any) -> tuple:
+    publish_classifier: str
+    publish_grids: float
+    publish_share: float
+    publish_draws: int
+    publish_query: tuple[str, ...]
+    publish_lambda: float
+
+    def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
-        values = {**values, **changes}
-        grids, share = int(values["publish_grids"]), values["publish_share"]
-        return values["dataset"], values["relation"], epsilon, grids, share
+        return self.dataset, self.relation, epsilon, int(self.publish_grids), self.publish_share
 
-    @classmethod
-    def table_key(cls, values: Mapping[str, Any], epsilon: float, n_columns: int = 0, **changes: Any) -> tuple:
+    def table_key(self, epsilon: float, n_columns: int = 0) -> tuple:
         """Return the arguments of `dpml_app.publish.compute.published`."""
-        drawn = values["publish_classifier"], values["publish_draws"], values["seed"]
-        return (*cls.release_key(values, epsilon, **changes), n_columns, *drawn)
+        drawn = self.publish_classifier, self.publish_draws, self.seed
+        return (*self.release_key(epsilon), n_columns, *drawn)

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpml_app.facts import FirstFacts
 from dpml_app.publish import compute
-from dpml_app.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings
+from dpml_app.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings, PublishValues
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Chunk
 
@@ -32,9 +33,9 @@ VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas")
 LEARNERS = {"CART": "cart", "SVM": "svm", "logistic": "logistic"}
 
 
-def _values(name: str, classifier: str) -> dict[str, Any]:
+def _values(name: str, classifier: str) -> PublishValues:
     """Return the settings that results ship for: the defaults, on one data set."""
-    return PublishSettings(dataset=name, publish_classifier=classifier).publish_values()
+    return PublishValues.of(PublishSettings(dataset=name, publish_classifier=classifier))
 
 
 @cache
@@ -44,31 +45,31 @@ def _read(name: str) -> dict[str, Any]:
     return kept
 
 
-def first_facts(name: str) -> dict[str, Any]:
-    """Return what the first picture of a data set shows besides results; empty if nothing ships."""
+def first_facts(name: str) -> FirstFacts | None:
+    """Return what the first picture of a data set shows besides results; None if nothing ships."""
     kept = _read(name)
-    return {"majority": kept["majority"], "classes": tuple(kept["classes"])} if kept else {}
+    return FirstFacts(majority=kept["majority"], classes=tuple(kept["classes"])) if kept else None
 
 
-def model_chunks(values: dict[str, Any], epsilon: float) -> dict[str, Chunk]:
+def model_chunks(values: PublishValues, epsilon: float) -> dict[str, Chunk]:
     """Return the chunks of what the same ε trains: by the cells of a grid, and linear."""
-    drawn = values["publish_draws"], values["seed"]
-    key = values["dataset"], values["relation"], epsilon
+    drawn = values.publish_draws, values.seed
+    key = values.dataset, values.relation, epsilon
     return {
-        "cells": Chunk(compute.cells, (*PublishSettings.release_key(values, epsilon), *drawn)),
+        "cells": Chunk(compute.cells, (*values.release_key(epsilon), *drawn)),
         "linear": Chunk(compute.linear, (*key, *drawn)),
     }
 
 
-def chunks(values: dict[str, Any], epsilon: float) -> dict[str, Chunk]:
+def chunks(values: PublishValues, epsilon: float) -> dict[str, Chunk]:
     """Return the chunks of the page's picture at one ε, by series."""
-    table = Chunk(compute.published, PublishSettings.table_key(values, epsilon))
+    table = Chunk(compute.published, values.table_key(epsilon))
     return {"table": table, **model_chunks(values, epsilon)}
 
 
-def true_chunk(values: dict[str, Any]) -> Chunk:
+def true_chunk(values: PublishValues) -> Chunk:
     """Return the chunk of the classifier on the true records."""
-    return Chunk(compute.on_true_table, (values["dataset"], values["publish_classifier"]))
+    return Chunk(compute.on_true_table, (values.dataset, values.publish_classifier))
 
 
 @cache
@@ -91,14 +92,14 @@ def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = 
     known = compute.facts(name)
 
     def hits(chunk: Chunk) -> Any:
-        return np.rint(np.asarray(chunk.function(*chunk.arguments)) * known["n_test"]).astype(int).tolist()
+        return np.rint(np.asarray(chunk.function(*chunk.arguments)) * known.n_test).astype(int).tolist()
 
     models = [model_chunks(_values(name, "cart"), epsilon) for epsilon in epsilons]
     return {
         "made with": {package: version(package) for package in VERSIONS},
-        "classes": [str(c) for c in known["classes"]],
-        "records": known["n_test"],
-        "majority": known["majority"],
+        "classes": [str(c) for c in known.classes],
+        "records": known.n_test,
+        "majority": known.majority,
         "tables": {
             c: {
                 "true": hits(true_chunk(_values(name, c))),

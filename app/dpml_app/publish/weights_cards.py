@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.card import WORKER, Card, Place, Results, Values
+from dpml_app.card import WORKER, Card, Place, Results
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.publish import weights
 from dpml_app.publish import weights_words as words
-from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS
+from dpml_app.publish.compute import PublishFacts
+from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_figures import HistogramFigure, penalty_figure, query_figure
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
@@ -22,27 +23,27 @@ __all__ = ["WeightsHistogramCard", "WeightsPenaltyCard", "WeightsQueryCard"]
 BOTH = ("both", WORKER)
 
 
-def _release(method: str, values: Values, epsilon: float, reg_lambda: float | None) -> Chunk:
-    arguments = (method, values["dataset"], epsilon, reg_lambda, WEIGHT_DRAWS, values["seed"])
+def _release(method: str, values: PublishValues, epsilon: float, reg_lambda: float | None) -> Chunk:
+    arguments = (method, values.dataset, epsilon, reg_lambda, WEIGHT_DRAWS, values.seed)
     return Chunk(weights.released, arguments)
 
 
-def _chosen(values: Values) -> dict[Place, Chunk]:
+def _chosen(values: PublishValues) -> dict[Place, Chunk]:
     """Return the releases of the setting that is chosen: Algorithm 1 with its λ, ours by the public rule."""
-    rules = {"output": values["publish_lambda"], "moments": None}
-    work = {(method, WORKER): _release(method, values, values["epsilon"], rule) for method, rule in rules.items()}
-    return {BOTH: Chunk(weights.both, (values["dataset"],)), **work}
+    rules = {"output": values.publish_lambda, "moments": None}
+    work = {(method, WORKER): _release(method, values, values.epsilon, rule) for method, rule in rules.items()}
+    return {BOTH: Chunk(weights.both, (values.dataset,)), **work}
 
 
-class _AnswerCard(CurvesCard):
+class _AnswerCard(CurvesCard[PublishValues, PublishFacts]):
     """The answer to one question by both methods, beside the truth and the unweighted public table."""
 
     def __init__(self, *figures: Any):
         super().__init__(*figures)
         self._mask = 0
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        return words.refusal(values["dataset"], values["publish_query"])
+    def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
+        return words.refusal(values.dataset, values.publish_query)
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         drawn: np.ndarray = weights.answer(result["patterns"], self._mask)
@@ -51,12 +52,12 @@ class _AnswerCard(CurvesCard):
     def look(self) -> int:
         return self._mask
 
-    def place(self, values: Values) -> float:
+    def place(self, values: PublishValues) -> float:
         """Return where the chosen setting is on the axis."""
         raise NotImplementedError
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self._mask = weights.mask_of(values["publish_query"])
+    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
+        self._mask = weights.mask_of(values.publish_query)
         self.figure.marker.location = self.place(values)
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
@@ -79,17 +80,17 @@ class WeightsQueryCard(_AnswerCard):
     name, title, caption = "weights-query", "A public table instead", words.CAPTIONS["weights-query"]
     controls, stacked = ("publish_query",), True
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        work, epsilon = _chosen(values), values["epsilon"]
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+        work, epsilon = _chosen(values), values.epsilon
         for e in sorted(SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon))):
-            work["output", e] = _release("output", values, e, values["publish_lambda"])
+            work["output", e] = _release("output", values, e, values.publish_lambda)
             work["moments", e] = _release("moments", values, e, None)
         return work
 
-    def place(self, values: Values) -> float:
-        return float(values["epsilon"])
+    def place(self, values: PublishValues) -> float:
+        return float(values.epsilon)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
         private, public = (float(weights.answer(results[BOTH][of], self._mask)) for of in ("private", "public"))
@@ -103,34 +104,34 @@ class WeightsPenaltyCard(_AnswerCard):
     name, title, caption = "weights-penalty", "λ: bias against variance", words.CAPTIONS["weights-penalty"]
     controls: ClassVar[tuple[str, ...]] = ("publish_lambda",)
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        epsilon, chosen = values["epsilon"], values["publish_lambda"]
-        work: dict[Place, Chunk] = {BOTH: Chunk(weights.both, (values["dataset"],))}
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+        epsilon, chosen = values.epsilon, values.publish_lambda
+        work: dict[Place, Chunk] = {BOTH: Chunk(weights.both, (values.dataset,))}
         work |= {(m, WORKER): _release(m, values, epsilon, chosen) for m in weights.WEIGHT_METHODS}
         return work | {(m, x): _release(m, values, epsilon, x) for x in PENALTIES for m in weights.WEIGHT_METHODS}
 
-    def place(self, values: Values) -> float:
-        return float(values["publish_lambda"])
+    def place(self, values: PublishValues) -> float:
+        return float(values.publish_lambda)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
         return words.penalty(values, float(weights.answer(results[BOTH]["private"], self._mask)), self.at(results))
 
 
-class WeightsHistogramCard(Card):
+class WeightsHistogramCard(Card[PublishValues, PublishFacts]):
     """The weights of the first draw."""
 
     draw = HistogramFigure
     name, title, caption = "weights-histogram", "The weights", words.CAPTIONS["weights-histogram"]
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        return words.refusal(values["dataset"], ["rich"])  # whatever is asked
+    def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
+        return words.refusal(values.dataset, ["rich"])  # whatever is asked
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
         return _chosen(values)
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
@@ -138,7 +139,7 @@ class WeightsHistogramCard(Card):
         if there:
             self.figure.show(there)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
         found = {m: results[m, WORKER] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpml.publishing.weights.importance import FEW_RECORDS
 from dpml_app.own import called
-from dpml_app.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS
+from dpml_app.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS, PublishValues
 from dpml_app.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text import percent, points
 
@@ -77,18 +77,18 @@ def _signed(value: float) -> str:
     return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
 
 
-def query(values: Mapping[str, Any], truth: float, unweighted: float, found: Mapping[str, Draws]) -> str:
+def query(values: PublishValues, truth: float, unweighted: float, found: Mapping[str, Draws]) -> str:
     """Return what is answered at the chosen ε."""
-    asked = what_is_asked(values["dataset"], values["publish_query"])
+    asked = what_is_asked(values.dataset, values.publish_query)
     parts = [_told(method, draws, truth) for method, draws in found.items()]
-    answered = f" At ε = {values['epsilon']:g}: {', '.join(parts)}." if parts else ""
+    answered = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
         f"Of the private table {percent(truth)} are {asked}; of the public one {percent(unweighted)}, off by "
         f"{points(abs(unweighted - truth))}.{answered}"
     )
 
 
-def penalty(values: Mapping[str, Any], truth: float, found: Mapping[str, Draws]) -> str:
+def penalty(values: PublishValues, truth: float, found: Mapping[str, Draws]) -> str:
     """Return bias and standard deviation of both methods at the chosen ε and λ."""
     parts = [
         f"{WEIGHT_STYLES[method].label}: bias <b>{_signed(float(draws.mean()) - truth)}</b>, standard deviation "
@@ -97,7 +97,7 @@ def penalty(values: Mapping[str, Any], truth: float, found: Mapping[str, Draws])
     ]
     if not parts:
         return "Computing…"
-    return f"At ε = {values['epsilon']:g} and λ = {values['publish_lambda']:g}. {'. '.join(parts)}."
+    return f"At ε = {values.epsilon:g} and λ = {values.publish_lambda:g}. {'. '.join(parts)}."
 
 
 def concentration(n_public: int, found: Mapping[str, Mapping[str, Any]]) -> str:

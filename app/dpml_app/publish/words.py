@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml_app.card import Number
+from dpml_app.publish.compute import PublishFacts
 from dpml_app.publish.figures import CHOICE_STYLES, LEAST, RIVAL_STYLES
-from dpml_app.publish.settings import CLASSIFIER_WORDS
+from dpml_app.publish.settings import CLASSIFIER_WORDS, PublishValues
 from dpml_app.text import about_data, number, percent, points
 
 __all__ = ["CAPTIONS", "dataset_note", "headline", "ladder", "models", "numbers", "records", "release", "rivals"]
@@ -79,14 +80,14 @@ def _spread(draws: Draws) -> str:
     return f"{percent(float(low))} to {percent(float(high))}"
 
 
-def headline(values: Mapping[str, Any], table: Draws | None, true: float | None, models: Mapping[str, Draws]) -> str:
+def headline(values: PublishValues, table: Draws | None, true: float | None, models: Mapping[str, Draws]) -> str:
     """Return, as HTML, what a published table costs at the ε that is chosen, and what a model for the same ε gives."""
     if table is None or true is None:
         return "<p>Computing…</p>"
     mean = float(table.mean())
     cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing that one can see"
     text = (
-        f"<p>At ε = {values['epsilon']:g} {CLASSIFIER_WORDS[values['publish_classifier']]} on the published table is "
+        f"<p>At ε = {values.epsilon:g} {CLASSIFIER_WORDS[values.publish_classifier]} on the published table is "
         f"right for <b>{percent(mean)}</b> (90 % of tables: {_spread(table)}), on the true table for {percent(true)}: "
         f"publishing costs {cost}."
     )
@@ -142,20 +143,20 @@ _SAID = {
 }
 
 
-def ladder(name: str, values: Mapping[str, Any], found: Mapping[float, Draws]) -> str:
+def ladder(name: str, values: PublishValues, found: Mapping[float, Draws]) -> str:
     """Return the best and the worst of what was tried."""
     if not found:
         return "Computing…"
     ranked = sorted(found, key=lambda x: float(found[x].mean()))
     worst, best = ranked[0], ranked[-1]
     return (
-        f"At ε = {values['epsilon']:g} the best mean is <b>{percent(float(found[best].mean()))}</b> with "
+        f"At ε = {values.epsilon:g} the best mean is <b>{percent(float(found[best].mean()))}</b> with "
         f"{_SAID[name](best)} ({_spread(found[best])}), the worst {percent(float(found[worst].mean()))} with "
         f"{_SAID[name](worst)}."
     )
 
 
-def records(values: Mapping[str, Any], table: Mapping[float, Draws], same: Mapping[float, Draws]) -> str:
+def records(values: PublishValues, table: Mapping[float, Draws], same: Mapping[float, Draws]) -> str:
     """Return what publishing costs with the fewest and with the most records."""
     both = sorted(table.keys() & same.keys())
     if not both:
@@ -165,7 +166,7 @@ def records(values: Mapping[str, Any], table: Mapping[float, Draws], same: Mappi
         private, true = float(table[n].mean()), float(same[n].mean())
         cost = f"<b>{points(true - private)}</b>" if true - private >= LEAST else "nothing that one can see"
         parts.append(f"of {n:,.0f} records {cost} ({percent(private)}, true table {percent(true)})")
-    return f"At ε = {values['epsilon']:g} publishing costs, for a table {', and '.join(parts)}."
+    return f"At ε = {values.epsilon:g} publishing costs, for a table {', and '.join(parts)}."
 
 
 def rivals(column: str, found: Mapping[str, Mapping[float, Draws]]) -> str:
@@ -180,10 +181,10 @@ def rivals(column: str, found: Mapping[str, Mapping[float, Draws]]) -> str:
     return f"At ε = 0.1, mean over draws: {', '.join(listed)}."
 
 
-def dataset_note(facts: Mapping[str, Any]) -> str:
+def dataset_note(facts: PublishFacts) -> str:
     """Return one line about the data set."""
-    classes = " or ".join(escape(str(c)) for c in facts["classes"])
+    classes = " or ".join(escape(str(c)) for c in facts.classes)
     return about_data(
-        f"{facts['n_train']:,} training and {facts['n_test']:,} test records, {len(facts['columns'])} columns and the "
+        f"{facts.n_train:,} training and {facts.n_test:,} test records, {len(facts.columns)} columns and the "
         f"class: {classes}."
     )

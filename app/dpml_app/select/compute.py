@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
 from dpml.tuning import BestSelector
 from dpml_app.data import dataset, feature_ladder
 from dpml_app.data import facts as data_facts
+from dpml_app.facts import BinaryFacts
 from dpml_app.select.settings import CALIBRATIONS, THRESHOLDS
 from dpml_app.work.cache import kept
 
@@ -66,18 +69,28 @@ def _counts(name: str, row_bound: int, seed: int) -> Contingency:
     return contingency_of_subsamples(*train, row_bound, SUBSAMPLES, rng=np.random.default_rng([seed, row_bound]))
 
 
-def facts(name: str) -> dict[str, Any]:
-    """Return what the page shows of a data set at every setting: all of `data_facts`, counts, and steps of scores.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectFacts(BinaryFacts):
+    """Those of the Select page: n records, `on` of which have each feature, and the sensitivity of a feature's score.
 
-    ``step`` maps (score, relation) to the sensitivity of one feature's score.
+    `step` maps (kind, relation) to that.
     """
+
+    n_lower: int
+    on: NDArray[np.int64]
+    n: NDArray[np.int64]
+    step: Mapping[tuple[str, str], float]
+
+
+def facts(name: str) -> SelectFacts:
+    """Return what the page shows of a data set at every setting."""
     data, exact = dataset(name), _counts(name, 0, 0)
     step = {
         (kind, relation): PublicFacts.of(data.schema, relation).sensitivity(kind)
         for kind in KINDS
         for relation in ("add-remove", "replace-one")
     }
-    return {**data_facts(name), "n_lower": data.schema.n_lower, "on": exact.on, "n": exact.n, "step": step}
+    return SelectFacts(**vars(data_facts(name)), n_lower=data.schema.n_lower or 1, on=exact.on, n=exact.n, step=step)
 
 
 # ---- the mask distribution ----------------------------------------------------------------------------------------

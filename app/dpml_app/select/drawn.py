@@ -10,24 +10,24 @@ from scipy.special import expit
 
 from dpml.counts import contingency
 from dpml.selection import MaskSelector, PublicFacts, inclusion_probabilities, scores_from_counts
-from dpml_app.card import Values
 from dpml_app.data import dataset
 from dpml_app.select.compute import shown_ranks
+from dpml_app.select.settings import SelectValues
 
 __all__ = ["drawn_tables"]
 
 COLUMNS = ["rank", "index", "name", "score", "units", "coin", "range", "published", "per-feature"]
 
 
-def drawn_tables(values: Values, kinds: Sequence[str]) -> dict[str, pd.DataFrame]:
+def drawn_tables(values: SelectValues, kinds: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Return the tables of these scores: the places that are drawn, best first."""
-    data, relation = dataset(values["dataset"]), values["relation"]
+    data, relation = dataset(values.dataset), values.relation
     schema = data.schema
     counts = contingency(data.X_train, data.y_train, schema.n_classes)
     names, D = np.array(data.feature_names, dtype=object), schema.n_features
-    T = min(values["n_features"], D)
+    T = min(values.n_features, D)
     # the part of ε that pays for the choice
-    epsilon = values["epsilon"] * values["selection_share"]
+    epsilon = values.epsilon * values.selection_share
     tables = {}
     for kind in kinds:
         scores = scores_from_counts(counts, kind)
@@ -42,7 +42,7 @@ def drawn_tables(values: Values, kinds: Sequence[str]) -> dict[str, pd.DataFrame
             selector = MaskSelector(epsilon, T, kind, calibration=calibration, relation=relation)
             weight = selector.weight(schema)
             table[calibration] = inclusion_probabilities(weight * scores, T)[index]
-            if calibration == values["select_calibration"]:
+            if calibration == values.select_calibration:
                 table["coin"] = expit(weight * (scores - reference))[index]
         tables[f"select-drawn-{kind}"] = pd.DataFrame(table)[COLUMNS]
     return tables

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Results
 from dpml_app.drawing.figure import empty
 from dpml_app.select import compute, words
+from dpml_app.select.compute import SelectFacts
 from dpml_app.select.figures import FeatureFigure
 from dpml_app.select.ranked import chosen_index, paid_setting
+from dpml_app.select.settings import SelectValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["FeatureCard"]
@@ -14,26 +16,26 @@ __all__ = ["FeatureCard"]
 WEIGHTS = [(kind, c) for kind in compute.KINDS for c in ("range", "per-feature")]
 
 
-class FeatureCard(Card):
+class FeatureCard(Card[SelectValues, SelectFacts]):
     """The feature that was clicked, or the best one."""
 
     draw = FeatureFigure
     name, title, caption = "feature", "One feature", words.CAPTIONS["feature"]
     controls = ("select_feature",)
 
-    def lay_out(self, facts: Values) -> None:
-        self.figure.show_dataset(facts["classes"], float(facts["n"].max()))
+    def lay_out(self, facts: SelectFacts) -> None:
+        self.figure.show_dataset(facts.classes, float(facts.n.max()))
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        name, setting = values["dataset"], paid_setting(values)
-        counts = Chunk(compute.feature, (name, chosen_index(values, facts), values["relation"]))
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
+        name, setting = values.dataset, paid_setting(values)
+        counts = Chunk(compute.feature, (name, chosen_index(values, facts), values.relation))
         weighed = {(" ".join(pair), IMMEDIATE): Chunk(compute.inclusion, (name, *pair, *setting)) for pair in WEIGHTS}
         return {("feature", IMMEDIATE): counts, **weighed}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.figure.show(facts["names"][chosen_index(values, facts)], facts["classes"], now["feature", IMMEDIATE])
+    def prepare(self, values: SelectValues, facts: SelectFacts, now: Results) -> None:
+        self.figure.show(facts.names[chosen_index(values, facts)], facts.classes, now["feature", IMMEDIATE])
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
         inclusion = {pair: results[" ".join(pair), IMMEDIATE] for pair in WEIGHTS}
         return words.feature_words(facts, chosen_index(values, facts), results["feature", IMMEDIATE], inclusion)
 

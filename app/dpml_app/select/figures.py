@@ -33,7 +33,7 @@ from dpml_app.drawing.figure import (
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import HERE, ORANGE, OVERLAY, REFERENCE, SKY, style_of, styles_of
-from dpml_app.select.compute import KINDS, shown_ranks
+from dpml_app.select.compute import KINDS, SelectFacts, shown_ranks
 from dpml_app.select.settings import CALIBRATIONS, SELECTOR_STYLES
 
 __all__ = [
@@ -145,28 +145,28 @@ class WeightFigures:
         self._tools(p, every, [("steps", "@units{0.0}"), ("heads", "@coin{0.00%}")])
         return p
 
-    def show_dataset(self, facts: Mapping[str, Any]) -> None:
+    def show_dataset(self, facts: SelectFacts) -> None:
         """Send exact scores to the page, and which features are drawn."""
-        D, names = facts["n_features"], facts["names"]
+        D, names = facts.n_features, facts.names
         ranks, reach = shown_ranks(D), 1.0
         for kind in KINDS:
-            order = np.argsort(-facts[kind], kind="stable")[ranks]
+            order = np.argsort(-facts.scores[kind], kind="stable")[ranks]
             self.drawn[kind].selected.indices = []
             self.drawn[kind].data = {c: [] for c in DRAWN}
             self.mark[kind].data = {c: [] for c in self.mark[kind].data}
             self.shown[kind].data = {"rank": ranks + 1, "index": order, "name": [names[i] for i in order]}
             self.ranked[kind].x_range.update(start=0.8, end=1.25 * D)
-            spread = facts[kind].max() - facts[kind].min()
-            reach = max(reach, spread / min(facts["unit"][kind, r] for r in ("add-remove", "replace-one")))
+            spread = facts.scores[kind].max() - facts.scores[kind].min()
+            reach = max(reach, spread / min(facts.unit[kind, r] for r in ("add-remove", "replace-one")))
         self.coins.x_range.update(start=0.08, end=1.5 * reach)
-        self.scores.data = {kind: facts[kind] for kind in KINDS}
+        self.scores.data = {kind: facts.scores[kind] for kind in KINDS}
 
-    def show_setting(self, facts: Mapping[str, Any], relation: str, calibration: str, index: int) -> None:
+    def show_setting(self, facts: SelectFacts, relation: str, calibration: str, index: int) -> None:
         """Send what else the browser computes with; it then draws."""
         serial = self.now.data["serial"][0] + 1 if len(self.now.data["serial"]) else 0
         data = {"calibration": [calibration], "feature": [index], "serial": [serial]}
-        data |= {kind: [facts["unit"][kind, relation]] for kind in KINDS}
-        self.now.data = {**data, **{f"{kind}_step": [facts["step"][kind, relation]] for kind in KINDS}}
+        data |= {kind: [facts.unit[kind, relation]] for kind in KINDS}
+        self.now.data = {**data, **{f"{kind}_step": [facts.step[kind, relation]] for kind in KINDS}}
 
     def clear(self) -> None:
         """Show nothing."""
@@ -236,12 +236,12 @@ class AccuracyFigure(BandFigure):
         self.reference("non_private", "Without privacy", "solid")
         self.reference("majority", "Larger class", "dotted")
 
-    def show_references(self, facts: Mapping[str, Any], most: int) -> None:
+    def show_references(self, facts: SelectFacts, most: int) -> None:
         """Draw the lines of a data set."""
         self.plot.x_range.update(start=0.9, end=1.1 * most)
-        low, high = sorted((facts["majority"], facts["non_private"]))
+        low, high = sorted((facts.majority, facts.non_private))
         self.plot.y_range.update(start=max(0.0, low - 0.12), end=min(1.0, high + 0.05))
-        self.place_levels(facts)
+        self.place_levels({"majority": facts.majority, "non_private": facts.non_private})
 
     def name_methods(self, methods: Collection[str]) -> None:
         """Have only the methods that are chosen in the legend, beside those that always are."""

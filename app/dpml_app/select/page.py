@@ -11,17 +11,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from dpml_app.card import Card, Results, Values
+from dpml_app.card import Card, Results
 from dpml_app.cards import CardPage
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.select import compute, words
 from dpml_app.select.accuracy import AccuracyCard
+from dpml_app.select.compute import SelectFacts
 from dpml_app.select.controls import SelectControls
 from dpml_app.select.f1 import F1Card
 from dpml_app.select.feature import FeatureCard
 from dpml_app.select.figures import WeightFigures
 from dpml_app.select.ranked import CoinsCard, CountCard, MutualInformationCard, RankedCard
-from dpml_app.select.settings import SelectSettings
+from dpml_app.select.settings import SelectSettings, SelectValues
 from dpml_app.settings import DATASETS
 from dpml_app.work.pool import Chunk, Pool
 
@@ -30,7 +31,7 @@ __all__ = ["SelectPage"]
 SCRIPT = script("drawing/kernels.js", "select/page.js")
 
 
-class SelectPage(CardPage):
+class SelectPage(CardPage[SelectValues, SelectFacts]):
     """The page of one session."""
 
     question = "Which features would a private choice take?"
@@ -38,6 +39,7 @@ class SelectPage(CardPage):
     settings: SelectSettings
     datasets = DATASETS
     room = "select"
+    values_kind = SelectValues
     kinds = (MutualInformationCard, CountCard, CoinsCard, FeatureCard, F1Card, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"
@@ -66,11 +68,11 @@ class SelectPage(CardPage):
         if new:
             self.settings.select_feature = int(self.weights.shown[kind].data["index"][new[0]]) + 1
 
-    def facts_chunk(self, values: Values) -> Chunk:
-        return Chunk(compute.facts, (values["dataset"],))
+    def facts_chunk(self, values: SelectValues) -> Chunk:
+        return Chunk(compute.facts, (values.dataset,))
 
-    async def facts(self, name: str) -> Values:
+    async def facts(self, name: str) -> SelectFacts:
         return await self._call(compute.facts, name)
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: SelectValues, facts: SelectFacts, results: Mapping[str, Results]) -> str:
         return words.headline(values, facts)

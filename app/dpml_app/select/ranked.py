@@ -7,27 +7,29 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from dpml_app.card import IMMEDIATE, Answer, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Answer, Card, Place, Results
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.select import compute, words
+from dpml_app.select.compute import SelectFacts
 from dpml_app.select.drawn import drawn_tables
 from dpml_app.select.figures import SCORE_STYLES, WeightFigures
+from dpml_app.select.settings import SelectValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["CoinsCard", "CountCard", "MutualInformationCard", "RankedCard", "chosen_index", "paid_setting"]
 
 
-def paid_setting(values: Values) -> tuple[str, float, int]:
+def paid_setting(values: SelectValues) -> tuple[str, float, int]:
     """Return relation, the ε that pays for the choice, and T."""
-    return values["relation"], values["epsilon"] * values["selection_share"], values["n_features"]
+    return values.relation, values.epsilon * values.selection_share, values.n_features
 
 
-def chosen_index(values: Values, facts: Values) -> int:
+def chosen_index(values: SelectValues, facts: SelectFacts) -> int:
     """Return the feature that is shown; by default the best one by counts."""
-    return values["select_feature"] - 1 if values["select_feature"] else int(np.argmax(facts["count"]))
+    return values.select_feature - 1 if values.select_feature else int(np.argmax(facts.scores["count"]))
 
 
-class RankedCard(Card):
+class RankedCard(Card[SelectValues, SelectFacts]):
     """The probability of each feature, best first."""
 
     in_browser = True
@@ -37,21 +39,21 @@ class RankedCard(Card):
     def __init__(self, weights: WeightFigures):
         self.plots = [weights.ranked[self.kind]]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        name, setting = values["dataset"], paid_setting(values)
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
+        name, setting = values.dataset, paid_setting(values)
         return {
             ("inclusion", IMMEDIATE): Chunk(compute.inclusion, (name, self.kind, "range", *setting)),
             ("costs", IMMEDIATE): Chunk(compute.true_costs, (name, self.kind, *setting)),
         }
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
         p, costs = results["inclusion", IMMEDIATE], results["costs", IMMEDIATE]
         _, paid, T = paid_setting(values)
-        best = compute.expected_best(facts[self.kind], p, T)
+        best = compute.expected_best(facts.scores[self.kind], p, T)
         return words.ranked_words(self.kind, paid, values, p, best, costs)
 
     @classmethod
-    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+    def browser_tables(cls, values: SelectValues) -> dict[str, pd.DataFrame]:
         return drawn_tables(values, [cls.kind])
 
 
@@ -74,19 +76,19 @@ class CountCard(RankedCard):
         self.weights = weights
         self._sent: tuple = ()
 
-    def lay_out(self, facts: Values) -> None:
+    def lay_out(self, facts: SelectFacts) -> None:
         self.weights.show_dataset(facts)
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        sent = values["relation"], values["select_calibration"], chosen_index(values, facts)
+    def prepare(self, values: SelectValues, facts: SelectFacts, now: Results) -> None:
+        sent = values.relation, values.select_calibration, chosen_index(values, facts)
         if sent != self._sent:
             self._sent = sent
             self.weights.show_setting(facts, *sent)
 
-    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+    def to_pin(self, values: SelectValues, facts: SelectFacts, results: Results) -> Answer | None:
         p, shown = results[("inclusion", IMMEDIATE)], self.weights.shown[self.kind].data
         _, paid, T = paid_setting(values)
-        best = compute.expected_best(facts[self.kind], p, T)
+        best = compute.expected_best(facts.scores[self.kind], p, T)
         drawn, color = p[np.asarray(shown["index"], dtype=int)], SCORE_STYLES[self.kind].color
         last = float(np.interp(T, shown["rank"], drawn))
         return Answer(
@@ -100,7 +102,7 @@ class CountCard(RankedCard):
         self.weights.clear()
 
 
-class CoinsCard(Card):
+class CoinsCard(Card[SelectValues, SelectFacts]):
     """Each feature in a choice of its own."""
 
     in_browser = True
@@ -110,13 +112,13 @@ class CoinsCard(Card):
     def __init__(self, weights: WeightFigures):
         self.plots = [weights.coins]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        setting = values["select_calibration"], *paid_setting(values)
-        return {(k, IMMEDIATE): Chunk(compute.coins, (values["dataset"], k, *setting)) for k in compute.KINDS}
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
+        setting = values.select_calibration, *paid_setting(values)
+        return {(k, IMMEDIATE): Chunk(compute.coins, (values.dataset, k, *setting)) for k in compute.KINDS}
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
         return words.coin_words(facts, values, {kind: results[kind, IMMEDIATE] for kind in compute.KINDS})
 
     @classmethod
-    def browser_tables(cls, values: Values) -> dict[str, pd.DataFrame]:
+    def browser_tables(cls, values: SelectValues) -> dict[str, pd.DataFrame]:
         return drawn_tables(values, compute.KINDS)

@@ -5,7 +5,7 @@ What it shares with the Explore page (data set, relation, ε, T, share, draws, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import param
@@ -13,10 +13,10 @@ import param
 from dpml_app.drawing.styles import styles_of
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
+from dpml_app.values import DatasetValues
 
-__all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SELECTOR_STYLES", "SHARED", "THRESHOLDS", "SelectSettings"]
+__all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SELECTOR_STYLES", "THRESHOLDS", "SelectSettings", "SelectValues"]
 
-SHARED = ("dataset", "relation", "epsilon", "n_features", "selection_share", "draws", "seed")
 SCORES = {
     "total_count": "Total count",
     "difference_count": "Difference of counts",
@@ -48,28 +48,32 @@ class SelectSettings(Shared):
     select_methods: Any = choice(["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", MultiSelect)
     select_feature = param.Integer(default=0, bounds=(0, 100_000), label="Feature shown, by its column")
 
-    @classmethod
-    def select_names(cls) -> list[str]:
-        """Return the names of all settings that the Select page depends on."""
-        return [*SHARED, *(name for name in SelectSettings.param if name.startswith("select_"))]
 
-    def select_values(self) -> dict[str, Any]:
-        """Return their values, as a dictionary that does not change."""
-        return {name: getattr(self, name) for name in self.select_names()}
+@dataclass(frozen=True)
+class SelectValues(DatasetValues):
+    """What the Select page depends on."""
 
-    @staticmethod
-    def f1_key(values: Mapping[str, Any], rule: str, threshold: float) -> tuple:
+    n_features: int
+    selection_share: float
+    draws: int
+    select_calibration: str
+    select_score: str
+    select_threshold: float
+    select_row_bound: int
+    select_methods: tuple[str, ...]
+    select_feature: int
+
+    def f1_key(self, rule: str, threshold: float) -> tuple:
         """Return the arguments of `dpml_app.select.compute.f1`."""
-        paid = values["epsilon"] * values["selection_share"]
+        paid = self.epsilon * self.selection_share
         # the mask's curve is exact, and only the sparse vector technique has a cut-off
-        cutoff = values["n_features"] if rule == "sparse-vector" else 0
-        drawn = (0, 0) if rule == "mask" else (values["draws"], values["seed"])
-        names = ("dataset", "relation", "select_score", "select_row_bound")
-        return (rule, *(values[n] for n in names), paid, threshold, cutoff, *drawn)
+        cutoff = self.n_features if rule == "sparse-vector" else 0
+        drawn = (0, 0) if rule == "mask" else (self.draws, self.seed)
+        counts = self.dataset, self.relation, self.select_score, self.select_row_bound
+        return (rule, *counts, paid, threshold, cutoff, *drawn)
 
-    @staticmethod
-    def accuracy_key_of(values: Mapping[str, Any], selector: str, n_features: int) -> tuple:
+    def accuracy_key(self, selector: str, n_features: int) -> tuple:
         """Return the arguments of `dpml_app.select.compute.accuracy`."""
-        bound = values["select_row_bound"] if selector == "noisy-counts" else 0
-        names = ("dataset", "relation", "epsilon", "selection_share")
-        return (selector, *(values[n] for n in names), n_features, bound, values["draws"], values["seed"])
+        bound = self.select_row_bound if selector == "noisy-counts" else 0
+        paid = self.dataset, self.relation, self.epsilon, self.selection_share
+        return (selector, *paid, n_features, bound, self.draws, self.seed)

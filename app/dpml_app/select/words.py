@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from dpml.catalogue import standing
 from dpml.methods import method
 from dpml_app.card import Number
-from dpml_app.select.compute import KINDS, threshold_of
+from dpml_app.select.compute import KINDS, SelectFacts, threshold_of
 from dpml_app.select.figures import OWN_STYLES
-from dpml_app.select.settings import SCORES
+from dpml_app.select.settings import SCORES, SelectValues
 from dpml_app.text import number, percent, points
 
 __all__ = [
@@ -67,19 +67,19 @@ CAPTIONS = {
 }
 
 
-def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+def headline(values: SelectValues, facts: SelectFacts) -> str:
     """Return, as HTML, what is chosen and what it is paid with."""
-    paid = values["epsilon"] * values["selection_share"]
-    T, D = values["n_features"], facts["n_features"]
+    paid = values.epsilon * values.selection_share
+    T, D = values.n_features, facts.n_features
     return (
         f"<p>Choose <b>{T}</b> of {D:,} features privately: <b>ε = {number(paid)}</b> pays for it, "
-        f"{percent(values['selection_share'], 0)} of {values['epsilon']:g}.</p>"
+        f"{percent(values.selection_share, 0)} of {values.epsilon:g}.</p>"
     )
 
 
-def ranked_words(kind: str, paid: float, values: Mapping[str, Any], p: NDArray, best: float, costs: Mapping) -> str:
+def ranked_words(kind: str, paid: float, values: SelectValues, p: NDArray, best: float, costs: Mapping) -> str:
     """Return what is found of the T best features, and what each kind of weights truly costs."""
-    T = values["n_features"]
+    T = values.n_features
     if len(p) == T:
         return "All features are kept: there is nothing to choose, and nothing of the data in the choice."
     published = costs["published"]
@@ -100,11 +100,11 @@ def numbers(best: float, T: int, n_features: int, paid: float) -> tuple[Number, 
     )
 
 
-def coin_words(facts: Mapping[str, Any], values: Mapping[str, Any], found: Mapping[str, NDArray]) -> str:
+def coin_words(facts: SelectFacts, values: SelectValues, found: Mapping[str, NDArray]) -> str:
     """Return why one score is flat and the other is not."""
     parts, steps = [], {}
     for kind in KINDS:
-        steps[kind] = float(np.ptp(facts[kind])) / facts["unit"][kind, values["relation"]]
+        steps[kind] = float(np.ptp(facts.scores[kind])) / facts.unit[kind, values.relation]
         low, high = float(found[kind].min()), float(found[kind].max())
         parts.append(
             f"{SHORT[kind]} has <b>{number(steps[kind])}</b> steps from its worst to its best feature, and the coin "
@@ -114,20 +114,20 @@ def coin_words(facts: Mapping[str, Any], values: Mapping[str, Any], found: Mappi
     text = f"{parts[0].capitalize()}; {parts[1]}."
     if times > 1:
         text += f" Counts set the best against the worst at the same odds already at about ε/{number(times)}."
-    if values["select_calibration"] == "per-feature":
+    if values.select_calibration == "per-feature":
         text += " These weights cost more than the ε that is stated: see above."
     return text
 
 
-def threshold_words(values: Mapping[str, Any], n_lower: int) -> tuple[str, str]:
+def threshold_words(values: SelectValues, n_lower: int) -> tuple[str, str]:
     """Return the threshold in its unit, and the unit."""
-    score = values["select_score"]
-    threshold = threshold_of(n_lower, score, values["select_threshold"])
+    score = values.select_score
+    threshold = threshold_of(n_lower, score, values.select_threshold)
     unit = "bits" if score == "mutual_information" else "records"
     return f"{number(threshold)} {unit}", unit
 
 
-def f1_words(values: Mapping[str, Any], n_lower: int, true: int, found: Mapping[str, NDArray]) -> str:
+def f1_words(values: SelectValues, n_lower: int, true: int, found: Mapping[str, NDArray]) -> str:
     """Return what each method reaches at the threshold that is chosen, private ones first."""
     shown, _ = threshold_words(values, n_lower)
     ranked = sorted(((float(v.mean()), rule) for rule, v in found.items() if np.isfinite(v).all()), reverse=True)
@@ -136,21 +136,21 @@ def f1_words(values: Mapping[str, Any], n_lower: int, true: int, found: Mapping[
         every = [(mean, rule) for mean, rule in ranked if standing(rule, "selector").private == private]
         return ", ".join(f"{method(rule, 'selector').label} <b>{percent(mean, 0)}</b>" for mean, rule in every)
 
-    text = f"At τ = {shown}, {true:,} features truly reach it by {SCORES[values['select_score']].lower()}. "
+    text = f"At τ = {shown}, {true:,} features truly reach it by {SCORES[values.select_score].lower()}. "
     if not found:
         return text + "Computing…"
     text += f"Mean F1: {listed(True)}; {NOT_PRIVATE}: {listed(False)}."
     if "mask" in found and np.isnan(found["mask"]).any():
         text += " The exact curve of masks has gaps where too many of too many features reach τ."
-    if values["select_score"] != "total_count":
+    if values.select_score != "total_count":
         text += " Stoddard et al.'s clusters are for total counts only."
     return text
 
 
-def accuracy_words(values: Mapping[str, Any], facts: Mapping[str, Any], found: Mapping[str, Mapping]) -> str:
+def accuracy_words(values: SelectValues, facts: SelectFacts, found: Mapping[str, Mapping]) -> str:
     """Return the best number of features of each method, and what all features reach."""
     parts = []
-    for name in values["select_methods"]:
+    for name in values.select_methods:
         if found.get(name):
             T, draws = max(found[name].items(), key=lambda pair: pair[1].mean())
             low, high = np.quantile(draws, [0.05, 0.95])
@@ -168,13 +168,13 @@ def accuracy_words(values: Mapping[str, Any], facts: Mapping[str, Any], found: M
     gap = ""
     if found.get("all"):
         (draws,) = found["all"].values()
-        cost = facts["non_private"] - float(draws.mean())
-        gap = f" Without privacy {percent(facts['non_private'])}"
+        cost = facts.non_private - float(draws.mean())
+        gap = f" Without privacy {percent(facts.non_private)}"
         gap += f": privacy costs {points(cost)} with all features." if cost > 0.0005 else "."
     return f"Best of the T tried (90 % of draws): {'; '.join(parts)}.{gap}"
 
 
-def feature_words(facts: Mapping[str, Any], index: int, found: Mapping[str, Any], inclusion: Mapping) -> str:
+def feature_words(facts: SelectFacts, index: int, found: Mapping[str, Any], inclusion: Mapping) -> str:
     """Return a feature's scores and probabilities as a table."""
     rows = []
     for kind, unit in (("mutual_information", "bits"), ("count", "records")):
@@ -186,7 +186,7 @@ def feature_words(facts: Mapping[str, Any], index: int, found: Mapping[str, Any]
         )
     heads = ("score", "place", "step", "chosen", "by ε/(2Δ) each")
     return (
-        f"<b>{escape(facts['names'][index])}</b>, column {index + 1:,} of {facts['n_features']:,}"
+        f"<b>{escape(facts.names[index])}</b>, column {index + 1:,} of {facts.n_features:,}"
         "<div style='overflow-x:auto'><table style='border-spacing:12px 2px;text-align:left'><tr><th></th>"
         + "".join(f"<th scope='col'>{head}</th>" for head in heads)
         + f"</tr>{''.join(rows)}</table></div>"

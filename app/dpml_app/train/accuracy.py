@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, here
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import VAIDYA_TRUE, Style
@@ -15,9 +17,11 @@ from dpml_app.train import peers
 from dpml_app.train.card import BandCard, asked, chosen, every_style, left_out, trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import true_epsilon
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.figures import share_figure
 from dpml_app.train.linear_compute import rule_takes
 from dpml_app.train.methods import EVERY, private, styles
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["REFERENCES", "AccuracyCard", "fewer_draws", "none_left"]
@@ -59,52 +63,52 @@ class AccuracyCard(BandCard):
         figure.legend.model.location = (-74, 0)  # its second column has room on a phone
         super().__init__(figure)
 
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts)
         if "vaidya" in looks and private("vaidya", facts):
             looks[TRUE] = VAIDYA_TRUE
         return looks
 
-    def measure(self, values: Values) -> str:
-        return values["train_measure"]
+    def measure(self, values: TrainValues) -> str:
+        return values.train_measure
 
-    def levels(self, values: Values, facts: Values) -> Values:
-        return facts[values["train_measure"]]
+    def levels(self, values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
+        return facts.accuracy if values.train_measure == "accuracy" else facts.auc
 
-    def at(self, values: Values, facts: Values) -> float:
-        return values["epsilon"]
+    def at(self, values: TrainValues, facts: TrainFacts) -> float:
+        return values.epsilon
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        if values["train_measure"] == "auc" and len(facts["classes"]) > 2:
-            return f"A ROC curve is about two classes, and these data have {len(facts['classes'])}: choose accuracy."
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        if values.train_measure == "auc" and len(facts.classes) > 2:
+            return f"A ROC curve is about two classes, and these data have {len(facts.classes)}: choose accuracy."
         return none_left(values, facts)
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
         found: dict[Place, Chunk] = {}
-        auc = values["train_measure"] == "auc"
+        auc = values.train_measure == "auc"
         for method in chosen(values, facts):
             if EVERY[method].recorded:
-                found |= {(method, chunk.arguments[2]): chunk for chunk in peers.chunks(method, values["dataset"])}
+                found |= {(method, chunk.arguments[2]): chunk for chunk in peers.chunks(method, values.dataset)}
                 continue
             found[method, WORKER if EVERY[method].anew else IMMEDIATE] = measured(
-                method, values, values["epsilon"], auc=auc
+                method, values, values.epsilon, auc=auc
             )
             for epsilon in SWEEP_EPSILONS:
                 found[method, epsilon] = measured(method, values, epsilon, auc=auc)
-                paid = true_epsilon(method, epsilon, facts, values["relation"])
+                paid = true_epsilon(method, epsilon, facts, values.relation)
                 if method == "vaidya" and paid is not None and paid <= EPSILONS[-1]:
                     found[TRUE, paid] = found[method, epsilon]
         return found
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         super().prepare(values, facts, now)
         label = "share of test records classified correctly"
-        if values["train_measure"] == "auc":
+        if values.train_measure == "auc":
             label = "area under the ROC curve (50 %: a guess)"
         if self.figures[0].plot.yaxis[0].axis_label != label:
             self.figures[0].plot.yaxis[0].axis_label = label
 
-    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+    def to_pin(self, values: TrainValues, facts: TrainFacts, results: Results) -> Answer | None:
         numbers, curves, dots = [], [], []
         for series, style in self.styles(values, facts).items():
             found, shown = here(results, series), self.figure.curves[series].data
@@ -114,14 +118,14 @@ class AccuracyCard(BandCard):
             draws = self.draws(series, found)
             mean, (low, high) = float(draws.mean()), (float(q) for q in np.quantile(draws, [0.05, 0.95]))
             numbers.append(Number(style.label, percent(mean), f"{percent(low)} to {percent(high)}"))
-            dots.append(Dot(values["epsilon"], mean, low, high, style.color))
+            dots.append(Dot(values.epsilon, mean, low, high, style.color))
         return Answer(tuple(numbers), tuple(curves), tuple(dots), "90 % of draws") if numbers else None
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
-        text = f"At ε = {values['epsilon']:g}, mean and 90 % of draws: {super().readout(values, facts, results)}."
-        paid = true_epsilon("vaidya", values["epsilon"], facts, values["relation"])
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        text = f"At ε = {values.epsilon:g}, mean and 90 % of draws: {super().readout(values, facts, results)}."
+        paid = true_epsilon("vaidya", values.epsilon, facts, values.relation)
         if ("vaidya", IMMEDIATE) in results and paid is not None:
-            text += f" Vaidya et al. state ε = {values['epsilon']:g} for each count and pay <b>{paid:g}</b> in all."
+            text += f" Vaidya et al. state ε = {values.epsilon:g} for each count and pay <b>{paid:g}</b> in all."
         broken = [EVERY[m].title for m in chosen(values, facts) if not private(m, facts)]
         if broken:
             text += f" <b>Not private</b>, whatever ε is stated: {', '.join(broken)}."
@@ -130,13 +134,13 @@ class AccuracyCard(BandCard):
         if missing:
             text += f" Not drawn: {'; '.join(missing)}."
         if "rule" in chosen(values, facts):
-            naive = rule_takes(values["dataset"], values["epsilon"]) == "naive-bayes"
+            naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
             text += f" The public rule takes {'naive Bayes' if naive else 'a support vector machine'} here."
-        text += fewer_draws(trained(values, facts), values["draws"])
+        text += fewer_draws(trained(values, facts), values.draws)
         return text if results else ""
 
 
-def none_left(values: Values, facts: Values) -> str:
+def none_left(values: TrainValues, facts: TrainFacts) -> str:
     """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
     if chosen(values, facts):
         return ""

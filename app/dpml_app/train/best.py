@@ -9,7 +9,7 @@ from bokeh.models import ColorBar, FactorRange, HoverTool, LinearColorMapper, Ra
 from bokeh.palettes import Viridis256
 
 from dpml.sweep import STANDARD
-from dpml_app.card import IMMEDIATE, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, Place, Results, here
 from dpml_app.drawing.figure import edges, empty, empty_source, epsilon_axis, new_figure
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import HERE, OVERLAY
@@ -17,6 +17,8 @@ from dpml_app.settings import EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.best_compute import METHODS, RELATION, best_at, best_for, places
 from dpml_app.train.card import TrainCard
+from dpml_app.train.facts import TrainFacts
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["BestCard", "BestFigure"]
@@ -107,33 +109,33 @@ class BestCard(TrainCard):
         "known data. To choose by private data would itself cost ε."
     )
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        if values["dataset"] not in STANDARD:
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        if values.dataset not in STANDARD:
             return f"this study ships for {', '.join(STANDARD)}; <code>python -m dpml sweep</code> draws others."
-        if values["relation"] != RELATION:
+        if values.relation != RELATION:
             return "this study ships for records that are added or removed."
         return ""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        name = values["dataset"]
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+        name = values.dataset
         return {
             ("places", IMMEDIATE): Chunk(places, (name,)),
             ("best", IMMEDIATE): Chunk(best_at, (name,)),
-            ("needed", IMMEDIATE): Chunk(best_for, (name, values["train_wanted"] / 100)),
+            ("needed", IMMEDIATE): Chunk(best_for, (name, values.train_wanted / 100)),
         }
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.figure.marker.location = values["epsilon"]
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        self.figure.marker.location = values.epsilon
         found, best = here(now, "places"), here(now, "best")
         if found is not None and best is not None:
             self.figure.show(found, best)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         best, needed = here(results, "best"), here(results, "needed")
         if best is None or needed is None:
             return "Computing…"
-        row = best[int(np.argmin([abs(np.log(each["epsilon"] / values["epsilon"])) for each in best]))]
-        return f"{_best_in_words(row)} {_needed_in_words(values['train_wanted'], *needed)}"
+        row = best[int(np.argmin([abs(np.log(each["epsilon"] / values.epsilon)) for each in best]))]
+        return f"{_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
 
     def clear(self) -> None:
         self.figure.clear()

@@ -8,43 +8,45 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.card import IMMEDIATE, WORKER, Card, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Card, Place, Results, here
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.drawing.styles import Style
 from dpml_app.text import percent
 from dpml_app.train import peers
-from dpml_app.train.methods import EVERY, METHODS, families, why_not
+from dpml_app.train.facts import TrainFacts
+from dpml_app.train.methods import EVERY, METHODS, why_not
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "left_out", "method_styles", "trained"]
 
 
-def chosen(values: Values, facts: Values) -> tuple[str, ...]:
+def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
     """Return the chosen methods, of the families that are shown, that the data set allows."""
     return tuple(m for m in asked(values) if not left_out(m, values, facts))
 
 
-def trained(values: Values, facts: Values) -> tuple[str, ...]:
+def trained(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
     """Return the chosen methods that are trained here, and not recorded."""
     return tuple(m for m in chosen(values, facts) if not EVERY[m].recorded)
 
 
-def asked(values: Values) -> tuple[str, ...]:
+def asked(values: TrainValues) -> tuple[str, ...]:
     """Return the chosen methods of the families that are shown, and those that belong to none."""
-    shown = families(values)
-    both = (m for m in (*values["train_methods"], *values["train_linear"]) if EVERY[m].family in shown)
-    return (*values["train_begin"], *both)
+    shown = values.families
+    both = (m for m in (*values.train_methods, *values.train_linear) if EVERY[m].family in shown)
+    return (*values.train_begin, *both)
 
 
-def left_out(method: str, values: Values, facts: Values) -> str:
+def left_out(method: str, values: TrainValues, facts: TrainFacts) -> str:
     """Return why a method is not drawn at these settings, or nothing."""
     if EVERY[method].recorded:
-        return peers.why_not(method, facts["name"], values["relation"])
+        return peers.why_not(method, facts.name, values.relation)
     return why_not(method, facts)
 
 
-class TrainCard(Card):
+class TrainCard(Card[TrainValues, TrainFacts]):
     """A card of the Train page.
 
     Attributes
@@ -56,11 +58,11 @@ class TrainCard(Card):
     families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
 
     @classmethod
-    def belongs(cls, values: Values) -> bool:
-        return bool(set(cls.families) & set(families(values)))
+    def belongs(cls, values: TrainValues) -> bool:
+        return bool(set(cls.families) & set(values.families))
 
 
-class BandCard(TrainCard, CurvesCard):
+class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
     """A card of lines with bands; a subclass says which series there are and what they look like."""
 
     figures: list[BandFigure]
@@ -71,22 +73,22 @@ class BandCard(TrainCard, CurvesCard):
         self._at: float | None = None
 
     @abstractmethod
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         """Return the look of the series that are shown."""
 
-    def levels(self, values: Values, facts: Values) -> Mapping[str, float]:
+    def levels(self, values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
         """Return the level lines."""
-        return facts["accuracy"]
+        return facts.accuracy
 
-    def measure(self, values: Values) -> str:
+    def measure(self, values: TrainValues) -> str:
         """Return which measure of a result is shown where the series does not say it."""
         return "accuracy"
 
-    def at(self, values: Values, facts: Values) -> float | None:
+    def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
         """Return the place on the axis that is chosen, if one can be chosen."""
         return None
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         styles, at = self.styles(values, facts), self.at(values, facts)
         self._at = at
         self._measure = self.measure(values)
@@ -104,7 +106,7 @@ class BandCard(TrainCard, CurvesCard):
                     f.show_now(series, at, self.draws(series, found))
         if len(self.figures) == 1:
             self.figures[0].make_room()
-        start = 0.3 if len(facts["classes"]) == 2 else 0.0  # a guess among more classes is right less often
+        start = 0.3 if len(facts.classes) == 2 else 0.0  # a guess among more classes is right less often
         if self.figures[0].plot.y_range.start != start:
             self.figures[0].plot.y_range.update(start=start, end=1.0)
 
@@ -122,7 +124,7 @@ class BandCard(TrainCard, CurvesCard):
                 if (series, WORKER) in results and self._at is not None:
                     f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         return self.ranking(results, IMMEDIATE)
 
     def ranking(self, results: Results, at: Any) -> str:

@@ -5,7 +5,6 @@ Every result depends on its arguments alone (seeds included), so it can be kept 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from dpml.selection import scores_from_counts
 from dpml.studies.accuracy import PublishedNBStudy, majority_accuracy, non_private_nb
 from dpml.studies.mixed import MomentsNBStudy, non_private_mixed_nb
 from dpml_app.data import dataset
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.methods import EVERY
 from dpml_app.train.settings import WEIGHTS
 from dpml_app.work.cache import kept
@@ -113,35 +113,38 @@ def feature_steps(total: int) -> tuple[int, ...]:
     return (*(t for t in (1, 2, 5, 10, 20, 50, 100, 200) if t < most), most)
 
 
-def nb_facts(name: str) -> dict[str, Any]:
+def nb_facts(name: str) -> TrainFacts:
     """Return what the page shows of a data set at every setting."""
     data = dataset(name)
     C, table = data.schema.n_classes, data.frame_schema
     kinds = [] if table is None else [f.kind for f in table.features]
     binary = non_private_nb(data)
     two = C == 2
-    known: dict[str, Any] = {
-        "name": name,
-        "title": data.card.get("title", name),
-        "n_train": len(data.y_train),
-        "n_test": len(data.y_test),
-        "classes": data.class_names,
-        "table": table is not None,
-        "numeric": kinds.count("numeric"),
-        "categorical": len(kinds) - kinds.count("numeric"),
-        "columns": [] if table is None else table.feature_names,
-        "binary_columns": data.feature_names,
-        "accuracy": {
-            "majority": majority_accuracy(data),
-            "binary": float(binary.accuracy(data.X_test, data.y_test)[0]),
-        },
-        "auc": {"majority": 0.5, "binary": float(binary.auc(data.X_test, data.y_test)[0])} if two else {},
+    accuracy = {
+        "majority": majority_accuracy(data),
+        "binary": float(binary.accuracy(data.X_test, data.y_test)[0]),
     }
-    if table is not None and known["numeric"]:
-        known["accuracy"]["table"] = non_private_mixed_nb(data)["accuracy"]
+    auc = {"majority": 0.5, "binary": float(binary.auc(data.X_test, data.y_test)[0])} if two else {}
+    numeric = kinds.count("numeric")
+    if table is not None and numeric:
+        accuracy["table"] = float(non_private_mixed_nb(data)["accuracy"])
         if two:
-            known["auc"]["table"] = float(_exact_gaussian(data)["auc"][0])
-    return known
+            auc["table"] = float(_exact_gaussian(data)["auc"][0])
+    return TrainFacts(
+        title=data.card.get("title", name),
+        n_train=len(data.y_train),
+        n_test=len(data.y_test),
+        classes=data.class_names,
+        name=name,
+        table=table is not None,
+        numeric=numeric,
+        categorical=len(kinds) - numeric,
+        columns=[] if table is None else table.feature_names,
+        binary_columns=data.feature_names,
+        majority=accuracy["majority"],
+        accuracy=accuracy,
+        auc=auc,
+    )
 
 
 def _exact_gaussian(data: Dataset) -> dict[str, FloatArray]:
@@ -187,7 +190,7 @@ def nb_measure(
 ) -> dict[str, FloatArray]:
     """Return test accuracies of shape (draws,) by a method's own study, with `auc` the areas under the ROC curve.
 
-    `options` are pairs of a setting's name and its value, from `train_methods.options_of`.
+    `options` are pairs of a setting's name and its value, from `TrainValues.options`.
     """
     settings = study_settings(options)
     if method == "auto":
@@ -221,16 +224,16 @@ def nb_silenced(
     }
 
 
-def true_epsilon(method: str, epsilon: float, known: Mapping[str, Any], relation: str) -> float | None:
+def true_epsilon(method: str, epsilon: float, facts: TrainFacts, relation: str) -> float | None:
     """Return the ε that a method truly costs under the relation, None if there is none.
 
     Examples
     --------
-    >>> true_epsilon("vaidya", 0.1, {"numeric": 0, "categorical": 20}, "replace-one")
+    >>> true_epsilon("vaidya", 0.1, nb_facts("mushrooms"), "replace-one")
     6.0
     """
     if EVERY[method].claim_holds:
         return epsilon
-    if method == "vaidya" and not known["numeric"]:
-        return vaidya_cost(epsilon, known["categorical"], relation)
+    if method == "vaidya" and not facts.numeric:
+        return vaidya_cost(epsilon, facts.categorical, relation)
     return None

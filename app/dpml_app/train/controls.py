@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import panel as pn
 import panel_material_ui as pmui
 
 from dpml_app.card import WHOLE
-from dpml_app.train.methods import families, feature_names
-from dpml_app.train.settings import MOST_FEATURES, RULE, TRAIN_DATASETS, TRAIN_LAMBDAS, TrainSettings
+from dpml_app.train.facts import TrainFacts
+from dpml_app.train.methods import feature_names
+from dpml_app.train.settings import MOST_FEATURES, RULE, TRAIN_DATASETS, TRAIN_LAMBDAS, TrainSettings, TrainValues
 from dpml_app.widgets import WIDE, Controls, divider, note, words_of
 
 __all__ = ["TrainControls"]
@@ -57,7 +55,7 @@ class TrainControls(Controls):
         return [*begin, family, *self.columns.values()]
 
     def _show_family(self, *_events) -> None:
-        shown = families(self.settings.train_values())
+        shown = TrainValues.of(self.settings).families
         for family, column in self.columns.items():
             column.visible = family in shown
 
@@ -84,12 +82,12 @@ class TrainControls(Controls):
         if self.settings.train_feature in self.feature.options.values():
             self.feature.value = self.settings.train_feature
 
-    def fit(self, facts: Mapping[str, Any]) -> str:
+    def fit(self, facts: TrainFacts) -> str:
         """Offer the features that the data set has; return a sentence if the chosen one is not among them."""
         names = feature_names(self.settings.train_model, facts)[:MOST_FEATURES]
         feature, message = self.settings.train_feature, ""
         if feature > max(len(names), 1):
-            message = f"train_feature = {feature} set to 1: {facts['name']} offers {len(names)} features here."
+            message = f"train_feature = {feature} set to 1: {facts.name} offers {len(names)} features here."
             feature = self.settings.train_feature = 1
         self._offering = True
         try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dpml import methods
 from dpml.catalogue import standing
 from dpml_app.drawing.styles import Style, style_of
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.recorded import shipped
 
 __all__ = [
@@ -20,9 +20,7 @@ __all__ = [
     "METHODS",
     "SAID",
     "Method",
-    "families",
     "feature_names",
-    "options_of",
     "private",
     "styles",
     "why_not",
@@ -131,28 +129,12 @@ EVERY = {**METHODS, **LINEAR, **DEFAULTS}
 FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
 
 
-def families(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the families of methods that are shown.
-
-    Examples
-    --------
-    >>> families({"train_family": "both"})
-    ('naive-bayes', 'linear')
-    """
-    return ("naive-bayes", "linear") if values["train_family"] == "both" else (values["train_family"],)
-
-
-def options_of(method: str, values: Mapping[str, Any]) -> tuple:
-    """Return the settings that a method depends on besides data, relation, ε, draws and seed, by name."""
-    return tuple((name, values[name]) for name in EVERY[method].options)
-
-
-def private(method: str, facts: Mapping[str, Any]) -> bool:
+def private(method: str, facts: TrainFacts) -> bool:
     """Return whether some ε holds for a method on such a table; that of Vaidya et al. is larger than the stated one."""
-    return EVERY[method].recorded or standing(method, numeric=bool(facts["numeric"])).private
+    return EVERY[method].recorded or standing(method, numeric=bool(facts.numeric)).private
 
 
-def styles(names: tuple[str, ...], facts: Mapping[str, Any]) -> dict[str, Style]:
+def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
     """Return how methods look on such a table; the label says so if their claim does not hold."""
     found = {}
     for name in names:
@@ -167,7 +149,7 @@ def styles(names: tuple[str, ...], facts: Mapping[str, Any]) -> dict[str, Style]
     return found
 
 
-def why_not(method: str, facts: Mapping[str, Any]) -> str:
+def why_not(method: str, facts: TrainFacts) -> str:
     """Return why a method is not drawn on a data set, or nothing.
 
     Examples
@@ -175,16 +157,16 @@ def why_not(method: str, facts: Mapping[str, Any]) -> str:
     >>> why_not("smooth", {"table": True, "numeric": 0, "binary_columns": ["a"]})
     'Smooth sensitivity: without numbers it is the same as global sensitivity'
     """
-    what, columns = EVERY[method], len(facts["binary_columns"])
-    if what.entry.table and not facts["table"]:
+    what, columns = EVERY[method], len(facts.binary_columns)
+    if what.entry.table and not facts.table:
         return f"{what.title}: needs a table, and this is text"
-    if what.entry.numbers and not facts["numeric"]:
+    if what.entry.numbers and not facts.numeric:
         return f"{what.title}: without numbers it is the same as global sensitivity"
     if what.most_columns is not None and columns > what.most_columns:
         return f"{what.title}: too many columns, {columns:,}; here it is for {what.most_columns:,} at most"
     return ""
 
 
-def feature_names(method: str, facts: Mapping[str, Any]) -> list[str]:
+def feature_names(method: str, facts: TrainFacts) -> list[str]:
     """Return the features that a method is trained on: those of the table, or its binary columns."""
-    return list(facts["columns"] if EVERY[method].entry.table else facts["binary_columns"])
+    return list(facts.columns if EVERY[method].entry.table else facts.binary_columns)

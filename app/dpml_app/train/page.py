@@ -7,21 +7,21 @@ small chunks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
-from dpml_app.card import Results, Values
+from dpml_app.card import Results
 from dpml_app.cards import CardPage
 from dpml_app.train import words
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.best import BestCard
 from dpml_app.train.compute import nb_facts
 from dpml_app.train.controls import TrainControls
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.linear_compute import linear_facts
-from dpml_app.train.methods import families
 from dpml_app.train.parameters import ParametersCard
 from dpml_app.train.partition import PartitionCard
 from dpml_app.train.reg_lambda import LambdaCard
-from dpml_app.train.settings import TrainSettings
+from dpml_app.train.settings import TrainSettings, TrainValues
 from dpml_app.train.size import SizeCard
 from dpml_app.train.threshold import ThresholdCard
 from dpml_app.train.tuning import TuningCard
@@ -32,7 +32,7 @@ from dpml_app.work.pool import Chunk
 __all__ = ["TrainPage", "all_facts"]
 
 
-class TrainPage(CardPage):
+class TrainPage(CardPage[TrainValues, TrainFacts]):
     """The page of one session."""
 
     question = "Which model pays least?"
@@ -40,6 +40,7 @@ class TrainPage(CardPage):
     settings: TrainSettings
     controls: TrainControls
     room = "train"
+    values_kind = TrainValues
     kinds = (
         AccuracyCard,
         BestCard,
@@ -59,34 +60,36 @@ class TrainPage(CardPage):
     why = ("size", "weights")
     reload = frozenset({"dataset", "train_family"})
 
-    def facts_chunk(self, values: Values) -> Chunk:
-        return Chunk(all_facts, (values["dataset"], "linear" in families(values)))
+    def facts_chunk(self, values: TrainValues) -> Chunk:
+        return Chunk(all_facts, (values.dataset, "linear" in values.families))
 
-    async def facts(self, name: str) -> Values:
+    async def facts(self, name: str) -> TrainFacts:
         """Return what is known of a data set, by the families that are shown."""
         found = await self._call(nb_facts, name)
-        if "linear" not in families(self.values()):
+        if "linear" not in self.values().families:
             return found
         more = await self._call(linear_facts, name)
         return with_levels(found, more)
 
-    def note(self, facts: Values) -> str:
+    def note(self, facts: TrainFacts) -> str:
         return words.dataset_note(facts)
 
-    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+    def words(self, values: TrainValues, facts: TrainFacts, results: Mapping[str, Results]) -> str:
         return words.headline(values, facts)
 
     def offer(self, changed: set[str]) -> None:
         if {"dataset", "train_model"} & changed:
-            self._mention("lowered", self.controls.fit(self._facts or {}))
+            assert self._facts is not None
+            self._mention("lowered", self.controls.fit(self._facts))
 
 
-def all_facts(name: str, linear: bool) -> dict[str, Any]:
+def all_facts(name: str, linear: bool) -> TrainFacts:
     """Return what is known of a data set, for scripts; with the levels of linear models where they are shown."""
     found = nb_facts(name)
     return with_levels(found, linear_facts(name)) if linear else found
 
 
-def with_levels(facts: Values, more: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+def with_levels(facts: TrainFacts, more: Mapping[str, Mapping[str, float]]) -> TrainFacts:
     """Return facts with more levels in them."""
-    return {**facts, **{measure: {**facts[measure], **levels} for measure, levels in more.items()}}
+    accuracy, auc = ({**getattr(facts, of), **more[of]} for of in ("accuracy", "auc"))
+    return replace(facts, accuracy=accuracy, auc=auc)

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool, Range1d
 
-from dpml_app.card import IMMEDIATE, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results
 from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, area, mark
 from dpml_app.drawing.styles import PALETTE
 from dpml_app.text import percent
 from dpml_app.train.card import TrainCard
-from dpml_app.train.methods import METHODS, feature_names, options_of, private, why_not
+from dpml_app.train.facts import TrainFacts
+from dpml_app.train.methods import METHODS, feature_names, private, why_not
 from dpml_app.train.released import nb_parameters
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["ParametersCard"]
@@ -65,23 +67,19 @@ class ParametersCard(TrainCard):
         tips = [("", "@label"), ("exact", "@exact{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
         p.add_tools(HoverTool(renderers=self._bars, tooltips=tips))
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        why = why_not(values["train_model"], facts)
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        why = why_not(values.train_model, facts)
         return f"{why}. Choose another method." if why else ""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        method = values["train_model"]
-        common = values["dataset"], method, values["relation"], values["epsilon"], options_of(method, values)
-        return {
-            ("cells", IMMEDIATE): Chunk(
-                nb_parameters, (*common, values["train_feature"], values["draws"], values["seed"])
-            )
-        }
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+        method = values.train_model
+        common = values.dataset, method, values.relation, values.epsilon, values.options(method)
+        return {("cells", IMMEDIATE): Chunk(nb_parameters, (*common, values.train_feature, values.draws, values.seed))}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         for i, item in enumerate(self.items):
-            there = i < len(facts["classes"])
-            item.update(visible=there, label={"value": str(facts["classes"][i])} if there else {"value": ""})
+            there = i < len(facts.classes)
+            item.update(visible=there, label={"value": str(facts.classes[i])} if there else {"value": ""})
         result = now["cells", IMMEDIATE]
         exact, draws = result["exact"], result["draws"]
         C, K = exact.shape
@@ -116,15 +114,15 @@ class ParametersCard(TrainCard):
             if len(source.data["x"]):
                 source.data = {column: [] for column in source.data}
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         if ("cells", IMMEDIATE) not in results:
             return "Computing…"
-        result, method = results["cells", IMMEDIATE], values["train_model"]
+        result, method = results["cells", IMMEDIATE], values.train_model
         error = np.abs(result["draws"] - result["exact"]).mean(axis=(1, 2))
         low, high = np.quantile(error, [0.05, 0.95])
-        feature = feature_names(method, facts)[values["train_feature"] - 1]
+        feature = feature_names(method, facts)[values.train_feature - 1]
         text = (
-            f"<b>{feature}</b> by {METHODS[method].title} at ε = {values['epsilon']:g}: a noisy probability is off by "
+            f"<b>{feature}</b> by {METHODS[method].title} at ε = {values.epsilon:g}: a noisy probability is off by "
             f"<b>{percent(error.mean())}</b> on average over cells and draws (90 % of draws: {percent(low)} to "
             f"{percent(high)})."
         )

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from bokeh.models import FixedTicker, NumeralTickFormatter, Range1d
 
-from dpml_app.card import Place, Results, Values
+from dpml_app.card import Place, Results
 from dpml_app.drawing.styles import Style
 from dpml_app.text import percent, points
 from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import EXACT, feature_steps, nb_measure
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.figures import share_figure
-from dpml_app.train.methods import options_of
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["PartitionCard"]
@@ -56,26 +57,26 @@ class PartitionCard(BandCard):
         figure.plot.xaxis.formatter = NumeralTickFormatter(format="0")
         super().__init__(figure)
 
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         return _looks()
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
         def chunk(series: str, features: int) -> Chunk:
             method = QUIET.get(series, series)
-            epsilon = EXACT if series in QUIET else values["epsilon"]
-            common = values["dataset"], method, values["relation"], epsilon, options_of(method, values)
-            return Chunk(nb_measure, (*common, values["draws"], values["seed"], False, None, features))
+            epsilon = EXACT if series in QUIET else values.epsilon
+            common = values.dataset, method, values.relation, epsilon, values.options(method)
+            return Chunk(nb_measure, (*common, values.draws, values.seed, False, None, features))
 
-        steps = feature_steps(len(facts["binary_columns"]))
+        steps = feature_steps(len(facts.binary_columns))
         return {(series, T): chunk(series, T) for T in steps for series in (*RIVALS, *QUIET)}
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
-        T = feature_steps(len(facts["binary_columns"]))[-1]
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        T = feature_steps(len(facts.binary_columns))[-1]
         if any((series, T) not in results for series in (*RIVALS, *QUIET)):
             return "Computing…"
         mean = {series: results[series, T]["accuracy"].mean() for series in (*RIVALS, *QUIET)}
         return (
-            f"At ε = {values['epsilon']:g} with {T} columns, mean: partitioned <b>{percent(mean['partitioned'])}</b>, "
+            f"At ε = {values.epsilon:g} with {T} columns, mean: partitioned <b>{percent(mean['partitioned'])}</b>, "
             f"Algorithm 1 <b>{percent(mean['algorithm-1'])}</b>, row-bounded <b>{percent(mean['row-bounded'])}</b>. "
             f"Dealing out the records alone changes accuracy by "
             f"{points(mean['partitioned-exact'] - mean['algorithm-1-exact'])}, its noise by "

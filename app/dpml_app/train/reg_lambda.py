@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
-from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Place, Results, here
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
 from dpml_app.drawing.legend import mark
 from dpml_app.drawing.styles import OVERLAY, REFERENCE, Style
 from dpml_app.text import percent, points
 from dpml_app.train.card import BandCard, every_style
 from dpml_app.train.chunks import measured
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.figures import share_figure
 from dpml_app.train.linear_compute import lambda_without_noise, public_lambda
 from dpml_app.train.methods import LINEAR
-from dpml_app.train.settings import RULE
+from dpml_app.train.settings import RULE, TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["LAMBDA_STEPS", "LambdaCard", "best_of"]
@@ -86,33 +88,33 @@ class LambdaCard(BandCard):
         figure.plot.add_tools(HoverTool(renderers=drawn, tooltips=tips))
         super().__init__(figure)
 
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         return {
             **{name: every_style()[name] for name in NOISY},
             PLAIN: Style("Without noise", REFERENCE, "dot", "dotted"),
         }
 
-    def at(self, values: Values, facts: Values) -> float | None:
-        return None if values["train_lambda"] == RULE else values["train_lambda"]
+    def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
+        return None if values.train_lambda == RULE else values.train_lambda
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
         def chunk(method: str, reg_lambda: float) -> Chunk:
-            return measured(method, {**values, "train_lambda": reg_lambda}, values["epsilon"])
+            return measured(method, replace(values, train_lambda=reg_lambda), values.epsilon)
 
         found: dict[Place, Chunk] = {}
         for method in NOISY:
             place = WORKER if LINEAR[method].anew else IMMEDIATE
             found[RULES[method], place] = chunk(method, RULE)
-            if values["train_lambda"] != RULE:
-                found[method, place] = chunk(method, values["train_lambda"])
+            if values.train_lambda != RULE:
+                found[method, place] = chunk(method, values.train_lambda)
         for x in LAMBDA_STEPS[::-1]:
-            found[PLAIN, x] = Chunk(lambda_without_noise, (values["dataset"], x))
+            found[PLAIN, x] = Chunk(lambda_without_noise, (values.dataset, x))
             found |= {(method, x): chunk(method, x) for method in NOISY}
         return found
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        self._rules = {m: public_lambda(values["dataset"], m, values["epsilon"], values["relation"]) for m in NOISY}
+        self._rules = {m: public_lambda(values.dataset, m, values.epsilon, values.relation) for m in NOISY}
         self._mark_rules(now)
         self._mark("best", {}, "")
 
@@ -140,7 +142,7 @@ class LambdaCard(BandCard):
             if data != source.data:
                 source.data = data
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         told = []
         for m in NOISY:
             found = here(results, RULES[m])
@@ -161,8 +163,8 @@ class LambdaCard(BandCard):
         if not told:
             return "Computing…"
         chosen = self.ranking(results, IMMEDIATE)
-        at = f" At λ = {values['train_lambda']:g}: {chosen}." if values["train_lambda"] != RULE and chosen else ""
-        return f"At ε = {values['epsilon']:g}. {'. '.join(told)}.{at}"
+        at = f" At λ = {values.train_lambda:g}: {chosen}." if values.train_lambda != RULE and chosen else ""
+        return f"At ε = {values.epsilon:g}. {'. '.join(told)}.{at}"
 
     def clear(self) -> None:
         super().clear()

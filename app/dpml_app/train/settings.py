@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import param
 
 from dpml.methods import method
 from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
-from dpml_app.train.methods import DEFAULTS, FAMILIES, LINEAR, METHODS, Method
+from dpml_app.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, Method
+from dpml_app.values import DatasetValues
 
 __all__ = [
     "FUNCTIONAL",
@@ -19,12 +21,12 @@ __all__ = [
     "MOST_FEATURES",
     "NOISES",
     "RULE",
-    "SHARED",
     "TRAIN_DATASETS",
     "TRAIN_LAMBDAS",
     "TUNED",
     "WEIGHTS",
     "TrainSettings",
+    "TrainValues",
 ]
 
 TRAIN_DATASETS = (
@@ -59,8 +61,6 @@ MOST_FEATURES = 1000
 TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
 RULE = 0.0
 GROUPS = {"train_begin": DEFAULTS, "train_methods": METHODS, "train_linear": LINEAR}
-# mean the same on every page
-SHARED = ("dataset", "relation", "epsilon", "threshold_percentile", "draws", "seed")
 
 
 def _marked(methods: Mapping[str, Method]) -> dict[str, str]:
@@ -100,13 +100,44 @@ class TrainSettings(Shared):
     train_model: Any = choice("binned", _titles(METHODS), "Method whose parameters are shown")
     train_feature = param.Integer(default=1, bounds=(1, MOST_FEATURES), label="Feature")
 
-    @classmethod
-    def train_names(cls) -> list[str]:
-        """Return the names of what this page depends on."""
-        return [*SHARED, *(name for name in TrainSettings.param if name.startswith("train_"))]
 
-    def train_values(self) -> dict[str, Any]:
-        """Return what this page depends on, as a dictionary that does not change."""
-        values = {name: getattr(self, name) for name in self.train_names()}
-        methods = {name: tuple(m for m in of if m in values[name]) for name, of in GROUPS.items()}
-        return {**values, **methods}
+@dataclass(frozen=True)
+class TrainValues(DatasetValues):
+    """What the Train page depends on; methods stand in the order of their lists."""
+
+    threshold_percentile: int
+    draws: int
+    train_begin: tuple[str, ...]
+    train_methods: tuple[str, ...]
+    train_family: str
+    train_linear: tuple[str, ...]
+    train_lambda: float
+    train_functional: str
+    train_tune: str
+    train_shown: str
+    train_measure: str
+    train_wanted: float
+    train_weight: str
+    train_noise: str
+    train_trim: int
+    train_likelihood: str
+    train_bins: int
+    train_model: str
+    train_feature: int
+
+    @classmethod
+    def of(cls, settings: param.Parameterized) -> Self:
+        values = super().of(settings)
+        chosen: dict[str, Any] = {
+            name: tuple(m for m in of if m in getattr(values, name)) for name, of in GROUPS.items()
+        }
+        return replace(values, **chosen)
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families of classifiers that are shown."""
+        return ("naive-bayes", "linear") if self.train_family == "both" else (self.train_family,)
+
+    def options(self, method: str) -> tuple:
+        """Return the settings of a method beside ε, relation, draws and seed, with their names."""
+        return tuple((name, getattr(self, name)) for name in EVERY[method].options)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from bokeh.models import NumeralTickFormatter, Range1d
 
-from dpml_app.card import Place, Results, Values
+from dpml_app.card import Place, Results
 from dpml_app.drawing.styles import Style
 from dpml_app.train.accuracy import REFERENCES, none_left
 from dpml_app.train.card import BandCard, every_style, trained
 from dpml_app.train.chunks import measured
 from dpml_app.train.compute import sizes
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.figures import share_figure
 from dpml_app.train.methods import styles
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["SizeCard"]
@@ -42,30 +44,30 @@ class SizeCard(BandCard):
         figure.plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
         super().__init__(figure)
 
-    def refusal(self, values: Values, facts: Values) -> str:
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         return none_left(values, facts)
 
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         return styles(trained(values, facts), facts)
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        methods, epsilon = trained(values, facts), values["epsilon"]
-        return {(m, n): measured(m, values, epsilon, n=n) for n in sizes(facts["n_train"])[::-1] for m in methods}
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+        methods, epsilon = trained(values, facts), values.epsilon
+        return {(m, n): measured(m, values, epsilon, n=n) for n in sizes(facts.n_train)[::-1] for m in methods}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        steps = sizes(facts["n_train"])
+        steps = sizes(facts.n_train)
         x_range = self.figures[0].plot.x_range
         if x_range.end != steps[-1] * 1.2:
             x_range.update(start=steps[0] / 1.2, end=steps[-1] * 1.2)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
-        steps = sizes(facts["n_train"])
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        steps = sizes(facts.n_train)
         few = self.ranking(results, steps[max(len(steps) - 4, 0)])
         all_ = self.ranking(results, steps[-1])
         if not few or not all_:
             return "Computing…"
         return (
-            f"At ε = {values['epsilon']:g}, with {steps[max(len(steps) - 4, 0)]:,} records: {few.split(', ')[0]} is "
+            f"At ε = {values.epsilon:g}, with {steps[max(len(steps) - 4, 0)]:,} records: {few.split(', ')[0]} is "
             f"best; with all {steps[-1]:,}: {all_.split(', ')[0]}."
         )

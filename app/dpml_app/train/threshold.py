@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.card import IMMEDIATE, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results
 from dpml_app.drawing.styles import BLUE, ORANGE, VERMILION, Style, style_of
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
 from dpml_app.train.compute import PERCENTILES, nb_silenced
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.figures import share_figure
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["ThresholdCard"]
@@ -56,33 +58,33 @@ class ThresholdCard(BandCard):
             f.plot.height = 360
         super().__init__(top, bottom)
 
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         return {"accuracy": ACCURACY, **SILENCED}
 
-    def at(self, values: Values, facts: Values) -> float:
-        return values["threshold_percentile"]
+    def at(self, values: TrainValues, facts: TrainFacts) -> float:
+        return values.threshold_percentile
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         return result[series]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
         def chunk(percentile: int) -> Chunk:
-            common = values["dataset"], values["relation"], values["epsilon"], percentile
-            return Chunk(nb_silenced, (*common, values["draws"], values["seed"]))
+            common = values.dataset, values.relation, values.epsilon, percentile
+            return Chunk(nb_silenced, (*common, values.draws, values.seed))
 
         found: dict[Place, Chunk] = {}
         for series in ("accuracy", *SILENCED):
-            found[series, IMMEDIATE] = chunk(values["threshold_percentile"])
+            found[series, IMMEDIATE] = chunk(values.threshold_percentile)
             found |= {(series, float(p)): chunk(p) for p in PERCENTILES}
         return found
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         if ("on", IMMEDIATE) not in results:
             return "Computing…"
-        now, D = results["on", IMMEDIATE], len(facts["binary_columns"])
+        now, D = results["on", IMMEDIATE], len(facts.binary_columns)
         low, high = np.quantile(now["accuracy"], [0.05, 0.95])
         return (
-            f"At ε = {values['epsilon']:g} and percentile {values['threshold_percentile']}, accuracy "
+            f"At ε = {values.epsilon:g} and percentile {values.threshold_percentile}, accuracy "
             f"<b>{percent(now['accuracy'].mean())}</b> ({percent(low)} to {percent(high)}). Of {D:,} features, on "
             f"average <b>{now['some'].mean() * D:,.0f}</b> have the on-count of some class raised, "
             f"<b>{now['on'].mean() * D:,.0f}</b> those of all classes, and <b>{now['all'].mean() * D:,.0f}</b> all "

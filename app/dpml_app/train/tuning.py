@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.card import WORKER, Place, Results, Values
+from dpml_app.card import WORKER, Place, Results
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.styles import SEARCHES, Style, style_of
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.figures import share_figure
+from dpml_app.train.settings import TrainValues
 from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.work.pool import Chunk
 
@@ -50,40 +52,40 @@ class TuningCard(BandCard):
         epsilon_axis(figure.plot)
         super().__init__(figure)
 
-    def shown(self, values: Values) -> tuple[str, ...]:
+    def shown(self, values: TrainValues) -> tuple[str, ...]:
         """Return the schemes that there are for what is tuned."""
-        return tuple(name for name in SCHEMES if name != "stability" or values["train_tune"] == "reg_lambda")
+        return tuple(name for name in SCHEMES if name != "stability" or values.train_tune == "reg_lambda")
 
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         return {name: SCHEMES[name] for name in self.shown(values)}
 
-    def at(self, values: Values, facts: Values) -> float:
-        return values["epsilon"]
+    def at(self, values: TrainValues, facts: TrainFacts) -> float:
+        return values.epsilon
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        tried = candidates(facts["name"], values["train_tune"])
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        tried = candidates(facts.name, values.train_tune)
         if len(tried) < 2:
             return "a record of these data has one 1 at most, so there is no row bound to choose."
         return ""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
         def chunk(scheme: str, epsilon: float) -> Chunk:
-            common = values["dataset"], values["train_tune"], values["relation"], epsilon, scheme
-            return Chunk(tuning_measure, (*common, min(values["draws"], MOST_TUNING_DRAWS), values["seed"]))
+            common = values.dataset, values.train_tune, values.relation, epsilon, scheme
+            return Chunk(tuning_measure, (*common, min(values.draws, MOST_TUNING_DRAWS), values.seed))
 
         shown = self.shown(values)
-        found: dict[Place, Chunk] = {(scheme, WORKER): chunk(scheme, values["epsilon"]) for scheme in shown}
+        found: dict[Place, Chunk] = {(scheme, WORKER): chunk(scheme, values.epsilon) for scheme in shown}
         return found | {(scheme, epsilon): chunk(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
 
     def waits(self, place: Place) -> bool:
         return True
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         shown = self.shown(values)
         draws = {s: results[s, WORKER]["accuracy"] for s in shown if (s, WORKER) in results}
         if len(draws) < len(shown):
             return "Computing…"
-        tried, epsilon = candidates(facts["name"], values["train_tune"]), values["epsilon"]
+        tried, epsilon = candidates(facts.name, values.train_tune), values.epsilon
         rule = draws.pop(RULE)
         low, high = np.quantile(rule, [0.05, 0.95])
         ranked = sorted(draws, key=lambda s: -draws[s].mean())

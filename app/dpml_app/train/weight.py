@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bokeh.models import Range1d
 
-from dpml_app.card import IMMEDIATE, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results
 from dpml_app.drawing.figure import set_ticks
 from dpml_app.drawing.styles import Style
 from dpml_app.train.card import BandCard, method_styles
 from dpml_app.train.compute import nb_measure
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.figures import share_figure
-from dpml_app.train.methods import METHODS, options_of, styles
-from dpml_app.train.settings import WEIGHTS
+from dpml_app.train.methods import METHODS, styles
+from dpml_app.train.settings import WEIGHTS, TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["WeightCard"]
@@ -45,30 +48,30 @@ class WeightCard(BandCard):
         set_ticks(figure.plot.xaxis[0], list(RATIOS.values()), f"({{{words}}})[tick.toFixed(3)]", figure.plot.xgrid[0])
         super().__init__(figure)
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        if not facts["numeric"] or not facts["categorical"]:
-            missing = "numbers" if not facts["numeric"] else "categories"
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        if not facts.numeric or not facts.categorical:
+            missing = "numbers" if not facts.numeric else "categories"
             return f"these data have no {missing}, so there is nothing to weigh against each other."
-        if not set(WEIGHED) & set(values["train_methods"]):
+        if not set(WEIGHED) & set(values.train_methods):
             return f"choose one of {', '.join(METHODS[m].title for m in WEIGHED)}: the others share ε out differently."
         return ""
 
-    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
-        return styles(tuple(m for m in WEIGHED if m in values["train_methods"]), facts)
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return styles(tuple(m for m in WEIGHED if m in values.train_methods), facts)
 
-    def at(self, values: Values, facts: Values) -> float:
-        return RATIOS[values["train_weight"]]
+    def at(self, values: TrainValues, facts: TrainFacts) -> float:
+        return RATIOS[values.train_weight]
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
         def chunk(method: str, weight: str) -> Chunk:
-            options = options_of(method, {**values, "train_weight": weight})
-            common = values["dataset"], method, values["relation"], values["epsilon"], options
-            return Chunk(nb_measure, (*common, values["draws"], values["seed"], False))
+            options = replace(values, train_weight=weight).options(method)
+            common = values.dataset, method, values.relation, values.epsilon, options
+            return Chunk(nb_measure, (*common, values.draws, values.seed, False))
 
-        methods = [m for m in WEIGHED if m in values["train_methods"]]
-        found: dict[Place, Chunk] = {(m, IMMEDIATE): chunk(m, values["train_weight"]) for m in methods}
+        methods = [m for m in WEIGHED if m in values.train_methods]
+        found: dict[Place, Chunk] = {(m, IMMEDIATE): chunk(m, values.train_weight) for m in methods}
         return found | {(m, RATIOS[weight]): chunk(m, weight) for m in methods for weight in WEIGHTS}
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         ranking = self.ranking(results, IMMEDIATE)
-        return f"At ε = {values['epsilon']:g} and {values['train_weight']}, mean and 90 % of draws: {ranking}."
+        return f"At ε = {values.epsilon:g} and {values.train_weight}, mean and 90 % of draws: {ranking}."

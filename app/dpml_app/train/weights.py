@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from bokeh.models import FixedTicker, HoverTool, Range1d, Span
 
-from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values
+from dpml_app.card import IMMEDIATE, WORKER, Place, Results
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import BLUE, REFERENCE, STALE, VERMILION
 from dpml_app.text import percent
 from dpml_app.train.card import TrainCard
+from dpml_app.train.facts import TrainFacts
 from dpml_app.train.linear_compute import MOST_WEIGHTS, linear_weights
-from dpml_app.train.methods import LINEAR, SAID, options_of, why_not
+from dpml_app.train.methods import LINEAR, SAID, why_not
+from dpml_app.train.settings import TrainValues
 from dpml_app.work.pool import Chunk
 
 __all__ = ["WeightsCard"]
@@ -68,17 +70,17 @@ class WeightsCard(TrainCard):
         tips = [("", "@name"), ("without noise", "@exact{0.00}"), ("90 % of draws", "@low{0.00} to @high{0.00}")]
         p.add_tools(HoverTool(renderers=[bar], tooltips=tips))
 
-    def refusal(self, values: Values, facts: Values) -> str:
-        why = why_not(values["train_shown"], facts)
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        why = why_not(values.train_shown, facts)
         return f"{why}. Choose another method." if why else ""
 
-    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        method = LINEAR[values["train_shown"]]
-        common = values["dataset"], values["train_shown"], values["relation"], values["epsilon"]
-        settings = options_of(values["train_shown"], values), method.draws(values["draws"]), values["seed"]
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+        method = LINEAR[values.train_shown]
+        common = values.dataset, values.train_shown, values.relation, values.epsilon
+        settings = values.options(values.train_shown), method.draws(values.draws), values.seed
         return {("weights", WORKER if method.anew else IMMEDIATE): Chunk(linear_weights, (*common, *settings))}
 
-    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         if now:
             self._draw(next(iter(now.values())))
         elif len(self.bars.data["y"]):
@@ -114,24 +116,24 @@ class WeightsCard(TrainCard):
         mean.glyph.update(fill_alpha=alpha, line_alpha=alpha)
         dot.glyph.update(fill_alpha=0.6 * alpha, line_alpha=0.6 * alpha)
 
-    def readout(self, values: Values, facts: Values, results: Results) -> str:
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         if not results:
             return "Computing…"
-        result, method = next(iter(results.values())), LINEAR[values["train_shown"]]
+        result, method = next(iter(results.values())), LINEAR[values.train_shown]
         exact, draws = result["exact"], result["draws"]
         right = (np.sign(draws) == np.sign(exact)).mean(axis=1)
         low, high = np.quantile(right, [0.05, 0.95])
         off = np.abs(draws - exact).mean()
         kept = f"{percent(low, 0)} to {percent(high, 0)}"
         text = (
-            f"{method.title} at ε = {values['epsilon']:g}: of these {len(exact)} weights "
+            f"{method.title} at ε = {values.epsilon:g}: of these {len(exact)} weights "
             f"<b>{percent(right.mean(), 0)}</b> keep their sign (90 % of draws: {kept}). A weight is off by "
             f"<b>{off:.2g}</b> on average, where without noise it is {np.abs(exact).mean():.2g} in size."
         )
         if not method.pure:
             text += f" It needs δ = {SAID}."
-        if len(facts["classes"]) > 2:
-            text += f" Of {facts['classes'][0]} against the rest."
+        if len(facts.classes) > 2:
+            text += f" Of {facts.classes[0]} against the rest."
         return text
 
     def clear(self) -> None:

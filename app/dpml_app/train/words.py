@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
-from typing import Any
 
 from dpml_app.text import about_data, percent
-from dpml_app.train.methods import families
+from dpml_app.train.facts import TrainFacts
+from dpml_app.train.settings import TrainValues
 
 __all__ = ["dataset_note", "headline"]
 
 
-def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+def headline(values: TrainValues, facts: TrainFacts) -> str:
     """Return, as HTML, between what privacy costs."""
-    known, shown = facts["accuracy"], families(values)
+    known, shown = facts.accuracy, values.families
     plain = []
     if "naive-bayes" in shown:
         plain.append(f"naive Bayes without privacy for {percent(max(known.get('table', 0.0), known['binary']))}")
@@ -26,7 +25,7 @@ def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     )
 
 
-def dataset_note(facts: Mapping[str, Any]) -> str:
+def dataset_note(facts: TrainFacts) -> str:
     """Return one line about the data set.
 
     Examples
@@ -35,11 +34,9 @@ def dataset_note(facts: Mapping[str, Any]) -> str:
     ...               "columns": ["a", "b", "c"], "binary_columns": ["a", "b", "c1", "c2"]})
     '900 training and 900 test records, 2 numbers and 1 other feature (4 binary columns); to tell: x or y.'
     """
-    classes = " or ".join(escape(str(c)) for c in facts["classes"])
-    columns = f"{len(facts['binary_columns']):,} binary columns"
-    if facts["columns"]:
-        others = "other feature" if facts["categorical"] == 1 else "other features"
-        columns = f"{facts['numeric']} numbers and {facts['categorical']} {others} ({columns})"
-    return about_data(
-        f"{facts['n_train']:,} training and {facts['n_test']:,} test records, {columns}; to tell: {classes}."
-    )
+    classes = " or ".join(escape(str(c)) for c in facts.classes)
+    columns = f"{len(facts.binary_columns):,} binary columns"
+    if facts.columns:
+        others = "other feature" if facts.categorical == 1 else "other features"
+        columns = f"{facts.numeric} numbers and {facts.categorical} {others} ({columns})"
+    return about_data(f"{facts.n_train:,} training and {facts.n_test:,} test records, {columns}; to tell: {classes}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakSet
@@ -29,8 +30,8 @@ def read_only(value: Any) -> Any:
     """Return the value with every array in it locked: cached arrays are shared by all pages."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    elif isinstance(value, dict):
-        for part in value.values():
+    elif isinstance(value, dict) or is_dataclass(value):
+        for part in (value if isinstance(value, dict) else vars(value)).values():
             read_only(part)
     return value
 

@@ -1,0 +1,67 @@
+"""What a page knows of its data set at every setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BinaryFacts", "DatasetFacts", "FirstFacts", "GroupFacts", "NoFacts"]
+
+
+@dataclass(frozen=True)
+class NoFacts:
+    """Those of a page without a data set."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FirstFacts:
+    """Those that the first picture of a data set needs: the classes, and the accuracy of the larger one."""
+
+    classes: tuple[str, ...]
+    majority: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupFacts(FirstFacts):
+    """Those of a picture by groups: test records of each class, the groups, and how many test records each has."""
+
+    records: tuple[int, ...]
+    groups: tuple[str, ...]
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DatasetFacts(FirstFacts):
+    """Those of any data set."""
+
+    title: str
+    n_train: int
+    n_test: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BinaryFacts(DatasetFacts, GroupFacts):
+    """Those of binary features.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the features.
+    non_private : float
+        Accuracy of naive Bayes without noise.
+    scores : dict of str to ndarray of shape (D,)
+        Exact scores of the features by their kind.
+    unit : dict of (kind, relation) to float
+        Range of the change of a mask's score for each of the min(T, D - T) features in which two masks can differ; it
+        is linear in that number.
+    """
+
+    n_features: int
+    row_bound: int
+    names: list[str]
+    non_private: float
+    scores: Mapping[str, NDArray[np.float64]]
+    unit: Mapping[tuple[str, str], float]

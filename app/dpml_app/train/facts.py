@@ -1,0 +1,35 @@
+"""What the Train page knows of its data set at every setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpml_app.facts import DatasetFacts
+
+__all__ = ["TrainFacts"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainFacts(DatasetFacts):
+    """Those of a table of numbers and categories, if the data set has one, and of its binary form.
+
+    Attributes
+    ----------
+    name : str
+    table : bool
+    numeric, categorical : int
+        Columns of the table of each kind.
+    columns, binary_columns : list of str
+    accuracy, auc : dict of str to float
+        Levels without privacy, by what is measured; no area with more than two classes.
+    """
+
+    name: str
+    table: bool
+    numeric: int
+    categorical: int
+    columns: list[str]
+    binary_columns: list[str]
+    accuracy: Mapping[str, float]
+    auc: Mapping[str, float]
