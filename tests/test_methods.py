@@ -28,10 +28,10 @@ ESTIMATORS = [(family, key) for family, key in TARGETED if family in ("classifie
 # names of methods that are written elsewhere, and mean something else there or are part of a sentence
 ELSEWHERE = {
     # scikit-learn's own, without noise, trained on published tables
-    ("app/dpml_app/publish/settings.py", "Linear SVM"),
+    ("app/dpml_app/pages/publish/settings.py", "Linear SVM"),
     # what is computed without noise or draws, beside what is
-    ("app/dpml_app/noise/figures.py", "Exact"),
-    ("app/dpml_app/audit/figures.py", "Exact"),
+    ("app/dpml_app/pages/noise/figures.py", "Exact"),
+    ("app/dpml_app/pages/audit/figures.py", "Exact"),
 }
 # what refuses a budget or a release by itself says so once, and the catalogue reads it there
 REFUSES = {"PrivateSelector", "PublishedSelector", "PrivPfCSelNF", "PrivBayesStructNF", "DiffGenStructNF"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dpml_app.audit.settings import AuditSettings, AuditValues
-from dpml_app.evaluate.settings import EvaluateSettings, EvaluateValues
-from dpml_app.explore.settings import ExploreSettings, ExploreValues
-from dpml_app.noise.settings import NoiseSettings, NoiseValues
-from dpml_app.publish.settings import PublishSettings, PublishValues
-from dpml_app.select.settings import SelectSettings, SelectValues
-from dpml_app.train.settings import TrainSettings, TrainValues
+from dpml_app.pages.audit.settings import AuditSettings, AuditValues
+from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
+from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
+from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
+from dpml_app.pages.publish.settings import PublishSettings, PublishValues
+from dpml_app.pages.select.settings import SelectSettings, SelectValues
+from dpml_app.pages.train.settings import TrainSettings, TrainValues
 from dpml_app.values import PageValues
 
 __all__ = ["VALUES", "Settings"]

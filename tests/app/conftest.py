@@ -7,8 +7,8 @@ import pytest
 from app_in_browser import ALL_CARDS, ARGUMENTS, CHROMIUM, App
 from app_server import Server
 from dpml_app import shell as shells
-from dpml_app.explore import cost
-from dpml_app.mydata.page import MyDataPage
+from dpml_app.pages.explore import cost
+from dpml_app.pages.mydata.page import MyDataPage
 from own_session import Session, csv
 from page_alone import PageAlone, pool_here
 from waiting import PATIENCE

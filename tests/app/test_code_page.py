@@ -42,7 +42,7 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     page.keyboard.press("Enter")
     expect(opens).to_have_attribute("aria-expanded", "true")
     script = dialog.get_by_label("Script", exact=True)
-    expect(script).to_contain_text("dpml_app.noise.compute.histogram(")
+    expect(script).to_contain_text("dpml_app.pages.noise.compute.histogram(")
     name, content = saved(page, dialog.get_by_role("button", name="Download script").click)
     assert name == "dpml-noise-draws-epsilon-1.py"
     ast.parse(content.decode())

@@ -24,26 +24,26 @@ from dpml_app.drawing.styles import (
     all_styles,
     style_of,
 )
-from dpml_app.evaluate import figures as evaluate
-from dpml_app.explore import figures as explore
-from dpml_app.explore.hero_figure import CostFigure
 from dpml_app.lessons import export
 from dpml_app.lessons.sweeps import Line as Swept
 from dpml_app.lessons.sweeps import Sweep
-from dpml_app.noise import figures as noise
-from dpml_app.publish import figures as publish
-from dpml_app.publish import machines_figures as machines
-from dpml_app.publish import weights_figures as weights
-from dpml_app.select import figures as select
-from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.card import every_style
-from dpml_app.train.figures import share_figure
-from dpml_app.train.methods import EVERY
-from dpml_app.train.partition import PartitionCard
-from dpml_app.train.reg_lambda import LambdaCard
-from dpml_app.train.size import SizeCard
-from dpml_app.train.tuning import SCHEMES, TuningCard
-from dpml_app.train.weight import WeightCard
+from dpml_app.pages.evaluate import figures as evaluate
+from dpml_app.pages.explore import figures as explore
+from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.pages.noise import figures as noise
+from dpml_app.pages.publish import figures as publish
+from dpml_app.pages.publish import machines_figures as machines
+from dpml_app.pages.publish import weights_figures as weights
+from dpml_app.pages.select import figures as select
+from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.card import every_style
+from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.methods import EVERY
+from dpml_app.pages.train.partition import PartitionCard
+from dpml_app.pages.train.reg_lambda import LambdaCard
+from dpml_app.pages.train.size import SizeCard
+from dpml_app.pages.train.tuning import SCHEMES, TuningCard
+from dpml_app.pages.train.weight import WeightCard
 from shown_together import ON_ONE_PLOT
 
 

@@ -40,9 +40,9 @@ name, model = method_named("made-up")
 out["release"] = ["made-up" in offered(), type(model).__name__, len(method_problems(name, model, "add-remove", True))]
 
 from dpml_app.state import Settings
-from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.card import IMMEDIATE, WORKER
-from dpml_app.train.compute import nb_facts
+from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.card import IMMEDIATE, WORKER
+from dpml_app.pages.train.compute import nb_facts
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
 settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)
@@ -56,12 +56,12 @@ out["places"] = sum(place not in (IMMEDIATE, WORKER) for place in chunks)
 out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = card.readout(values, facts, results)
 
-from dpml_app.mydata.advice_card import AdviceFigure
-from dpml_app.train.settings import TrainValues
+from dpml_app.pages.mydata.advice_card import AdviceFigure
+from dpml_app.pages.train.settings import TrainValues
 out["my data"] = "made-up" in AdviceFigure().sources
 
-from dpml_app.select import compute as select, words as select_words
-from dpml_app.select.accuracy import AccuracyCard as SelectCard
+from dpml_app.pages.select import compute as select, words as select_words
+from dpml_app.pages.select.accuracy import AccuracyCard as SelectCard
 settings.select_methods = ["made-up", "joint"]
 values, facts, card = settings.select_values(), select.facts("toy"), SelectCard()
 chunks = {place: chunk for place, chunk in card.work(values, facts).items() if place[0] == "made-up"}
@@ -74,8 +74,8 @@ worker, (T, chunk) = Worker(), (next(iter(accuracies)), next(iter(chunks.values(
 out["in a worker"] = bool((worker.call(chunk.function, chunk.arguments) == accuracies[T]).all())
 worker.end()
 
-from dpml_app.publish import compute as publish, words as publish_words
-from dpml_app.publish.curves import RIVAL_EPSILONS, RivalsCard, TimeCard
+from dpml_app.pages.publish import compute as publish, words as publish_words
+from dpml_app.pages.publish.curves import RIVAL_EPSILONS, RivalsCard, TimeCard
 values, facts, card = settings.publish_values(), publish.facts("toy"), RivalsCard()
 places = [place for place in card.work(values, facts) if place[0] == "made-up"]
 out["publish"] = [len(places) == len(RIVAL_EPSILONS), *("made-up" in one.figure.bands for one in (card, TimeCard()))]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
-from dpml_app.card import Card, Place
 from dpml_app.code.plain import WIDTH, literal
 from dpml_app.code.script import Code
+from dpml_app.core.card import Card, Place
 from dpml_app.work.pool import Chunk
 
 __all__ = ["generated"]

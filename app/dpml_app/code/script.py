@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpml import __version__
-from dpml_app import own
 from dpml_app.code.plain import WIDTH, literal
+from dpml_app.data import uploaded_table
 from dpml_app.values import DatasetValues, PageValues
 
 __all__ = ["Code", "Script", "file_name"]
@@ -22,8 +22,8 @@ frame = read_table(Path("table.csv").read_bytes(), name="table.csv")
 schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
 """
 OWN_USED = """\
-table = own.make(frame, LABEL, schema, "table.csv")
-own.attach(table)
+table = uploaded_table.make(frame, LABEL, schema, "table.csv")
+uploaded_table.attach(table)
 settings = replace(settings, dataset=table.name)
 """
 SHOW = """\
@@ -70,7 +70,7 @@ class Script:
 
     @property
     def _own(self) -> bool:
-        return isinstance(self.values, DatasetValues) and own.is_own(self.values.dataset)
+        return isinstance(self.values, DatasetValues) and uploaded_table.is_own(self.values.dataset)
 
     def parts(self) -> list[tuple[str, str]]:
         """Return the heading of each part, and its lines."""
@@ -82,7 +82,7 @@ class Script:
                 "from pathlib import Path",
                 "from dpml.schema import Schema",
                 "from dpml.tables import read_table",
-                "from dpml_app import own",
+                "from dpml_app.data import uploaded_table",
             }
         found = [("What it needs", "\n".join(_sorted_imports(imports)))]
         found.append(("Settings, as they were on the page", self._settings()))
@@ -103,7 +103,7 @@ class Script:
 
     @staticmethod
     def _written(value: Any) -> str:
-        return '"my table"' if own.is_own(value) else literal(value)
+        return '"my table"' if uploaded_table.is_own(value) else literal(value)
 
     def _head(self) -> str:
         mine = "\nIt studies your own table: what it prints is not private." if self._own else ""
@@ -146,7 +146,7 @@ def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
     'dpml-noise-draws-epsilon-1'
     """
     data = values.get("dataset")
-    parts = ["dpml", page, card, *([] if data is None else ["my-table" if own.is_own(data) else data])]
+    parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_own(data) else data])]
     epsilon = values.get("epsilon", values.get(f"{page}_epsilon"))
     return re.sub(r"[^\w.-]+", "-", "-".join(parts + ([] if epsilon is None else ["epsilon", f"{epsilon:g}"])))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dpml_app import own
-from dpml_app.cards import CardPage
 from dpml_app.code.generated import generated
 from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.script import Script
+from dpml_app.core.card_page import CardPage
+from dpml_app.data import uploaded_table
 from dpml_app.values import DatasetValues
 
 __all__ = ["script_of"]
@@ -20,6 +20,6 @@ def script_of(page: CardPage, name: str) -> Script | None:
         return None
     code = generated(card, card.work(values, facts), page.facts_chunk(values))
     label = ""
-    if isinstance(values, DatasetValues) and own.is_own(values.dataset):
-        label = own.dataset(values.dataset).card["label"]["name"]
+    if isinstance(values, DatasetValues) and uploaded_table.is_own(values.dataset):
+        label = uploaded_table.dataset(values.dataset).card["label"]["name"]
     return Script(page.room, name, card.title, page.question, values, code, label)

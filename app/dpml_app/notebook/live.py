@@ -14,10 +14,11 @@ from bokeh.document import Document
 from panel.io.notebook import block_comm, push
 from panel.io.state import set_curdoc
 
-from dpml_app import compat, own
-from dpml_app.cards import CardPage
-from dpml_app.page import one_message
-from dpml_app.shared_table import exchange
+from dpml_app.core import compat
+from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import one_message
+from dpml_app.data import uploaded_table
+from dpml_app.data.shared_table import exchange
 
 __all__ = ["Live"]
 
@@ -67,7 +68,7 @@ class Live(compat.OutputColumn):
         Makes another one with the same settings.
     """
 
-    def __init__(self, page: CardPage, parts: list[Any], table: own.Own | None, again: Callable[[], Live]):
+    def __init__(self, page: CardPage, parts: list[Any], table: uploaded_table.Own | None, again: Callable[[], Live]):
         # the first widget of an output, which brings what draws the others
         first = pmui.Divider(styles={"display": "none"}, margin=0)
         super().__init__(first, *parts, stylesheets=[look()], sizing_mode="stretch_width", margin=0)

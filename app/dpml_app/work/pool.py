@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpml.exceptions import shown
-from dpml_app import log
+from dpml_app.serving import log
 from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import Worker, WorkerEnded

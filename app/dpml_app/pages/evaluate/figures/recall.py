@@ -1,0 +1,44 @@
+"""The figure of precision against recall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from bokeh.models import HoverTool
+
+from dpml_app.drawing.band import draw_band
+from dpml_app.drawing.figure import empty, empty_source
+from dpml_app.drawing.legend import PlotLegend, band, stroke
+from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, Style
+from dpml_app.pages.evaluate.figures.parts import send, square
+
+__all__ = ["RecallFigure"]
+
+
+class RecallFigure:
+    """Precision against recall."""
+
+    def __init__(self):
+        self.plot = p = square("evaluate-recall", "recall (true positive rate)", "precision")
+        self.exact = empty_source("evaluate-recall-exact", "recall", "precision")
+        self.band = empty_source("evaluate-recall-private", "recall", "low", "mid", "high")
+        style = Style("Private: median and 90 % of draws", GREEN, "circle")
+        drawn = draw_band(self.band, style, "recall", "mid", level=OVERLAY)
+        p.renderers += drawn[::-1]
+        true = p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
+        legend = PlotLegend(p, 1, hides=True)
+        legend.add("True (exact: for study)", [stroke(EXACT, width=3)], [true])
+        legend.add(style.label, band(style), drawn)
+        tips = [("recall", "@recall{0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
+        p.add_tools(HoverTool(renderers=drawn[:1], tooltips=tips))
+
+    def show(self, true: tuple[np.ndarray, np.ndarray], found: Mapping[str, np.ndarray]) -> None:
+        """Show the true curve, as recall and precision, and the draws'."""
+        send(self.exact, {"recall": true[0], "precision": true[1]})
+        self.band.data = {c: found[c] for c in self.band.data}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        empty(self.exact)
+        empty(self.band)

@@ -1,0 +1,95 @@
+"""The settings of the Evaluate page that other pages do not have; each name begins with ``evaluate_``.
+
+What it shares with the Explore page (data set, relation, ε, draws, seed) are the settings of that page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import param
+
+from dpml.evaluation import roc_thresholds
+from dpml_app.core.multi_select import MultiSelect
+from dpml_app.drawing.styles import styles_of
+from dpml_app.settings import Shared, choice
+from dpml_app.values import DatasetValues
+
+__all__ = [
+    "CLASSIFIERS",
+    "CUTS",
+    "METHODS",
+    "METRICS",
+    "ROC_STYLES",
+    "SIZES",
+    "WEAKENED",
+    "EvaluateSettings",
+    "EvaluateValues",
+]
+
+CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
+# noise in its scores, so that the area under its curve comes near a number
+WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}
+# as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
+ROC_STYLES = styles_of("curve")
+METHODS = {name: style.label for name, style in ROC_STYLES.items()}
+METRICS = {"roc_auc": "Area under the ROC curve", "accuracy": "Accuracy"}
+# thresholds that can be asked for on the last plot of errors
+SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+# log-odds between two of the default bins, lowest first
+CUTS = tuple(float(f"{value:.3g}") + 0.0 for value in roc_thresholds(score_scale="log-odds")[-2:0:-1])
+
+
+class EvaluateSettings(Shared):
+    """Every control that only the Evaluate page has."""
+
+    evaluate_classifier: Any = choice("naive-bayes", CLASSIFIERS, "Classifier A")
+    evaluate_weakened: Any = choice("none", WEAKENED, "A is")
+    evaluate_rival: Any = choice("logistic", CLASSIFIERS, "Classifier B")
+    evaluate_rival_weakened: Any = choice("none", WEAKENED, "B is")
+    evaluate_metric: Any = choice("roc_auc", METRICS, "Compared by")
+    evaluate_methods: Any = choice(
+        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves by", MultiSelect
+    )
+    evaluate_cut: Any = choice(0.0, CUTS, "Second class is predicted from")
+
+
+@dataclass(frozen=True)
+class EvaluateValues(DatasetValues):
+    """What the Evaluate page depends on; curves stand in the order of their list."""
+
+    draws: int
+    evaluate_classifier: str
+    evaluate_weakened: str
+    evaluate_rival: str
+    evaluate_rival_weakened: str
+    evaluate_metric: str
+    evaluate_methods: tuple[str, ...]
+    evaluate_cut: float
+
+    @classmethod
+    def of(cls, settings: param.Parameterized) -> Self:
+        values = super().of(settings)
+        return replace(values, evaluate_methods=tuple(m for m in METHODS if m in values.evaluate_methods))
+
+    def classifier_key(self, which: str = "A") -> tuple[str, str, str]:
+        """Return data set, kind and weakening of a classifier: A, which is judged, or B, its rival."""
+        if which == "A":
+            return self.dataset, self.evaluate_classifier, self.evaluate_weakened
+        return self.dataset, self.evaluate_rival, self.evaluate_rival_weakened
+
+    def curve_key(self, method: str, draws: int, epsilon: float, size: int = 0) -> tuple:
+        """Return the arguments of `dpml_app.pages.evaluate.compute.curves` and `errors`; size 0: the method's own."""
+        return (method, *self.classifier_key(), self.relation, epsilon, size, draws, self.seed)
+
+    def comparison_key(self, epsilon: float) -> tuple:
+        """Return the arguments of `dpml_app.pages.evaluate.compute.comparison`."""
+        first, second = (self.classifier_key(which) for which in "AB")
+        cut = self.evaluate_cut if self.evaluate_metric == "accuracy" else 0.0
+        classifiers = *first, *second[1:]
+        return (self.evaluate_metric, *classifiers, self.relation, epsilon, cut, self.draws, self.seed)
+
+    def attack_key(self, view: str, epsilon: float) -> tuple:
+        """Return the arguments of `dpml_app.pages.evaluate.compute.attack`."""
+        return (view, *self.classifier_key(), self.relation, epsilon, self.draws, self.seed)

@@ -1,0 +1,36 @@
+"""Card: how many features, at which ε."""
+
+from __future__ import annotations
+
+from dpml_app.core.card import IMMEDIATE, Place, Results
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.data.measures import feature_ladder
+from dpml_app.facts import BinaryFacts
+from dpml_app.pages.explore import compute, words
+from dpml_app.pages.explore.accuracy import measured
+from dpml_app.pages.explore.figures import MapFigure
+from dpml_app.pages.explore.settings import ExploreValues
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["MapCard"]
+
+
+class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
+    """Mean accuracy over ε and feature count, one chunk a row."""
+
+    draw = MapFigure
+    name, title, caption = "map", "How many features?", words.CAPTIONS["map"]
+
+    def lay_out(self, facts: BinaryFacts) -> None:
+        ends = sorted((facts.majority, facts.non_private))
+        self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
+
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+        ladder = feature_ladder(facts.n_features)
+        rows: dict[Place, Chunk] = {("map", t): Chunk(compute.map_row, values.map_key(t)) for t in ladder}
+        return {("chosen", IMMEDIATE): measured(values, values.map_score, values.epsilon), **rows}
+
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
+        best = self.figure.best.data
+        return words.map_readout(values, best, results["chosen", IMMEDIATE]) if len(best["epsilon"]) else ""

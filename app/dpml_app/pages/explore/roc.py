@@ -1,0 +1,40 @@
+"""Card: the private ROC curve of one model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpml_app.core.card import Card, Place, Results, here
+from dpml_app.facts import BinaryFacts
+from dpml_app.pages.explore import compute, words
+from dpml_app.pages.explore.accuracy import speed
+from dpml_app.pages.explore.figures import RocFigure
+from dpml_app.pages.explore.settings import ExploreValues
+from dpml_app.work.pool import Chunk
+
+__all__ = ["RocCard"]
+
+
+class RocCard(Card[ExploreValues, BinaryFacts]):
+    """Exact and private curves."""
+
+    draw = RocFigure
+    name, title, caption = "roc", "Private ROC curve", words.CAPTIONS["roc"]
+
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+        return {("roc", speed(values, "row-bounded")): Chunk(compute.roc, values.roc_key())}
+
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        self.clear()
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        for curves in results.values():
+            self.figure.show(curves)
+
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
+        curves = here(results, "roc")
+        return "Computing…" if curves is None else words.roc_readout(curves)
+
+    def clear(self) -> None:
+        self.figure.clear()

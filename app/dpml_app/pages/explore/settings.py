@@ -1,0 +1,62 @@
+"""The settings of the Explore page, and what each thing on it depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import param
+
+from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice
+from dpml_app.values import DatasetValues
+
+__all__ = ["ExploreSettings", "ExploreValues"]
+
+
+class ExploreSettings(Shared):
+    """Every control of the Explore page that no other page has."""
+
+    reg_lambda: Any = choice(50.0, LAMBDAS, "λ")
+    wanted = param.Number(default=85.0, bounds=(50.0, 100.0), step=0.5, label="What ε for … %?")
+    row_bound = param.Integer(default=0, bounds=(0, MOST_FEATURES), label="Row bound")
+    map_score: Any = choice(
+        "count", {"count": "Counts", "mutual_information": "Mutual information"}, "Map: features chosen by"
+    )
+
+
+@dataclass(frozen=True)
+class ExploreValues(DatasetValues):
+    """What the Explore page depends on."""
+
+    threshold_percentile: int
+    n_features: int
+    selection_share: float
+    draws: int
+    wanted: float
+    reg_lambda: float
+    row_bound: int
+    map_score: str
+
+    def options(self, method: str) -> tuple:
+        """Return the settings that a method depends on besides data set, relation, ε, draws and seed."""
+        if method == "published":
+            return (self.threshold_percentile,)
+        if method == "row-bounded":
+            return (self.row_bound,)
+        if method == "logistic":
+            return (self.reg_lambda,)
+        return self.n_features, self.selection_share, self.threshold_percentile
+
+    def accuracy_key(self, method: str, epsilon: float) -> tuple:
+        """Return the arguments of `dpml_app.data.measures.accuracy`."""
+        return self.dataset, method, self.relation, epsilon, self.options(method), self.draws, self.seed
+
+    def map_key(self, n_features: int) -> tuple:
+        """Return the arguments of `dpml_app.data.measures.map_row`."""
+        options = self.selection_share, self.threshold_percentile
+        drawn = self.draws, self.seed
+        return self.dataset, self.map_score, self.relation, n_features, SWEEP_EPSILONS, options, *drawn
+
+    def roc_key(self) -> tuple:
+        """Return the arguments of `dpml_app.data.measures.roc`."""
+        return self.dataset, self.relation, self.row_bound, self.epsilon, self.draws, self.seed
