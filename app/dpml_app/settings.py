@@ -16,7 +16,6 @@ __all__ = [
     "LAMBDAS",
     "LEFT_OUT",
     "MOST_FEATURES",
-    "PAGES",
     "SHARED",
     "SWEEP_EPSILONS",
     "Shared",
@@ -48,16 +47,6 @@ LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-1, 4) for st
 MOST_FEATURES = 100
 
 
-PAGES = {
-    "explore": "Cost of ε",
-    "noise": "Noise",
-    "select": "Which features?",
-    "train": "Which model?",
-    "publish": "Publish data?",
-    "evaluate": "Publish a score?",
-    "audit": "Is the claim true?",
-    "mydata": "My data",
-}
 # what means the same on every page that has it
 SHARED = (
     "dataset",
@@ -110,8 +99,6 @@ class Shared(param.Parameterized):
     own : UploadedTableParam
         The session's own table.
     """
-
-    page: Any = choice("explore", list(PAGES), "Page")
 
     dataset: Any = choice("census", (*DATASETS, *LEFT_OUT), "Data set")
     relation: Any = choice("add-remove", RELATION_TITLES, "Neighbouring relation")

@@ -1,30 +1,20 @@
-"""Every setting of the app in one object: what one session shows, and what a link can name."""
+"""Every setting of the app in one object, made of its pages' own: what one session shows, and what a link can name."""
 
 from __future__ import annotations
 
-from dpml_app.pages.audit.settings import AuditSettings
-from dpml_app.pages.evaluate.settings import EvaluateSettings
-from dpml_app.pages.explore.settings import ExploreSettings
-from dpml_app.pages.mydata.settings import MyDataSettings
-from dpml_app.pages.noise.settings import NoiseSettings
-from dpml_app.pages.publish.settings import PublishSettings
-from dpml_app.pages.select.settings import SelectSettings
-from dpml_app.pages.train.settings import TrainSettings
+from types import new_class
+from typing import Any
 
-__all__ = ["Settings"]
+from dpml_app.page_list import PAGES
+from dpml_app.settings import Shared, choice
+
+__all__ = ["Settings", "State"]
 
 
-class Settings(
-    ExploreSettings,
-    AuditSettings,
-    NoiseSettings,
-    SelectSettings,
-    TrainSettings,
-    PublishSettings,
-    EvaluateSettings,
-    MyDataSettings,
-):
-    """All settings of the app."""
+class State(Shared):
+    """The settings of all pages, and which page is shown."""
+
+    page: Any = choice(next(iter(PAGES)), list(PAGES), "Page")
 
     @classmethod
     def names(cls) -> list[str]:
@@ -35,3 +25,7 @@ class Settings(
         """Return the names of the settings that a page uses."""
         used: list[str] = getattr(self, f"{page}_names")()
         return used
+
+
+# the settings of each page are a class that `Shared` is the base of
+Settings: type[State] = new_class("Settings", (State, *(page.settings_kind for page in PAGES.values())))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from dpml_app.settings import PAGES as TITLES
+from dpml_app.page_list import PAGES as TITLES
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser

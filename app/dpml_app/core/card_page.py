@@ -45,8 +45,6 @@ class CardPage(PlacedCards):
 
     Attributes
     ----------
-    room : str
-        The page's name in the link.
     kinds : tuple of subclasses of Card
     sources : tuple of str
         Names of the sources that tell tests and the browser how often the page has answered, and how far its work is.

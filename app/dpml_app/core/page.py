@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from panel.models.markup import HTML
 from dpml.exceptions import DpmlError
 from dpml_app.core.card import BOX_STYLE, WHOLE, Slot
 from dpml_app.core.pins import Pins
+from dpml_app.drawing.sweep import Bars, Sweep
 from dpml_app.serving import log
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
@@ -73,16 +74,26 @@ class BasePage:
 
     Attributes
     ----------
+    room, title : str
+        Its name in the link, and in the navigation.
+    settings_kind : class
+        Its settings.
     question, lead : str
         What the page answers, and a line on what to do.
+    lesson_plot : callable or None
+        Of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds.
     places : dict of str to Column
         ``top`` has the picture that answers and its one control, ``side`` what all cards share, ``advanced`` the rest
         of the controls, ``work`` how far the workers are, below them so that its room is no gap, ``why`` the cards
         below, and ``more`` all others, which are made when they are asked for.
     """
 
+    room: ClassVar[str]
+    title: ClassVar[str]
+    settings_kind: ClassVar[type[Shared]]
     question: ClassVar[str]
     lead: ClassVar[str]
+    lesson_plot: ClassVar[Callable[[Any, str, Sequence[str]], Sweep | Bars] | None] = None
     controls: Any
     readouts: dict[str, HTML]
     # those that the page can show; empty: any

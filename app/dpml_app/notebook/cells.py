@@ -17,8 +17,7 @@ from dpml_app.data.shared_table import exchange
 from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live
 from dpml_app.notebook.tables import made
-from dpml_app.settings import PAGES
-from dpml_app.shell import PAGE_CLASSES
+from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
 
@@ -53,7 +52,7 @@ def show_card(name: str, data: Any, settings: dict[str, Any]) -> Live:
 
 def cards_of() -> list[str]:
     """Return the names of all cards, each behind its page's."""
-    kinds = [(room, kind) for room, page in PAGE_CLASSES.items() for kind in getattr(page, "kinds", ())]
+    kinds = [(room, kind) for room, page in PAGES.items() for kind in getattr(page, "kinds", ())]
     return [f"{room}.{kind.name}" for room, kind in kinds]
 
 
@@ -73,7 +72,7 @@ def _live(
     if table is not None:
         uploaded_table.attach(table)
         exchange(pool(), None, table)
-    page = PAGE_CLASSES[room](settings, pool())
+    page = PAGES[room](settings, pool())
     assert isinstance(page, CardPage)
 
     def again() -> Live:
@@ -92,7 +91,7 @@ def _check_classes(room: str, n_classes: int) -> None:
 
 
 def _controls(room: str) -> Any:
-    kind: Any = PAGE_CLASSES[room]
+    kind: Any = PAGES[room]
     return kind.controls_kind
 
 

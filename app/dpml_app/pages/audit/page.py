@@ -16,6 +16,7 @@ from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.claims import CHECKS, Checks, ClaimsCard
 from dpml_app.pages.audit.controls import AuditControls
 from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
+from dpml_app.pages.audit.lesson import lesson_plot
 from dpml_app.pages.audit.neighbours import NeighboursCard
 from dpml_app.pages.audit.settings import AuditSettings
 from dpml_app.work.pool import Chunk, Pool
@@ -35,11 +36,14 @@ p { margin: 0.3em 0; }
 class AuditPage(CardPage):
     """The page of one session."""
 
+    room = "audit"
+    title = "Is the claim true?"
+    settings_kind = AuditSettings
+    lesson_plot = staticmethod(lesson_plot)
     question = "Is the claim true?"
     lead = "Drag the claimed <b>ε</b>: left promises more. An attacker above the shaded region breaks it."
     settings: AuditSettings
     controls: AuditControls
-    room = "audit"
     kinds = (AttackCard, OutputCard, NeighboursCard, BoundCard, ClaimsCard)
     sources = ("audit-state", "audit-work")
     readout_name = "audit-{}-readout"

@@ -18,6 +18,7 @@ from dpml_app.drawing.figure import run_script, script
 from dpml_app.pages.evaluate import compute, words
 from dpml_app.pages.evaluate.controls import EvaluateControls
 from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
+from dpml_app.pages.evaluate.lesson import lesson_plot
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings
 from dpml_app.pages.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
@@ -32,11 +33,14 @@ SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
 class EvaluatePage(CardPage):
     """The page of one session."""
 
+    room = "evaluate"
+    title = "Publish a score?"
+    settings_kind = EvaluateSettings
+    lesson_plot = staticmethod(lesson_plot)
     question = "Can a score be published?"
     lead = "Drag <b>ε</b>: left is more private. An exact curve would give labels away."
     settings: EvaluateSettings
     datasets = DATASETS
-    room = "evaluate"
     kinds = (
         RocCard,
         NumbersCard,

@@ -21,6 +21,7 @@ from dpml_app.pages.explore.accuracy import AccuracyCard, statistic_key
 from dpml_app.pages.explore.controls import ExploreControls
 from dpml_app.pages.explore.hero import HeroCard
 from dpml_app.pages.explore.hero_figure import RIGHT
+from dpml_app.pages.explore.lesson import lesson_plot
 from dpml_app.pages.explore.levers import LeversCard
 from dpml_app.pages.explore.map import MapCard
 from dpml_app.pages.explore.roc import RocCard
@@ -53,12 +54,15 @@ p { margin: 0; }
 class ExplorePage(CardPage):
     """The page of one session."""
 
+    room = "explore"
+    title = "Cost of ε"
+    settings_kind = ExploreSettings
+    lesson_plot = staticmethod(lesson_plot)
     question = "What does privacy cost?"
     lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
     controls: ExploreControls
     datasets = DATASETS
-    room = "explore"
     kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
     hero = "cost"
     why = ("levers", "selection", "roc", "map")

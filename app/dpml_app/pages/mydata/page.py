@@ -21,6 +21,7 @@ from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.release import Release
+from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.upload import Upload
 from dpml_app.pages.mydata.wizard import TABLE_STYLE, Wizard
 from dpml_app.pages.mydata.words import status
@@ -45,6 +46,9 @@ WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 class MyDataPage(BasePage):
     """The page of one session."""
 
+    room = "mydata"
+    title = "My data"
+    settings_kind = MyDataSettings
     question = "What would it cost on my table?"
     lead = "Upload a table, say what is public about it, and every cost is of your data."
     kinds: ClassVar[tuple[type[Card], ...]] = ()

@@ -13,6 +13,7 @@ from dpml_app.core.card import Card, Results, Values
 from dpml_app.core.card_page import CardPage
 from dpml_app.pages.noise.controls import NoiseControls
 from dpml_app.pages.noise.draws import DrawsCard
+from dpml_app.pages.noise.lesson import lesson_plot
 from dpml_app.pages.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
 from dpml_app.pages.noise.settings import NoiseSettings
 from dpml_app.pages.noise.smooth import SmoothCard
@@ -25,10 +26,13 @@ __all__ = ["NoisePage"]
 class NoisePage(CardPage):
     """The page of one session."""
 
+    room = "noise"
+    title = "Noise"
+    settings_kind = NoiseSettings
+    lesson_plot = staticmethod(lesson_plot)
     question = "How much noise hides a person?"
     lead = "Drag <b>ε</b>: left hides better, right errs less."
     settings: NoiseSettings
-    room = "noise"
     kinds = (DrawsCard, TailsCard, RivalsCard, SmoothCard, ChoicesCard, CalibrationsCard)
     sources = ("noise-state", "noise-work")
     readout_name = "noise-{}-readout"

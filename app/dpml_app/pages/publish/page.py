@@ -23,6 +23,7 @@ from dpml_app.pages.publish.curves import (
     TimeCard,
 )
 from dpml_app.pages.publish.hero import AccuracyCard
+from dpml_app.pages.publish.lesson import lesson_plot
 from dpml_app.pages.publish.machines_cards import (
     WeightsMachineCard,
     WeightsPlaneCard,
@@ -41,12 +42,15 @@ __all__ = ["PublishPage"]
 class PublishPage(CardPage):
     """The page of one session."""
 
+    room = "publish"
+    title = "Publish data?"
+    settings_kind = PublishSettings
+    lesson_plot = staticmethod(lesson_plot)
     question = "Can the data be published?"
     lead = "Drag <b>ε</b>: left is more private."
     settings: PublishSettings
     datasets = PUBLISH_DATASETS
     unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
-    room = "publish"
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
         *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),

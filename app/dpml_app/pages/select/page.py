@@ -20,6 +20,7 @@ from dpml_app.pages.select.controls import SelectControls
 from dpml_app.pages.select.f1 import F1Card
 from dpml_app.pages.select.feature import FeatureCard
 from dpml_app.pages.select.figures import WeightFigures
+from dpml_app.pages.select.lesson import lesson_plot
 from dpml_app.pages.select.ranked import CoinsCard, CountCard, MutualInformationCard, RankedCard
 from dpml_app.pages.select.settings import SelectSettings
 from dpml_app.settings import DATASETS
@@ -33,11 +34,14 @@ SCRIPT = script("drawing/kernels.js", "pages/select/page.js")
 class SelectPage(CardPage):
     """The page of one session."""
 
+    room = "select"
+    title = "Which features?"
+    settings_kind = SelectSettings
+    lesson_plot = staticmethod(lesson_plot)
     question = "Which features would a private choice take?"
     lead = "Drag <b>T</b>, how many features are kept."
     settings: SelectSettings
     datasets = DATASETS
-    room = "select"
     kinds = (MutualInformationCard, CountCard, CoinsCard, FeatureCard, F1Card, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"

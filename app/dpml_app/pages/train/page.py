@@ -16,6 +16,7 @@ from dpml_app.pages.train.accuracy import AccuracyCard
 from dpml_app.pages.train.best import BestCard
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.controls import TrainControls
+from dpml_app.pages.train.lesson import lesson_plot
 from dpml_app.pages.train.linear_compute import linear_facts
 from dpml_app.pages.train.methods import families
 from dpml_app.pages.train.parameters import ParametersCard
@@ -35,11 +36,14 @@ __all__ = ["TrainPage", "all_facts"]
 class TrainPage(CardPage):
     """The page of one session."""
 
+    room = "train"
+    title = "Which model?"
+    settings_kind = TrainSettings
+    lesson_plot = staticmethod(lesson_plot)
     question = "Which model pays least?"
     lead = "Drag <b>ε</b>: left is more private. The top line makes the fewest errors."
     settings: TrainSettings
     controls: TrainControls
-    room = "train"
     kinds = (
         AccuracyCard,
         BestCard,
