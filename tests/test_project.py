@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from dpml_app.page_list import PAGES
 
 import dpml
 
@@ -227,10 +228,9 @@ def test_the_app_has_few_modules_in_its_root_and_a_folder_for_each_page():
     assert len(list(app.glob("*.py"))) <= 8
     assert [path.name for path in (app / "pages").glob("*.py")] == ["__init__.py"]
     folders = [path for path in (app / "pages").iterdir() if (path / "__init__.py").exists()]
-    assert len(folders) >= 8
-    assert [
-        path.name for path in folders if not {"page.py", "settings.py"} <= {file.name for file in path.iterdir()}
-    ] == []
+    assert {path.name for path in folders} == set(PAGES)
+    needed = {"page.py", "settings.py"}
+    assert [path.name for path in folders if not needed <= {file.name for file in path.iterdir()}] == []
 
 
 # ---- packaging and checks ---------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ import pytest
 from dpml_app.core.page import PLACES
 from dpml_app.data import measures
 from dpml_app.drawing.figure import edges
+from dpml_app.page_list import PAGES
 from dpml_app.pages.explore import compute, words
 from dpml_app.pages.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
-from dpml_app.page_list import PAGES
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.text.phrases import certainty, dataset_note, factor, right_of_hundred, risk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
@@ -93,7 +93,7 @@ class BasePage:
     settings_kind: ClassVar[type[Shared]]
     question: ClassVar[str]
     lead: ClassVar[str]
-    lesson_plot: ClassVar[Callable[[Any, str, Sequence[str]], Sweep | Bars] | None] = None
+    lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     controls: Any
     readouts: dict[str, HTML]
     # those that the page can show; empty: any

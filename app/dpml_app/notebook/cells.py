@@ -18,7 +18,7 @@ from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live
 from dpml_app.notebook.tables import made
 from dpml_app.page_list import PAGES
-from dpml_app.state import Settings
+from dpml_app.state import Settings, State
 from dpml_app.work.pool import pool
 
 __all__ = ["cards_of", "show_card", "show_page"]
@@ -95,7 +95,7 @@ def _controls(room: str) -> Any:
     return kind.controls_kind
 
 
-def _assign(settings: Settings, room: str, asked: dict[str, Any]) -> None:
+def _assign(settings: State, room: str, asked: dict[str, Any]) -> None:
     """Take settings by their names; raise what a link would report."""
     names = settings.page_names(room)
     for given, value in asked.items():
