@@ -109,6 +109,11 @@ class CardPage(PlacedCards):
         """Return whether the page's picture gives an answer that can be kept and compared."""
         return next(kind for kind in cls.kinds if kind.name == cls.hero).to_pin is not Card.to_pin
 
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that the page can show; empty: any."""
+        return self.controls.datasets if "dataset" in self.names else ()
+
     def side(self) -> list[Any]:
         """Return what stands beside the picture: what all cards share."""
         return [self.risk, self.controls.side]

@@ -96,8 +96,6 @@ class BasePage:
     lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     controls: Any
     readouts: dict[str, HTML]
-    # those that the page can show; empty: any
-    datasets: tuple[str, ...] = ()
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     # why it cannot show another one
@@ -126,6 +124,11 @@ class BasePage:
         self._messages: dict[str, tuple[str, str]] = {}
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that the page can show; empty: any."""
+        return ()
 
     def show_risk(self) -> None:
         """Say what ε hides."""

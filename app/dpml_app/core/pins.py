@@ -13,8 +13,8 @@ import param
 
 from dpml_app.core.card import Answer, Card
 from dpml_app.core.link import text_of
-from dpml_app.core.widgets import TITLES
 from dpml_app.data import uploaded_table
+from dpml_app.data.offered import CARDS
 from dpml_app.drawing.ghosts import DASHES, Ghosts
 from dpml_app.settings import Shared
 
@@ -140,7 +140,7 @@ def in_words(settings: Shared, name: str, value: Any) -> str:
     """
     parameter = settings.param[name]
     if name == "dataset":
-        return uploaded_table.TITLE if uploaded_table.is_own(value) else TITLES[value]
+        return uploaded_table.TITLE if uploaded_table.is_own(value) else CARDS[value]["menu"]
     if isinstance(parameter, param.Selector):
         titles = {meant: title for title, meant in (parameter.names or {}).items()}
         several: Sequence[Any] = value if isinstance(value, list) else [value]

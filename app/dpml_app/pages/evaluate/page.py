@@ -22,7 +22,6 @@ from dpml_app.pages.evaluate.lesson import lesson_plot
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings
 from dpml_app.pages.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
-from dpml_app.settings import DATASETS
 from dpml_app.work.pool import Chunk
 
 __all__ = ["EvaluatePage"]
@@ -40,7 +39,6 @@ class EvaluatePage(CardPage):
     question = "Can a score be published?"
     lead = "Drag <b>ε</b>: left is more private. An exact curve would give labels away."
     settings: EvaluateSettings
-    datasets = DATASETS
     kinds = (
         RocCard,
         NumbersCard,

@@ -28,7 +28,7 @@ from dpml_app.pages.explore.roc import RocCard
 from dpml_app.pages.explore.selection import SelectionCard
 from dpml_app.pages.explore.settings import ExploreSettings
 from dpml_app.pages.explore.who import WhoCard
-from dpml_app.settings import DATASETS, EPSILONS
+from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["ExplorePage"]
@@ -62,7 +62,6 @@ class ExplorePage(CardPage):
     lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
     controls: ExploreControls
-    datasets = DATASETS
     kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
     hero = "cost"
     why = ("levers", "selection", "roc", "map")

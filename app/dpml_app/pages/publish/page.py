@@ -32,7 +32,7 @@ from dpml_app.pages.publish.machines_cards import (
 )
 from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.pages.publish.sensitivity import SensitivityCard
-from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
+from dpml_app.pages.publish.settings import MOST_COLUMNS, PublishSettings
 from dpml_app.pages.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Chunk, Pool
 
@@ -49,7 +49,6 @@ class PublishPage(CardPage):
     question = "Can the data be published?"
     lead = "Drag <b>ε</b>: left is more private."
     settings: PublishSettings
-    datasets = PUBLISH_DATASETS
     unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),

@@ -23,7 +23,6 @@ from dpml_app.pages.select.figures import WeightFigures
 from dpml_app.pages.select.lesson import lesson_plot
 from dpml_app.pages.select.ranked import CoinsCard, CountCard, MutualInformationCard, RankedCard
 from dpml_app.pages.select.settings import SelectSettings
-from dpml_app.settings import DATASETS
 from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["SelectPage"]
@@ -41,7 +40,6 @@ class SelectPage(CardPage):
     question = "Which features would a private choice take?"
     lead = "Drag <b>T</b>, how many features are kept."
     settings: SelectSettings
-    datasets = DATASETS
     kinds = (MutualInformationCard, CountCard, CoinsCard, FeatureCard, F1Card, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"

@@ -19,29 +19,12 @@ __all__ = [
     "NOISES",
     "RULE",
     "SHARED",
-    "TRAIN_DATASETS",
     "TRAIN_LAMBDAS",
     "TUNED",
     "WEIGHTS",
     "TrainSettings",
 ]
 
-TRAIN_DATASETS = (
-    "census",
-    "adult",
-    "bank",
-    "mushrooms",
-    "skin",
-    "seeds",
-    "glass",
-    "breast_cancer",
-    "toy",
-    "newsgroup1",
-    "newsgroup2",
-    "newsgroup3",
-    "xwindows",
-    "sms",
-)
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
 NOISES = {"cauchy": "Cauchy", "student-t": "Student's t, 3 degrees"}
