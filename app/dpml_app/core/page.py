@@ -95,12 +95,10 @@ class BasePage:
     lead: ClassVar[str]
     lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     controls: Any
-    readouts: dict[str, HTML]
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     # why it cannot show another one
     unsupported_reason: ClassVar[str] = "has more than two classes, and this page is about two"
-    slots: list[Slot]
     # whether there are cards that are made when they are asked for
     has_more: ClassVar[bool] = True
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
@@ -111,6 +109,8 @@ class BasePage:
 
     def __init__(self, settings: Shared, pool: Pool):
         self.settings, self.pool = settings, pool
+        self.readouts: dict[str, HTML] = {}
+        self.slots: list[Slot] = []
         # called when the page has other places than before
         self.on_places: Callable[[], None] = lambda: None
         self._pulse = ColumnDataSource({"beat": [0]})

@@ -40,7 +40,6 @@ class PlacedCards(BasePage):
         raise NotImplementedError
 
     def _make_grids(self) -> None:
-        self.readouts, self.slots = {}, []
         self.cards: dict[str, Card] = {}
         self.card_places: dict[str, Slot] = {}
         self.grids = {"why": grid([]), "more": grid([])}

@@ -57,7 +57,6 @@ class MyDataPage(BasePage):
 
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
-        self.readouts, self.slots = {}, []
         self.draft: Draft | None = None
         self.uploads = 0
         self.wizard: Wizard | None = None
