@@ -16,8 +16,8 @@ PAGE = HERE / "glossary.md"
 HEAD = """# Glossary
 
 The app and the pages of this site use these words in the sense given here. In the app a dotted word opens its entry,
-with a small picture. Both are written from `app/dpml_app/text/glossary.yaml`, and the table below from `glossary_help.yaml`
-beside it: after a change run `python docs/write_glossary.py`.
+with a small picture. Both are written from `app/dpml_app/text/glossary.yaml`, and the table below from
+`glossary_help.yaml` beside it: after a change run `python docs/write_glossary.py`.
 
 ```{glossary}
 :sorted:

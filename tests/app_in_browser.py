@@ -2,7 +2,7 @@
 
 import numpy as np
 from dpml_app.core import link
-from dpml_app.settings import PAGES
+from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 from waiting import PATIENCE, check_becomes, wait
 
@@ -170,7 +170,7 @@ class App:
 
     def turn(self, room):
         """Go to a page by its link in the navigation, and wait for nothing."""
-        self.page.locator("#top nav").get_by_role("link", name=PAGES[room], exact=True).click()
+        self.page.locator("#top nav").get_by_role("link", name=PAGES[room].title, exact=True).click()
         self.room = room
 
     def act(self, do):

@@ -267,7 +267,7 @@ def test_names_and_cards_are_complete():
     assert len(NAMES) == len(set(NAMES)) == 14
     for name in NAMES:
         facts = card(name)
-        for key in ("title", "summary", "source", "licence", "citation", "split", "domains", "encoding"):
+        for key in ("title", "menu", "summary", "source", "licence", "citation", "split", "domains", "encoding"):
             assert len(facts[key]) > 2, (name, key)
         assert facts["row_bound"] >= 1
         assert facts["row_bound_reason"]

@@ -1,4 +1,4 @@
-"""No modules of dpml import each other in a circle, imports inside functions included, and none is long.
+"""No modules import each other in a circle, imports inside functions included, and none is long.
 
 The graph is of modules. A name that a package's `__init__` takes from elsewhere leads to the module that defines it: a
 package that gathers its modules' names is no circle. Imports under `if TYPE_CHECKING` are left out of the graph:
@@ -8,13 +8,14 @@ they never run. They only say where a name that is looked up later comes from.
 import ast
 from pathlib import Path
 
+import dpml_app
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
 import dpml
 
-ROOT = Path(dpml.__file__).parent
+ROOT, APP = Path(dpml.__file__).parent, Path(dpml_app.__file__).parent
 
 
 def modules_of(root):
@@ -69,25 +70,52 @@ def imported(trees, packages, name):
     return edges & trees.keys() - {name}
 
 
-def circles(root):
-    """Return the sets of modules each of which leads to all others of its set."""
+def imports_of(root):
+    """Return the modules that each module of a package imports."""
     trees = modules_of(root)
     packages = {name for name in trees if root.parent.joinpath(*name.split("."), "__init__.py").exists()}
-    names = sorted(trees)
+    return {name: imported(trees, packages, name) for name in sorted(trees)}
+
+
+def circles(root):
+    """Return the sets of modules each of which leads to all others of its set."""
+    imports = imports_of(root)
+    names = list(imports)
     graph = np.zeros((len(names), len(names)), dtype=bool)
-    for row, name in enumerate(names):
-        graph[row, [names.index(other) for other in imported(trees, packages, name)]] = True
+    for row, others in enumerate(imports.values()):
+        graph[row, [names.index(other) for other in others]] = True
     _, part = connected_components(graph, connection="strong")
     return [[names[i] for i in np.flatnonzero(part == p)] for p in np.flatnonzero(np.bincount(part) > 1)]
 
 
-def test_no_modules_import_each_other_in_a_circle():
-    assert circles(ROOT) == []
+@pytest.mark.parametrize("root", [ROOT, APP], ids=["dpml", "dpml_app"])
+def test_no_modules_import_each_other_in_a_circle(root):
+    assert circles(root) == []
 
 
-def test_no_module_is_longer_than_400_lines():
-    lengths = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in ROOT.rglob("*.py")}
+@pytest.mark.parametrize("root", [ROOT, APP], ids=["dpml", "dpml_app"])
+def test_no_module_is_longer_than_400_lines(root):
+    lengths = {str(path.relative_to(root)): len(path.read_text("utf-8").splitlines()) for path in root.rglob("*.py")}
     assert {name: n for name, n in lengths.items() if n > 400} == {}
+
+
+def page_of(module):
+    """Return the page that a module of the app belongs to, None where it belongs to none."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["dpml_app", "pages"] and len(parts) > 2 else None
+
+
+def test_a_page_is_imported_by_its_own_modules_and_by_the_list_of_pages_alone():
+    imports = imports_of(APP)
+    strangers = {
+        (name, other)
+        for name, others in imports.items()
+        for other in others
+        if page_of(other) is not None and page_of(name) != page_of(other)
+    }
+    pages = {page_of(name) for name in imports} - {None}
+    assert len(pages) > 1
+    assert strangers == {("dpml_app.page_list", f"dpml_app.pages.{page}.page") for page in pages}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from dpml_app.page_list import PAGES
 
 import dpml
 
@@ -213,20 +214,23 @@ def test_import_contracts_hold():
 
 
 def test_import_contracts_cover_every_module_and_every_drawing_library():
-    layers, pages, rooms, forbidden = PYPROJECT["tool"]["importlinter"]["contracts"]
-    assert layers["containers"] == ["dpml"]
-    assert layers["exhaustive"] is True
+    layers, pages, folders, forbidden = PYPROJECT["tool"]["importlinter"]["contracts"]
+    assert (layers["containers"], folders["containers"]) == (["dpml"], ["dpml_app"])
+    assert layers["exhaustive"] is folders["exhaustive"] is True
+    assert "ignore_imports" not in folders
     assert forbidden["source_modules"] == ["dpml"]
     assert set(forbidden["forbidden_modules"]) == {"dpml_app", *DRAWING}
+    assert pages["modules"] == ["dpml_app.pages.*"]
+
+
+def test_the_app_has_few_modules_in_its_root_and_a_folder_for_each_page():
     app = ROOT / "app" / "dpml_app"
-    names = {path.stem for path in app.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    folders = {path.parent.name for path in app.glob("*/page.py")}
-    # the frame, all settings and the lessons are made of the pages'; the server serves the frame, a notebook its pages
-    above = {"__main__", "lessons", "notebook", "serve", "shell", "state"}
-    assert {name.removeprefix("dpml_app.") for name in pages["modules"]} == folders
-    assert {name.removeprefix("dpml_app.") for name in rooms["forbidden_modules"]} == folders | above
-    shared = {name.removeprefix("dpml_app.") for name in rooms["source_modules"]}
-    assert shared == names - folders - above - {"__init__"}
+    assert len(list(app.glob("*.py"))) <= 8
+    assert [path.name for path in (app / "pages").glob("*.py")] == ["__init__.py"]
+    folders = [path for path in (app / "pages").iterdir() if (path / "__init__.py").exists()]
+    assert {path.name for path in folders} == set(PAGES)
+    needed = {"page.py", "settings.py"}
+    assert [path.name for path in folders if not needed <= {file.name for file in path.iterdir()}] == []
 
 
 # ---- packaging and checks ---------------------------------------------------------------------------------------

@@ -7,38 +7,18 @@ from typing import Any
 
 import param
 
-from dpml.datasets import missing
+from dpml.datasets import NAMES, missing
 from dpml_app.data import uploaded_table
 
 __all__ = [
-    "DATASETS",
     "EPSILONS",
     "LAMBDAS",
-    "LEFT_OUT",
     "MOST_FEATURES",
-    "PAGES",
     "SHARED",
     "SWEEP_EPSILONS",
     "Shared",
     "choice",
 ]
-
-# two classes only: a ROC curve and its cost are about two
-DATASETS = (
-    "census",
-    "adult",
-    "newsgroup1",
-    "newsgroup2",
-    "newsgroup3",
-    "mushrooms",
-    "xwindows",
-    "sms",
-    "bank",
-    "skin",
-    "breast_cancer",
-    "toy",
-)
-LEFT_OUT = ("seeds", "glass")
 
 # ten a decade, rounded to numbers that can be said aloud
 _STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
@@ -48,16 +28,6 @@ LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-1, 4) for st
 MOST_FEATURES = 100
 
 
-PAGES = {
-    "explore": "Cost of ε",
-    "noise": "Noise",
-    "select": "Which features?",
-    "train": "Which model?",
-    "publish": "Publish data?",
-    "evaluate": "Publish a score?",
-    "audit": "Is the claim true?",
-    "mydata": "My data",
-}
 # what means the same on every page that has it
 SHARED = (
     "dataset",
@@ -111,9 +81,7 @@ class Shared(param.Parameterized):
         The session's own table.
     """
 
-    page: Any = choice("explore", list(PAGES), "Page")
-
-    dataset: Any = choice("census", (*DATASETS, *LEFT_OUT), "Data set")
+    dataset: Any = choice("census", NAMES, "Data set")
     relation: Any = choice("add-remove", RELATION_TITLES, "Neighbouring relation")
     epsilon: Any = choice(0.1, EPSILONS, "ε")
     threshold_percentile = param.Integer(default=65, bounds=(50, 99), label="Threshold percentile")

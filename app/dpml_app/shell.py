@@ -25,42 +25,24 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
+from dpml_app import compat, link
 from dpml_app.code.told import told
-from dpml_app.core import compat, link
 from dpml_app.core.page import PLACES, BasePage, one_message
 from dpml_app.core.report import report_of
 from dpml_app.data import real_data, uploaded_table
 from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
-from dpml_app.pages.audit.page import AuditPage
-from dpml_app.pages.evaluate.page import EvaluatePage
-from dpml_app.pages.explore.page import ExplorePage
-from dpml_app.pages.mydata.page import MyDataPage
-from dpml_app.pages.noise.page import NoisePage
-from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.select.page import SelectPage
-from dpml_app.pages.train.page import TrainPage
+from dpml_app.page_list import PAGES
 from dpml_app.serving import log
 from dpml_app.serving.arrivals import Arrivals
 from dpml_app.serving.idle import Idle, most_minutes
 from dpml_app.serving.memory import give_back_soon
-from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
 
 __all__ = ["Shell", "build_app"]
 
-PAGE_CLASSES: dict[str, type[BasePage]] = {
-    "explore": ExplorePage,
-    "audit": AuditPage,
-    "noise": NoisePage,
-    "select": SelectPage,
-    "train": TrainPage,
-    "publish": PublishPage,
-    "evaluate": EvaluatePage,
-    "mydata": MyDataPage,
-}
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
@@ -212,7 +194,7 @@ class Shell:
         for other, page in self.pages.items():
             page.shown = other == name
         if name not in self.pages:
-            page = self.pages[name] = PAGE_CLASSES[name](self.settings, pool())
+            page = self.pages[name] = PAGES[name](self.settings, pool())
             page.on_places = self._wait
             if page.pins is not None:
                 page.pins.on_change = partial(self._tell_pins, name)
@@ -275,10 +257,15 @@ class Shell:
         """Tell the browser the code of a card, or what a report says."""
         with set_curdoc(self.doc), pn.io.hold(self.doc):
             if new["said"][0] == REPORT:
-                found: dict[str, Any] = {"report": report_of(self.pages, self.settings.page, self.settings)}
+                found: dict[str, Any] = {"report": self._report()}
             else:
                 found = told(self.shown, new["said"][0])
             self.coded.data = {"told": [json.dumps({**found, "serial": new["serial"][0]})]}
+
+    def _report(self) -> dict[str, Any]:
+        """Return what a report says of the pages that have been visited."""
+        visited = {name: self.pages[name] for name in PAGES if name in self.pages}
+        return report_of(visited, self.settings.page, self.settings)
 
     def _tell_pins(self, name: str, said: str = "") -> None:
         """Tell the browser what a page has pinned, and a sentence for whoever asked."""
@@ -352,10 +339,7 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    pages = {}
-    for name, title in PAGES.items():
-        room = PAGE_CLASSES[name]
-        pages[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
+    pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more) for n, page in PAGES.items()}
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)

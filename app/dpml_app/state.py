@@ -1,41 +1,20 @@
-"""Every setting of the app in one object: what one session shows, and what a link can name."""
+"""Every setting of the app in one object, made of its pages' own: what one session shows, and what a link can name."""
 
 from __future__ import annotations
 
-from dpml_app.pages.audit.settings import AuditSettings, AuditValues
-from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
-from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
-from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
-from dpml_app.pages.publish.settings import PublishSettings, PublishValues
-from dpml_app.pages.select.settings import SelectSettings, SelectValues
-from dpml_app.pages.train.settings import TrainSettings, TrainValues
-from dpml_app.values import PageValues
+from types import new_class
+from typing import Any
 
-__all__ = ["VALUES", "Settings"]
+from dpml_app.page_list import PAGES
+from dpml_app.settings import Shared, choice
 
-# what each page depends on; nothing of a session's own table may be in a link
-VALUES: dict[str, type[PageValues]] = {
-    "explore": ExploreValues,
-    "noise": NoiseValues,
-    "select": SelectValues,
-    "train": TrainValues,
-    "publish": PublishValues,
-    "evaluate": EvaluateValues,
-    "audit": AuditValues,
-    "mydata": PageValues,
-}
+__all__ = ["Settings", "State"]
 
 
-class Settings(
-    ExploreSettings,
-    AuditSettings,
-    NoiseSettings,
-    SelectSettings,
-    TrainSettings,
-    PublishSettings,
-    EvaluateSettings,
-):
-    """All settings of the app."""
+class State(Shared):
+    """The settings of all pages, and which page is shown."""
+
+    page: Any = choice(next(iter(PAGES)), list(PAGES), "Page")
 
     @classmethod
     def names(cls) -> list[str]:
@@ -45,4 +24,8 @@ class Settings(
     @staticmethod
     def page_names(page: str) -> list[str]:
         """Return the names of the settings that a page uses."""
-        return list(VALUES[page].names())
+        return list(PAGES[page].values_kind.names())
+
+
+# the settings of each page are a class that `Shared` is the base of
+Settings: type[State] = new_class("Settings", (State, *(page.settings_kind for page in PAGES.values())))

@@ -10,21 +10,22 @@ from dpml._validate import check_choice
 from dpml.encoding import BinaryEncoding
 from dpml.schema import Feature, Schema
 
+# in the order of lists
 NAMES = (
-    "xwindows",
-    "mushrooms",
+    "census",
     "adult",
     "newsgroup1",
     "newsgroup2",
     "newsgroup3",
+    "mushrooms",
+    "xwindows",
     "sms",
     "bank",
     "skin",
+    "breast_cancer",
+    "toy",
     "seeds",
     "glass",
-    "toy",
-    "breast_cancer",
-    "census",
 )
 TAXONOMIES = ("adult", "adult-marital", "bank", "bank-poutcome", "mushrooms", "census", "nursery")
 
@@ -66,10 +67,10 @@ def card(name: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``title``, ``summary``, ``source``, ``files``, ``licence``, ``citation``, ``split``, ``label``, ``domains``
-        (in words), ``attributes`` (the public domain and cut points of each), ``encoding``, ``row_bound`` (the largest
-        number of ones in a record), ``row_bound_reason`` and ``notes``; where there are any, ``groups`` (the attributes
-        whose values are groups of people).
+        ``title``, ``menu`` (a short title, for lists), ``summary``, ``source``, ``files``, ``licence``, ``citation``,
+        ``split``, ``label``, ``domains`` (in words), ``attributes`` (the public domain and cut points of each),
+        ``encoding``, ``row_bound`` (the largest number of ones in a record), ``row_bound_reason`` and ``notes``; where
+        there are any, ``groups`` (the attributes whose values are groups of people).
 
     Raises
     ------

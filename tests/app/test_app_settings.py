@@ -8,20 +8,37 @@ import numpy as np
 import pytest
 from dpml_app.core.page import PLACES
 from dpml_app.data import measures
+from dpml_app.data.facts import dataset_note
+from dpml_app.data.offered import OF_TWO_CLASSES
 from dpml_app.drawing.figure import edges
+from dpml_app.page_list import PAGES
 from dpml_app.pages.explore import compute, words
 from dpml_app.pages.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
 from dpml_app.pages.explore.settings import ExploreValues
-from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
+from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.text.phrases import certainty, dataset_note, factor, right_of_hundred, risk
+from dpml_app.text.phrases import certainty, factor, right_of_hundred, risk
 
 from dpml.datasets import NAMES, load
 
 
 def test_every_data_set_of_two_classes_is_offered():
-    assert sorted(DATASETS + LEFT_OUT) == sorted(NAMES)
+    assert Settings.param["dataset"].objects == list(NAMES)
+    assert set(NAMES) - set(OF_TWO_CLASSES) == {"seeds", "glass"}
     assert all(load(name).schema.n_classes == 2 for name in ("census", "toy", "breast_cancer"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_declares_is_all_that_the_app_knows_of_it(name):
+    page = PAGES[name]
+    assert page.room == name
+    assert page.__module__ == f"dpml_app.pages.{name}.page"
+    assert page.settings_kind.__module__ == f"dpml_app.pages.{name}.settings"
+    assert issubclass(Settings, page.settings_kind)
+    assert set(Settings().page_names(name)) <= set(page.settings_kind.param)
+    assert name in Settings.param["page"].objects
+    assert page.question.endswith("?")
+    assert len({other.title for other in PAGES.values()}) == len(PAGES)
 
 
 def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():

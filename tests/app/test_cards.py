@@ -9,17 +9,16 @@ import pytest
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource
+from dpml_app import page_list
 from dpml_app.core.card import IMMEDIATE, INSET, WORKER, Card, under
+from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import one_message
 from dpml_app.data import measures
-from dpml_app.pages.audit.page import AuditPage
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.pages.explore.accuracy import AccuracyCard, accuracies
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.explore.settings import ExploreValues
-from dpml_app.pages.noise.page import NoisePage
 from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.select.page import SelectPage
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
@@ -27,7 +26,7 @@ from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Chunk, Pool
 from panel.io.state import set_curdoc
 
-PAGES = [ExplorePage, NoisePage, SelectPage, TrainPage, EvaluatePage, AuditPage]
+PAGES = [page for page in page_list.PAGES.values() if issubclass(page, CardPage)]
 # settings that one drags or clicks in a figure or a table, and widgets that only help there
 IN_PICTURES = {"noise_points", "audit_table", "audit_record", "audit_replaced"}
 HELPERS = {"point", "value", "back"}

@@ -21,9 +21,9 @@ from dpml_app.code.told import told
 from dpml_app.code.write import script_of
 from dpml_app.core.card_page import CardPage
 from dpml_app.data import measures, uploaded_table
+from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.noise.points import preset
 from dpml_app.pages.select import compute as select
-from dpml_app.shell import PAGE_CLASSES
 from page_alone import PageAlone, pool_here
 
 from dpml.mechanisms.smooth import smooth_sensitivity

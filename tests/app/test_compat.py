@@ -21,7 +21,7 @@ from bokeh.models import Div
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.views.ws import WSHandler
-from dpml_app.core import compat
+from dpml_app import compat
 from panel.io.state import set_curdoc
 
 ROOT = Path(__file__).parents[2]

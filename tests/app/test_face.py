@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from dpml_app.settings import PAGES as TITLES
+from dpml_app import page_list
+from dpml_app.core.card_page import CardPage
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 # those that have a picture
-PAGES = ("explore", "noise", "select", "train", "publish", "evaluate", "audit")
+PAGES = [name for name, page in page_list.PAGES.items() if issubclass(page, CardPage)]
 # so high that every card is near the view
 ALL_CARDS = 6000
 # most words before "More", and most places that the Tab key stops at on the whole page
@@ -108,7 +109,7 @@ def hold(app):
     assert len(seen["stops"]) <= STOPS, seen["stops"]
     links = [link.inner_text() for link in page.locator("#top nav a").all()]
     expect(page.locator("#top nav a[aria-current=page]")).to_have_count(1)
-    assert links == list(TITLES.values())
+    assert links == [kind.title for kind in page_list.PAGES.values()]
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
 

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from dpml_app.page_list import PAGES
 from dpml_app.pages.audit.page import AuditPage
-from dpml_app.shell import PAGE_CLASSES
 from dpml_app.text.formulas import InvalidFormulas, _all, caption, formulas, read_formulas
 from dpml_app.text.mathml import InvalidFormula, mathml
 from waiting import wait
@@ -65,7 +65,7 @@ def test_a_faulty_entry_is_refused_and_named(text):
 def names_of_cards():
     """Return how the line of each card of each page is called."""
     found = []
-    for name, room in PAGE_CLASSES.items():
+    for name, room in PAGES.items():
         found += [room.readout_name.format(kind.name) for kind in getattr(room, "kinds", ())]
         if name == "noise":
             found += [f"noise-{n}-readout" for n in ("draws", "tails", "rivals", "choices", "smooth", "calibrations")]

@@ -14,9 +14,7 @@ from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_less
 from dpml_app.lessons.export import exported, main
 from dpml_app.lessons.panel import payload
 from dpml_app.lessons.read import plain
-from dpml_app.lessons.sweeps import sweep_of
-from dpml_app.settings import PAGES
-from dpml_app.shell import PAGE_CLASSES
+from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 from lesson_checks import CHECKS, numbers, run, says, settings_of
@@ -119,14 +117,14 @@ def test_a_step_is_a_state_that_a_link_opens_without_faults(lesson, number):
     assert len(plain(step.words).split()) <= 40
 
 
-@pytest.mark.parametrize("room", sorted(PAGE_CLASSES))
+@pytest.mark.parametrize("room", sorted(PAGES))
 def test_a_card_that_a_step_is_about_is_on_its_page(room):
     for lesson in lessons().values():
         for number, step in enumerate(lesson.steps, 1):
             if step.page == room and step.card:
                 settings = Settings()
                 link.read(settings, step.state, ["page", *settings.names()])
-                places = [place.name for place in PAGE_CLASSES[room](settings, Pool(1)).slots]
+                places = [place.name for place in PAGES[room](settings, Pool(1)).slots]
                 assert f"place-{room}-{step.card}" in places, (lesson.name, number)
 
 
@@ -236,6 +234,10 @@ def test_a_lesson_has_five_to_seven_steps():
 # ---- a lesson as one file ------------------------------------------------------------------------------------------
 
 
+def plot_of(step):
+    return PAGES[step.page].lesson_plot(settings_of(step), step.card, list(step.state))
+
+
 @pytest.mark.parametrize(
     ("lesson", "number", "label", "check"),
     [
@@ -257,7 +259,7 @@ def test_a_lesson_has_five_to_seven_steps():
 )
 def test_a_plot_of_an_export_shows_what_its_step_states(lesson, number, label, check):
     step = step_of(lesson, number)
-    shown = sweep_of(step, settings_of(step))
+    shown = plot_of(step)
     [line] = [line for line in shown.lines if line.look.label == label]
     assert line.middle[list(shown.values).index(shown.chosen)] == pytest.approx(run(check, step))
     assert {len(of) for of in (line.middle, line.low, line.high)} <= {0, len(shown.values)}
@@ -265,7 +267,7 @@ def test_a_plot_of_an_export_shows_what_its_step_states(lesson, number, label, c
 
 def test_bars_of_an_export_are_the_probabilities_of_its_step():
     step = step_of("published-and-not-private", 4)
-    shown = sweep_of(step, settings_of(step))
+    shown = plot_of(step)
     at, output = list(shown.values).index(shown.chosen), shown.outputs.index("a")
     assert shown.first[at][output] == 0
     assert shown.second[at][output] == pytest.approx(run("chance-after 1", step))
@@ -286,7 +288,7 @@ def test_an_export_loads_nothing_and_holds_every_step(tmp_path, capsys):
 
 
 def test_an_export_says_which_page_it_cannot_show(monkeypatch):
-    monkeypatch.setattr("dpml_app.lessons.export.PAGES", tuple(page for page in PAGES if page != "train"))
+    monkeypatch.setattr(PAGES["train"], "lesson_plot", None)
     lesson = read_lesson("mine", GOOD.read_text(encoding="utf-8").replace("page=explore&epsilon=2", "page=train"))
     with pytest.raises(InvalidLesson, match=r"mine.yaml, step 2, link = 'page=train' is not allowed: .* evaluate"):
         exported(lesson)

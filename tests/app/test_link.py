@@ -9,7 +9,7 @@ import param
 import pytest
 from dpml_app.core import link
 from dpml_app.core.page import BasePage
-from dpml_app.settings import PAGES
+from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 
 NAMES = ["page", *Settings.names()]

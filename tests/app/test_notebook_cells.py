@@ -1,6 +1,7 @@
 """Pages and cards in a notebook's cell, without a browser: a stand-in takes what the kernel would send."""
 
 import asyncio
+import inspect
 import re
 
 import dpml_app
@@ -10,8 +11,7 @@ import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, Model, UIElement
-from dpml_app import notebook
-from dpml_app.core.compat import KEPT
+from dpml_app.compat import KEPT
 from dpml_app.data import uploaded_table
 from own_tables import SCHEMA, SECRETS, customers, made
 from page_alone import pool_here
@@ -37,7 +37,7 @@ class Wire:
 def cells(monkeypatch):
     """A pool in this process instead of workers."""
     here = pool_here()
-    monkeypatch.setattr(notebook, "pool", lambda: here)
+    monkeypatch.setattr("dpml_app.notebook.cells.pool", lambda: here)
     yield here
     here.stop()
 
@@ -77,14 +77,11 @@ def test_every_card_has_a_name():
     assert {"explore.accuracy", "evaluate.roc", "train.best"} < set(names)
 
 
-def test_a_module_of_the_name_is_still_one():
-    from dpml_app.core.card import Card
-    from dpml_app.pages.explore.page import ExplorePage
-
-    assert callable(dpml_app.card)
-    assert callable(dpml_app.explore)
-    assert dpml_app.card.Card is Card
-    assert dpml_app.pages.explore.page.ExplorePage is ExplorePage
+@pytest.mark.parametrize("name", ["card", "cards_of", "explore"])
+def test_public_functions_are_functions_of_the_package_itself(name):
+    function = getattr(dpml_app, name)
+    assert inspect.isfunction(function)
+    assert function.__module__ == "dpml_app"
 
 
 def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cells):

@@ -7,25 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from dpml_app import page_list
 from dpml_app.core.card import Answer, Card, Number
 from dpml_app.core.pins import MOST, Pins, in_words
+from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import new_figure
 from dpml_app.drawing.pinned_overlay import MARKERS, Curve, Dot, PinnedOverlay
 from dpml_app.drawing.styles import EXACT
 from dpml_app.pages.audit.page import AuditPage
-from dpml_app.pages.evaluate.page import EvaluatePage
-from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.noise.page import NoisePage
-from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.select.page import SelectPage
-from dpml_app.pages.train.page import TrainPage
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
-from dpml_app.values import PageValues
 from dpml_app.work.pool import Pool
 from playwright.sync_api import expect
 
-PAGES = [ExplorePage, SelectPage, TrainPage, PublishPage, EvaluatePage]
+PAGES = [page for page in page_list.PAGES.values() if page.can_pin()]
 
 
 class PlotCard(Card):

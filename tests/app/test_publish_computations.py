@@ -19,7 +19,7 @@ from dpml_app.pages.publish.settings import (
     PublishValues,
     shares_of,
 )
-from dpml_app.settings import DATASETS, EPSILONS, LEFT_OUT, SWEEP_EPSILONS
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 from sklearn.tree import DecisionTreeClassifier
@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
 from dpml.classifiers.grid import GridQuality, grid_counts, quality_range
 from dpml.classifiers.grid.cells import SHARES, divided
-from dpml.datasets import card, load, taxonomies
+from dpml.datasets import NAMES, card, load, taxonomies
 from dpml.exceptions import InvalidData
 from dpml.publishing import PrivPfC, PrivPfCSelNF
 
@@ -46,7 +46,7 @@ TEXTS = {"newsgroup1", "newsgroup2", "newsgroup3", "xwindows", "sms"}
 
 
 def test_data_sets_are_those_with_few_columns():
-    assert {*PUBLISH_DATASETS, *TEXTS} == {*DATASETS, *LEFT_OUT}
+    assert {*PUBLISH_DATASETS, *TEXTS} == set(NAMES)
     assert TEXTS.isdisjoint(PUBLISH_DATASETS)
     assert all(len(card(name)["attributes"]) <= MOST_COLUMNS for name in PUBLISH_DATASETS)
 

@@ -14,9 +14,8 @@ import pytest
 from bokeh.document import Document
 from dpml_app import shell
 from dpml_app.core.link import parse
-from dpml_app.core.widgets import TITLES
 from dpml_app.data import real_data
-from dpml_app.settings import DATASETS
+from dpml_app.data.offered import CARDS, OF_TWO_CLASSES
 from dpml_app.state import Settings
 
 from dpml.datasets import _files, card
@@ -76,7 +75,7 @@ def press_download(settings):
     """Press the button of an offer and wait for the end; return the offer."""
 
     async def press():
-        offer = real_data.Offer(settings, DATASETS)
+        offer = real_data.Offer(settings, OF_TWO_CLASSES)
         doc = Document()
         await offer.follow(real_data.download(offer.name), doc)
         return offer
@@ -85,10 +84,10 @@ def press_download(settings):
 
 
 def test_data_that_are_not_here_are_marked_and_not_chosen(home):
-    options = real_data.titled(TITLES, DATASETS)
-    assert list(options.values()) == list(DATASETS)
+    options = real_data.titled(OF_TWO_CLASSES)
+    assert list(options.values()) == list(OF_TWO_CLASSES)
     marked = {name for title, name in options.items() if title.endswith("(not here)")}
-    assert marked == {name for name in DATASETS if card(name)["files"]}
+    assert marked == {name for name in OF_TWO_CLASSES if card(name)["files"]}
     settings = Settings()
     sentence = "adult is not on this machine yet: the button Download gets it. It shows census."
     assert settings.assign({"dataset": "adult"}) == [sentence]
@@ -99,7 +98,7 @@ def test_data_that_are_not_here_are_marked_and_not_chosen(home):
 
 def test_an_offer_says_how_much_comes_from_where_and_on_which_terms(home):
     settings = Settings()
-    offer = real_data.Offer(settings, DATASETS)
+    offer = real_data.Offer(settings, OF_TWO_CLASSES)
     assert (offer.ask.visible, offer.get.visible, offer.text.object) == (True, False, "")
     settings.assign({"dataset": "bank"})
     facts = card("bank")
@@ -107,7 +106,7 @@ def test_an_offer_says_how_much_comes_from_where_and_on_which_terms(home):
         assert word in offer.text.object
     assert (offer.ask.visible, offer.get.visible) == (False, True)
     # every set that comes from files has what it takes
-    for name in DATASETS:
+    for name in OF_TWO_CLASSES:
         assert all(size > 0 for size in real_data.missing(name).values())
         assert card(name)["licence"]
 
@@ -117,7 +116,7 @@ def test_nothing_is_asked_for_before_the_button_and_the_data_are_shown_after_it(
     before = published["asked"]()
     settings = Settings()
     settings.assign({"dataset": NAME})
-    offer = real_data.Offer(settings, DATASETS)
+    offer = real_data.Offer(settings, OF_TWO_CLASSES)
     assert offer.get.visible
     assert published["asked"]() == before
     offer = press_download(settings)
@@ -125,7 +124,7 @@ def test_nothing_is_asked_for_before_the_button_and_the_data_are_shown_after_it(
     assert (home / FILE).read_bytes() == published["content"]
     assert [path.name for path in home.iterdir()] == [FILE]
     assert (settings.dataset, settings.lacking.dataset, offer.get.visible) == (NAME, "", False)
-    assert TITLES[NAME] in real_data.titled(TITLES, [NAME])
+    assert CARDS[NAME]["menu"] in real_data.titled([NAME])
 
 
 def test_progress_counts_the_bytes_of_all_files(home, published, monkeypatch):

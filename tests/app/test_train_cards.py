@@ -194,7 +194,7 @@ def test_results_of_other_pages_have_other_keys():
     from dpml_app.data import measures
 
     ours = {nb_facts, nb_measure, nb_silenced, nb_parameters}
-    theirs = {getattr(data, name).__name__ for name in measures.__all__ if callable(getattr(data, name))}
+    theirs = {getattr(measures, name).__name__ for name in measures.__all__ if callable(getattr(measures, name))}
     assert not {Chunk(f, ()).key[0] for f in ours} & theirs
 
 

@@ -10,9 +10,10 @@ from dpml_app.pages.train.compute import (
     nb_silenced,
     true_epsilon,
 )
+from dpml_app.pages.train.controls import TrainControls
 from dpml_app.pages.train.methods import METHODS
 from dpml_app.pages.train.released import nb_parameters
-from dpml_app.pages.train.settings import TRAIN_DATASETS, TrainValues
+from dpml_app.pages.train.settings import TrainValues
 from dpml_app.state import Settings
 
 from dpml.classifiers import BernoulliNB, MixedNB
@@ -44,7 +45,7 @@ def from_library(name, method, epsilon=0.5, draws=5, seed=3, **settings):
 
 
 def test_every_data_set_is_offered():
-    assert sorted(TRAIN_DATASETS) == sorted(NAMES)
+    assert TrainControls.datasets == NAMES
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m != "partitioned"])

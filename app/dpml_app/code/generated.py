@@ -23,7 +23,7 @@ def generated(card: Card, work: Mapping[Place, Chunk], facts: Chunk | None) -> C
         return Code(tuple(imports), f"# as the browser draws it\ntables = {name}.browser_tables(settings)")
     imports.append("from dpml_app.code.tables import tables_of")
     if facts is None:
-        imports.append("from dpml_app.facts import NoFacts")
+        imports.append("from dpml_app.data.facts import NoFacts")
         known = "facts = NoFacts()"
     else:
         imports.append(f"from {facts.function.__module__} import {facts.function.__name__} as facts_of")

@@ -10,8 +10,8 @@ from typing import Any
 
 from dpml import __version__
 from dpml_app.code.plain import WIDTH, literal
+from dpml_app.core.values import DatasetValues, PageValues
 from dpml_app.data import uploaded_table
-from dpml_app.values import DatasetValues, PageValues
 
 __all__ = ["Code", "Script", "file_name"]
 

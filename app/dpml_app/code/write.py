@@ -6,8 +6,8 @@ from dpml_app.code.generated import generated
 from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.script import Script
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.values import DatasetValues
 from dpml_app.data import uploaded_table
-from dpml_app.values import DatasetValues
 
 __all__ = ["script_of"]
 

@@ -19,12 +19,11 @@ from bokeh.models import GlyphRenderer, LogScale, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
-from dpml_app.called import let_call
+from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
-from dpml_app.values import PageValues
 from dpml_app.work.pool import Chunk
 
 __all__ = [
@@ -51,8 +50,6 @@ __all__ = [
     "spoken",
     "under",
 ]
-
-let_call(__name__)  # dpml_app.card("accuracy")
 
 # the button by which Panel scrolls a column stands among its parts, and would take a part's place
 GRID_STYLE = """

@@ -26,10 +26,9 @@ from dpml_app.core.pins import Pins
 from dpml_app.core.placed import PlacedCards
 from dpml_app.core.widgets import Controls
 from dpml_app.data import uploaded_table
+from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
-from dpml_app.facts import NoFacts
 from dpml_app.settings import Shared
-from dpml_app.text.phrases import dataset_note
 from dpml_app.work.deferred import DeferredRequest
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.task_runner import DELAY, TaskRunner
@@ -47,10 +46,7 @@ class CardPage(PlacedCards[V, F]):
 
     Attributes
     ----------
-    room : str
-        The page's name in the link.
     kinds : tuple of subclasses of Card
-    values_kind : subclass of PageValues
     sources : tuple of str
         Names of the sources that tell tests and the browser how often the page has answered, and how far its work is.
     readout_name : str
@@ -70,7 +66,6 @@ class CardPage(PlacedCards[V, F]):
     """
 
     sources: ClassVar[tuple[str, str]]
-    values_kind: type[V]
     # what a page without a data set knows of it
     no_facts: Any = NoFacts()
     what: ClassVar[str] = "curves"
@@ -117,6 +112,11 @@ class CardPage(PlacedCards[V, F]):
         """Return whether the page's picture gives an answer that can be kept and compared."""
         return next(kind for kind in cls.kinds if kind.name == cls.hero).to_pin is not Card.to_pin
 
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that the page can show; empty: any."""
+        return self.controls.datasets if "dataset" in self.names else ()
+
     def side(self) -> list[Any]:
         """Return what stands beside the picture: what all cards share."""
         return [self.risk, self.controls.side]
@@ -125,7 +125,8 @@ class CardPage(PlacedCards[V, F]):
 
     def values(self) -> V:
         """Return what the page depends on."""
-        return self.values_kind.of(self.settings)
+        values: Any = self.values_kind.of(self.settings)  # a class variable cannot be of the type V
+        return values
 
     def connect(self) -> list[Any]:
         """Connect the page's own script, once all cards are made; return the sources that nothing else refers to."""

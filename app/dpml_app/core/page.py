@@ -16,9 +16,11 @@ from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
 from dpml.exceptions import DpmlError
-from dpml_app.core import compat
+from dpml_app import compat
 from dpml_app.core.card import BOX_STYLE, WHOLE, Slot
 from dpml_app.core.pins import Pins
+from dpml_app.core.values import PageValues
+from dpml_app.drawing.sweep import Bars, Sweep
 from dpml_app.serving import log
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
@@ -52,25 +54,32 @@ class BasePage:
 
     Attributes
     ----------
+    room, title : str
+        Its name in the link, and in the navigation.
+    settings_kind, values_kind : class
+        Its settings, and their values at one moment.
     question, lead : str
         What the page answers, and a line on what to do.
+    lesson_plot : callable or None
+        Of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds.
     places : dict of str to Column
         ``top`` has the picture that answers and its one control, ``side`` what all cards share, ``advanced`` the rest
         of the controls, ``work`` how far the workers are, below them so that its room is no gap, ``why`` the cards
         below, and ``more`` all others, which are made when they are asked for.
     """
 
+    room: ClassVar[str]
+    title: ClassVar[str]
+    settings_kind: ClassVar[type[Shared]] = Shared
+    values_kind: ClassVar[type[PageValues]] = PageValues
     question: ClassVar[str]
     lead: ClassVar[str]
+    lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     controls: Any
-    readouts: dict[str, HTML]
-    # those that the page can show; empty: any
-    datasets: tuple[str, ...] = ()
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     # why it cannot show another one
     unsupported_reason: ClassVar[str] = "has more than two classes, and this page is about two"
-    slots: list[Slot]
     # whether there are cards that are made when they are asked for
     has_more: ClassVar[bool] = True
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
@@ -81,6 +90,8 @@ class BasePage:
 
     def __init__(self, settings: Shared, pool: Pool):
         self.settings, self.pool = settings, pool
+        self.readouts: dict[str, HTML] = {}
+        self.slots: list[Slot] = []
         # called when the page has other places than before
         self.on_places: Callable[[], None] = lambda: None
         self._pulse = ColumnDataSource({"beat": [0]})
@@ -94,6 +105,11 @@ class BasePage:
         self._messages: dict[str, tuple[str, str]] = {}
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets that the page can show; empty: any."""
+        return ()
 
     def show_risk(self) -> None:
         """Say what ε hides."""

@@ -13,11 +13,11 @@ import param
 
 from dpml_app.core.card import Answer, Card
 from dpml_app.core.link import text_of
-from dpml_app.core.widgets import TITLES
+from dpml_app.core.values import PageValues
 from dpml_app.data import uploaded_table
+from dpml_app.data.offered import CARDS
 from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
 from dpml_app.settings import Shared
-from dpml_app.values import PageValues
 
 __all__ = ["MOST", "Pin", "Pins", "in_words"]
 
@@ -141,7 +141,7 @@ def in_words(settings: Shared, name: str, value: Any) -> str:
     """
     parameter = settings.param[name]
     if name == "dataset":
-        return uploaded_table.TITLE if uploaded_table.is_own(value) else TITLES[value]
+        return uploaded_table.TITLE if uploaded_table.is_own(value) else CARDS[value]["menu"]
     if isinstance(parameter, param.Selector):
         titles = {meant: title for title, meant in (parameter.names or {}).items()}
         several: Sequence[Any] = value if isinstance(value, tuple | list) else [value]

@@ -17,7 +17,7 @@ __all__ = ["PlacedCards"]
 
 
 class PlacedCards(BasePage, Generic[V, F]):
-    """The places of a page's cards; `dpml_app.core.card_page.CardPage` has the attributes' meaning and computes for them."""
+    """The places of a page's cards; `dpml_app.core.card_page.CardPage` says what the attributes mean, and computes."""
 
     room: ClassVar[str]
     kinds: ClassVar[tuple[type[Card[Any, Any]], ...]]
@@ -40,7 +40,6 @@ class PlacedCards(BasePage, Generic[V, F]):
         raise NotImplementedError
 
     def _make_grids(self) -> None:
-        self.readouts, self.slots = {}, []
         self.cards: dict[str, Card[V, F]] = {}
         self.card_places: dict[str, Slot] = {}
         self.grids = {"why": grid([]), "more": grid([])}

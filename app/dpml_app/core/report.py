@@ -14,7 +14,7 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage
 from dpml_app.core.pins import in_words
 from dpml_app.data import uploaded_table
-from dpml_app.settings import PAGES, Shared
+from dpml_app.settings import Shared
 
 __all__ = ["NOT_PRIVATE", "STUDY", "plain_text", "report_of"]
 
@@ -28,9 +28,9 @@ GAP = re.compile(r"</?(?:p|div|li|tr|td|th|h\d|br|summary|details|caption)\b[^>]
 
 
 def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> dict[str, Any]:
-    """Return what a report says of the pages that have been visited, the one that is shown first."""
-    names = [shown, *(name for name in PAGES if name != shown)]
-    visited = [(name, pages[name]) for name in names if name in pages]
+    """Return what a report says of the pages that have been visited, in their order, the one that is shown first."""
+    names = [shown, *(name for name in pages if name != shown)]
+    visited = [(name, pages[name]) for name in names]
     told = [
         _page(name, page, settings) for name, page in visited if isinstance(page, CardPage) and page.known is not None
     ]
@@ -55,7 +55,7 @@ def _page(name: str, page: CardPage, settings: Shared) -> dict[str, Any]:
         query += f"&dataset={settings.dataset}"
     return {
         "name": name,
-        "title": PAGES[name],
+        "title": page.title,
         "question": page.question,
         "answer": plain_text(str(page.headline.object or "")),
         "mine": mine,

@@ -11,30 +11,15 @@ import param
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter
 
 from dpml.datasets import Dataset
+from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE
-from dpml_app.core.compat import answer_soon
 from dpml_app.data import uploaded_table
+from dpml_app.data.offered import OF_TWO_CLASSES
 from dpml_app.data.real_data import Offer, titled
-from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
+from dpml_app.settings import EPSILONS, MOST_FEATURES, Shared
 
 __all__ = ["WIDE", "Controls", "divider", "note", "tie", "words_of"]
 
-TITLES = {
-    "census": "Census, generated",
-    "adult": "Adult: income",
-    "newsgroup1": "Newsgroups: rec or comp",
-    "newsgroup2": "Newsgroups 2",
-    "newsgroup3": "Newsgroups 3",
-    "mushrooms": "Mushrooms: poisonous?",
-    "xwindows": "X windows or MS Windows",
-    "sms": "SMS: spam? (8,444 words)",
-    "bank": "Bank: subscribes?",
-    "skin": "Skin colours",
-    "breast_cancer": "Breast cancer",
-    "toy": "Toy, generated",
-    "seeds": "Seeds: three varieties",
-    "glass": "Glass: six kinds",
-}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 
@@ -100,7 +85,7 @@ class Controls:
         Takes the name of a control and a sentence for the page.
     """
 
-    datasets: ClassVar[tuple[str, ...]] = DATASETS
+    datasets: ClassVar[tuple[str, ...]] = OF_TWO_CLASSES
     # the setting whose control stands under the page's picture, and the one that "Redraw" steps on
     in_top: ClassVar[str] = "epsilon"
     seed: ClassVar[str] = "seed"
@@ -203,7 +188,7 @@ class Controls:
             if table is not None and not self.unsupported_table_reason(table.data)
             else {}
         )
-        return {**mine, **titled(TITLES, self.datasets)}
+        return {**mine, **titled(self.datasets)}
 
     def _mark_datasets(self, _event: Any) -> None:
         """Mark the data sets anew: files may have come."""

@@ -27,7 +27,7 @@ from dpml.studies.accuracy import (
     non_private_nb,
 )
 from dpml_app.data import uploaded_table
-from dpml_app.facts import BinaryFacts
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.work.cache import Cache, forget, kept
 
 __all__ = [

@@ -21,6 +21,7 @@ from panel.io.state import set_curdoc
 
 from dpml.datasets import card, data_folder, fetch, missing
 from dpml.exceptions import DpmlError
+from dpml_app.data.offered import CARDS
 from dpml_app.settings import Shared
 from dpml_app.work.progress import bar, filled
 from dpml_app.work.threads import Threads
@@ -41,15 +42,15 @@ def first() -> str:
     return GENERATED if missing(REAL) else REAL
 
 
-def titled(titles: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+def titled(names: Iterable[str]) -> dict[str, str]:
     """Return data sets by their titles, those whose files are not here marked.
 
     Examples
     --------
-    >>> titled({"toy": "Toy, generated"}, ["toy"])
+    >>> titled(["toy"])
     {'Toy, generated': 'toy'}
     """
-    return {titles[name] + (NOT_HERE if missing(name) else ""): name for name in names}
+    return {CARDS[name]["menu"] + (NOT_HERE if missing(name) else ""): name for name in names}
 
 
 def megabytes(size: int) -> str:

@@ -34,9 +34,10 @@ from dpml.exceptions import DataNotFound, InvalidParameter
 from dpml_app.core import link
 from dpml_app.drawing.figure import EPSILON_TICKS
 from dpml_app.drawing.styles import HERE, VERMILION, style_of
+from dpml_app.drawing.sweep import Bars, Sweep
 from dpml_app.lessons import panel
 from dpml_app.lessons.read import InvalidLesson, Lesson, lessons
-from dpml_app.lessons.sweeps import PAGES, Bars, Sweep, sweep_of
+from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 
 __all__ = ["exported", "main"]
@@ -154,14 +155,16 @@ def exported(lesson: Lesson) -> str:
     """Return a lesson as one HTML page."""
     steps = []
     for number, step in enumerate(lesson.steps, 1):
-        if step.page not in PAGES:
-            allowed = f"a link of a page that an export can show: {', '.join(PAGES)}"
+        plot = PAGES[step.page].lesson_plot
+        if plot is None:
+            shown = ", ".join(name for name, page in PAGES.items() if page.lesson_plot is not None)
+            allowed = f"a link of a page that an export can show: {shown}"
             raise InvalidLesson(f"{lesson.name}.yaml", number, "link", f"page={step.page}", allowed)
         settings = Settings()
         faults = link.read(settings, step.state, ["page", *settings.names()])
         if settings.lacking.dataset:
             raise DataNotFound(link.faults(faults))
-        steps.append(drawn(sweep_of(step, settings)))
+        steps.append(drawn(plot(settings, step.card, list(step.state))))
     script, places = components(tuple(steps), wrap_script=False)
     resources = Resources(mode="inline", components=["bokeh", "bokeh-widgets"])
     # not `render`, into which Panel puts scripts of its own server

@@ -10,7 +10,7 @@ from typing import Any
 
 from bokeh.document import Document
 
-from dpml_app.core import compat
+from dpml_app import compat
 from dpml_app.serving.limits import IDLE_MINUTES, most
 
 __all__ = ["Idle", "most_minutes"]

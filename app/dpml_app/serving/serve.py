@@ -10,7 +10,7 @@ import contextlib
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.request import urlopen
 
@@ -106,7 +106,7 @@ def _positive(text: str) -> float:
     raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a number above 0 and below 10,000")
 
 
-def make(asked: argparse.Namespace) -> Any:
+def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -> Any:
     """Return the server that a command line asks for, listening but not started."""
     if asked.upload_mb is not None:
         os.environ[UPLOAD_MB.name] = f"{asked.upload_mb:g}"
@@ -115,11 +115,9 @@ def make(asked: argparse.Namespace) -> Any:
     check_all()
     import panel as pn
 
-    from dpml_app.shell import build_app
-
     origins = [f"{name}:{asked.port}" for name in ("localhost", "127.0.0.1")]
     server = pn.serve(
-        {"app": build_app},
+        {"app": load_app()},
         port=asked.port,
         address=asked.host,
         websocket_origin=[*origins, *asked.origin],
@@ -146,15 +144,18 @@ def healthy(port: int) -> bool:
         return False
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until the process is told to end; return how it ends."""
+def main(load_app: Callable[[], Callable[[], Any]], arguments: Sequence[str] | None = None) -> int:
+    """Serve until the process is told to end; return how it ends.
+
+    `load_app` returns what makes the app of a session: it is loaded only where the command line asks for a server.
+    """
     asked = parser().parse_args(arguments)
     if asked.check:
         well = healthy(asked.port)
         print("well" if well else f"no server answers on port {asked.port}", file=sys.stdout if well else sys.stderr)
         return 0 if well else 1
     try:
-        server = make(asked)
+        server = make(asked, load_app)
     except InvalidParameter as error:
         print(error, file=sys.stderr)
         return 2

@@ -1,7 +1,7 @@
 """Formulas of the captions and of the site: written once, each with what stands in it and whose it is.
 
-They are set as MathML (`dpml_app.text.mathml`): browsers know it, so that a page asks no other host, loads no script and no
-font for it, and an exported or printed caption keeps its formulas.
+They are set as MathML (`dpml_app.text.mathml`): browsers know it, so that a page asks no other host, loads no script
+and no font for it, and an exported or printed caption keeps its formulas.
 """
 
 from __future__ import annotations

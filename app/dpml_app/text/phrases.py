@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from html import escape
-
-from dpml_app.facts import BinaryFacts
 
 __all__ = [
     "PEOPLE_STYLE",
     "RELATION_WORDS",
     "about_data",
     "certainty",
-    "dataset_note",
     "factor",
     "number",
     "percent",
@@ -125,16 +121,6 @@ def risk(epsilon: float, relation: str) -> str:
         "</p>"
         f"<details><summary>Odds</summary><p>Whoever sees the result can raise the odds on it by a factor of at most "
         f"<b>{factor(epsilon)}</b>: a coin toss becomes at most {certainty(epsilon)} sure.</p></details>"
-    )
-
-
-def dataset_note(facts: BinaryFacts) -> str:
-    """Return one line about the data set."""
-    classes = " or ".join(escape(str(c)) for c in facts.classes)
-    most = f", at most {facts.row_bound} ones in a record" if facts.row_bound else ""
-    return about_data(
-        f"{facts.n_train:,} training and {facts.n_test:,} test records, {facts.n_features:,} binary "
-        f"features{most}; to tell: {classes}."
     )
 
 

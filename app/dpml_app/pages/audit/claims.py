@@ -8,7 +8,7 @@ from typing import Any
 
 from dpml.catalogue import CATALOGUE, claims
 from dpml_app.core.card import Card, Results
-from dpml_app.facts import NoFacts
+from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.pages.audit.tables import ClaimsTable, claim_key

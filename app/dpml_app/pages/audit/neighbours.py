@@ -7,7 +7,7 @@ from typing import Any
 
 from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import IMMEDIATE, Card, Place, Results
-from dpml_app.facts import NoFacts
+from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.pages.audit.tables import RecordEditor

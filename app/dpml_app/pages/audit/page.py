@@ -12,11 +12,12 @@ from typing import Any
 from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import Card, Place, Results
 from dpml_app.core.card_page import CardPage
-from dpml_app.facts import NoFacts
+from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.claims import CHECKS, Checks, ClaimsCard
 from dpml_app.pages.audit.controls import AuditControls
 from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
+from dpml_app.pages.audit.lesson import lesson_plot
 from dpml_app.pages.audit.neighbours import NeighboursCard
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.work.pool import Chunk, Pool
@@ -36,12 +37,14 @@ p { margin: 0.3em 0; }
 class AuditPage(CardPage[AuditValues, NoFacts]):
     """The page of one session."""
 
+    room = "audit"
+    title = "Is the claim true?"
+    settings_kind, values_kind = AuditSettings, AuditValues
+    lesson_plot = staticmethod(lesson_plot)
     question = "Is the claim true?"
     lead = "Drag the claimed <b>ε</b>: left promises more. An attacker above the shaded region breaks it."
     settings: AuditSettings
     controls: AuditControls
-    room = "audit"
-    values_kind = AuditValues
     kinds = (AttackCard, OutputCard, NeighboursCard, BoundCard, ClaimsCard)
     sources = ("audit-state", "audit-work")
     readout_name = "audit-{}-readout"

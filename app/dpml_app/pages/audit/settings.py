@@ -9,9 +9,9 @@ import param
 
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue.editable import MOST_RECORDS, RECORD, TABLE
+from dpml_app.core.values import PageValues
 from dpml_app.pages.audit.compute import LADDER
 from dpml_app.settings import RELATION_TITLES, Shared, choice
-from dpml_app.values import PageValues
 
 __all__ = ["AUDIT_DRAWS", "AUDIT_EPSILONS", "CONFIDENCES", "AuditSettings", "AuditValues"]
 

@@ -28,9 +28,9 @@ from dpml.evaluation import (
 )
 from dpml.evaluation.histogram import noise_scale
 from dpml.studies.accuracy import non_private_logistic, non_private_nb
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.measures import facts as data_facts
-from dpml_app.facts import BinaryFacts
 from dpml_app.work.cache import kept
 
 __all__ = [

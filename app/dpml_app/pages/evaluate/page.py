@@ -19,10 +19,10 @@ from dpml_app.pages.evaluate import compute, words
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import EvaluateControls
 from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
+from dpml_app.pages.evaluate.lesson import lesson_plot
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
 from dpml_app.pages.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
-from dpml_app.settings import DATASETS
 from dpml_app.work.pool import Chunk
 
 __all__ = ["EvaluatePage"]
@@ -33,12 +33,13 @@ SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
 class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     """The page of one session."""
 
+    room = "evaluate"
+    title = "Publish a score?"
+    settings_kind, values_kind = EvaluateSettings, EvaluateValues
+    lesson_plot = staticmethod(lesson_plot)
     question = "Can a score be published?"
     lead = "Drag <b>ε</b>: left is more private. An exact curve would give labels away."
     settings: EvaluateSettings
-    datasets = DATASETS
-    room = "evaluate"
-    values_kind = EvaluateValues
     kinds = (
         RocCard,
         NumbersCard,

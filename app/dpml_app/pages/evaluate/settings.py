@@ -12,9 +12,9 @@ import param
 
 from dpml.evaluation import roc_thresholds
 from dpml_app.core.multi_select import MultiSelect
+from dpml_app.core.values import DatasetValues
 from dpml_app.drawing.styles import styles_of
 from dpml_app.settings import Shared, choice
-from dpml_app.values import DatasetValues
 
 __all__ = [
     "CLASSIFIERS",

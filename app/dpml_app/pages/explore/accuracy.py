@@ -8,7 +8,7 @@ from typing import Any
 from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data import measures
-from dpml_app.facts import BinaryFacts
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import words
 from dpml_app.pages.explore.figures import AccuracyFigure
 from dpml_app.pages.explore.settings import ExploreValues

@@ -9,9 +9,9 @@ import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.core.card import WORKER, Answer, Card, Place, Results, here
+from dpml_app.data.facts import GroupFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
-from dpml_app.facts import GroupFacts
 from dpml_app.pages.explore import cost, shipped, words
 from dpml_app.pages.explore.hero_figure import CostFigure
 from dpml_app.pages.explore.settings import ExploreValues

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from dpml_app.core.card import Card, Place, Results
-from dpml_app.facts import BinaryFacts
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import words
 from dpml_app.pages.explore.accuracy import accuracies, at_chosen
 from dpml_app.pages.explore.settings import ExploreValues

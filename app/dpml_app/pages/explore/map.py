@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dpml_app.core.card import IMMEDIATE, Place, Results
 from dpml_app.core.curves_card import CurvesCard
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import feature_ladder
-from dpml_app.facts import BinaryFacts
 from dpml_app.pages.explore import compute, words
 from dpml_app.pages.explore.accuracy import measured
 from dpml_app.pages.explore.figures import MapFigure

@@ -15,20 +15,21 @@ from bokeh.models import ColumnDataSource, CustomJS
 from dpml_app.core.card import BOX_STYLE, Results, here
 from dpml_app.core.card_page import CardPage
 from dpml_app.data import measures
+from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
-from dpml_app.facts import BinaryFacts, GroupFacts
 from dpml_app.pages.explore import shipped, words
 from dpml_app.pages.explore.accuracy import AccuracyCard, statistic_key
 from dpml_app.pages.explore.controls import ExploreControls
 from dpml_app.pages.explore.hero import HeroCard
 from dpml_app.pages.explore.hero_figure import RIGHT
+from dpml_app.pages.explore.lesson import lesson_plot
 from dpml_app.pages.explore.levers import LeversCard
 from dpml_app.pages.explore.map import MapCard
 from dpml_app.pages.explore.roc import RocCard
 from dpml_app.pages.explore.selection import SelectionCard
 from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.pages.explore.who import WhoCard
-from dpml_app.settings import DATASETS, EPSILONS
+from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["ExplorePage"]
@@ -54,13 +55,14 @@ p { margin: 0; }
 class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     """The page of one session."""
 
+    room = "explore"
+    title = "Cost of ε"
+    settings_kind, values_kind = ExploreSettings, ExploreValues
+    lesson_plot = staticmethod(lesson_plot)
     question = "What does privacy cost?"
     lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
     controls: ExploreControls
-    datasets = DATASETS
-    room = "explore"
-    values_kind = ExploreValues
     kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
     hero = "cost"
     why = ("levers", "selection", "roc", "map")

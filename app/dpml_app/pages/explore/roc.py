@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpml_app.core.card import Card, Place, Results, here
-from dpml_app.facts import BinaryFacts
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import compute, words
 from dpml_app.pages.explore.accuracy import speed
 from dpml_app.pages.explore.figures import RocFigure

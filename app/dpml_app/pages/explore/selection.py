@@ -7,9 +7,9 @@ import pandas as pd
 from dpml.counts import contingency
 from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
 from dpml_app.core.card import Card, Results
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import dataset
 from dpml_app.drawing.figure import empty
-from dpml_app.facts import BinaryFacts
 from dpml_app.pages.explore import words
 from dpml_app.pages.explore.figures import SelectionFigure
 from dpml_app.pages.explore.settings import ExploreValues

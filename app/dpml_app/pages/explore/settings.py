@@ -7,8 +7,8 @@ from typing import Any
 
 import param
 
+from dpml_app.core.values import DatasetValues
 from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice
-from dpml_app.values import DatasetValues
 
 __all__ = ["ExploreSettings", "ExploreValues"]
 

@@ -1,7 +1,7 @@
 """Results that ship with the app, so that its first page opens with its curves.
 
-Made by ``python -m dpml_app.pages.explore.shipped DATASET ...``; a test makes a part of them again. What does not ship is
-computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
+Made by ``python -m dpml_app.pages.explore.shipped DATASET ...``; a test makes a part of them again. What does not ship
+is computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 from dpml._validate import RELATIONS
 from dpml.studies.accuracy import majority_accuracy
+from dpml_app.data.facts import GroupFacts
 from dpml_app.data.measures import dataset
-from dpml_app.facts import GroupFacts
 from dpml_app.pages.explore import cost
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Chunk

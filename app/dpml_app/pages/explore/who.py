@@ -10,9 +10,9 @@ from bokeh.models import FactorRange, Range1d, Span
 from numpy.typing import NDArray
 
 from dpml_app.core.card import Card, Place, Results, here
+from dpml_app.data.facts import GroupFacts
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.styles import COST, OVERLAY, REFERENCE
-from dpml_app.facts import GroupFacts
 from dpml_app.pages.explore import words
 from dpml_app.pages.explore.hero import at_chosen
 from dpml_app.pages.explore.settings import ExploreValues

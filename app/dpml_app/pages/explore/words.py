@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpml.studies import NeededEpsilon
 from dpml_app.core.card import Number
-from dpml_app.facts import GroupFacts
+from dpml_app.data.facts import GroupFacts
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.text.phrases import percent
 

@@ -9,8 +9,8 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE, line
-from dpml_app.core.compat import answer_soon
 from dpml_app.core.widgets import WIDE, words_of
 from dpml_app.pages.mydata.shares import PARTS, START, moved
 from dpml_app.text.phrases import number

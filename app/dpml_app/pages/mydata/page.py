@@ -45,6 +45,8 @@ WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 class MyDataPage(BasePage):
     """The page of one session."""
 
+    room = "mydata"
+    title = "My data"
     question = "What would it cost on my table?"
     lead = "Upload a table, say what is public about it, and every cost is of your data."
     kinds: ClassVar[tuple[type[Card], ...]] = ()
@@ -53,7 +55,6 @@ class MyDataPage(BasePage):
 
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
-        self.readouts, self.slots = {}, []
         self.draft: Draft | None = None
         self.uploads = 0
         self.wizard: Wizard | None = None

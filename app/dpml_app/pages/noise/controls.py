@@ -7,8 +7,8 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE
-from dpml_app.core.compat import answer_soon
 from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.pages.noise.points import LOWER, SIZES, UPPER, decode, encode, preset
 from dpml_app.pages.noise.settings import NoiseSettings

@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.models import Plot
 
 from dpml_app.core.card import IMMEDIATE, Card, Place, Results
-from dpml_app.facts import NoFacts
+from dpml_app.data.facts import NoFacts
 from dpml_app.pages.noise import compute, words
 from dpml_app.pages.noise.figures import HistogramFigure, PlaneFigure
 from dpml_app.pages.noise.models import Numbers, has_scale, model

@@ -77,7 +77,7 @@ def model(name: str, epsilon: float, sensitivity: float, delta: float, beta: flo
     Parameters
     ----------
     name : str
-        A key of `dpml_app.pages.noise.settings.MECHANISMS`; the norms count as what they are for one number, Laplace noise.
+        A key of `dpml_app.pages.noise.settings.MECHANISMS`; the norms count as what they are for one number, Laplace.
     beta : float
         β as a share of ε.
 

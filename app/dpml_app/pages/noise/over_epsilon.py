@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpml_app.core.card import IMMEDIATE, Card, Place, Results, figure_pane, line
+from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.styles import REFERENCE
-from dpml_app.facts import NoFacts
 from dpml_app.pages.noise import compute, words
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES, CurveFigure
 from dpml_app.pages.noise.settings import BETA_SHARES, NOISE_EPSILONS, NoiseValues

@@ -11,9 +11,10 @@ from typing import Any
 
 from dpml_app.core.card import Card, Results
 from dpml_app.core.card_page import CardPage
-from dpml_app.facts import NoFacts
+from dpml_app.data.facts import NoFacts
 from dpml_app.pages.noise.controls import NoiseControls
 from dpml_app.pages.noise.draws import DrawsCard
+from dpml_app.pages.noise.lesson import lesson_plot
 from dpml_app.pages.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
 from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
 from dpml_app.pages.noise.smooth import SmoothCard
@@ -26,11 +27,13 @@ __all__ = ["NoisePage"]
 class NoisePage(CardPage[NoiseValues, NoFacts]):
     """The page of one session."""
 
+    room = "noise"
+    title = "Noise"
+    settings_kind, values_kind = NoiseSettings, NoiseValues
+    lesson_plot = staticmethod(lesson_plot)
     question = "How much noise hides a person?"
     lead = "Drag <b>ε</b>: left hides better, right errs less."
     settings: NoiseSettings
-    room = "noise"
-    values_kind = NoiseValues
     kinds = (DrawsCard, TailsCard, RivalsCard, SmoothCard, ChoicesCard, CalibrationsCard)
     sources = ("noise-state", "noise-work")
     readout_name = "noise-{}-readout"

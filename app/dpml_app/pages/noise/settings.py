@@ -8,9 +8,9 @@ from typing import Any
 import param
 
 from dpml.methods import of_family
+from dpml_app.core.values import PageValues
 from dpml_app.pages.noise.points import PRESETS, SIZES, is_code
 from dpml_app.settings import Shared, choice
-from dpml_app.values import PageValues
 
 __all__ = [
     "BETA_SHARES",

@@ -12,7 +12,7 @@ from panel.models.markup import HTML
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.smooth.admissible import Cauchy
 from dpml_app.core.card import WHOLE, Card, Results, figure_pane, line
-from dpml_app.facts import NoFacts
+from dpml_app.data.facts import NoFacts
 from dpml_app.pages.noise import words
 from dpml_app.pages.noise.controls import points_of
 from dpml_app.pages.noise.drawn import smooth_tables

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bokeh.models import Range1d, Span
 
 from dpml_app.core.card import IMMEDIATE, Card, Place, Results
+from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.styles import REFERENCE, Style
-from dpml_app.facts import NoFacts
 from dpml_app.pages.noise import compute, words
 from dpml_app.pages.noise.draws import MECHANISM, numbers_of
 from dpml_app.pages.noise.figures import CurveFigure

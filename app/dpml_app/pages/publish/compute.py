@@ -27,9 +27,9 @@ from dpml.exceptions import InvalidData
 from dpml.methods import method, of_family
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
+from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
 from dpml_app.data.uploaded_table import called
-from dpml_app.facts import DatasetFacts
 from dpml_app.pages.publish.settings import MOST_COLUMNS, RECORDED, shares_of
 from dpml_app.work.cache import kept
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpml_app.core.card import WORKER, Answer, Place, Results, here
 from dpml_app.core.curves_card import CurvesCard
+from dpml_app.data.facts import FirstFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
-from dpml_app.facts import FirstFacts
 from dpml_app.pages.publish import shipped, words
 from dpml_app.pages.publish.figures import TABLE, AccuracyFigure
 from dpml_app.pages.publish.settings import PublishValues

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpml_app.core.card import Results, here
 from dpml_app.core.card_page import CardPage
-from dpml_app.facts import FirstFacts
+from dpml_app.data.facts import FirstFacts
 from dpml_app.pages.publish import compute, shipped, words
 from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.controls import PublishControls
@@ -25,6 +25,7 @@ from dpml_app.pages.publish.curves import (
     TimeCard,
 )
 from dpml_app.pages.publish.hero import AccuracyCard
+from dpml_app.pages.publish.lesson import lesson_plot
 from dpml_app.pages.publish.machines_cards import (
     WeightsMachineCard,
     WeightsPlaneCard,
@@ -33,7 +34,7 @@ from dpml_app.pages.publish.machines_cards import (
 )
 from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.pages.publish.sensitivity import SensitivityCard
-from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings, PublishValues
+from dpml_app.pages.publish.settings import MOST_COLUMNS, PublishSettings, PublishValues
 from dpml_app.pages.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Chunk, Pool
 
@@ -43,13 +44,14 @@ __all__ = ["PublishPage"]
 class PublishPage(CardPage[PublishValues, PublishFacts]):
     """The page of one session."""
 
+    room = "publish"
+    title = "Publish data?"
+    settings_kind, values_kind = PublishSettings, PublishValues
+    lesson_plot = staticmethod(lesson_plot)
     question = "Can the data be published?"
     lead = "Drag <b>ε</b>: left is more private."
     settings: PublishSettings
-    datasets = PUBLISH_DATASETS
     unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
-    room = "publish"
-    values_kind = PublishValues
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
         *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),

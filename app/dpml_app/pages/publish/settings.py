@@ -9,8 +9,9 @@ import param
 
 from dpml.methods import method
 from dpml_app.core.multi_select import MultiSelect
+from dpml_app.core.values import DatasetValues
+from dpml_app.data.offered import CARDS
 from dpml_app.settings import Shared, choice
-from dpml_app.values import DatasetValues
 
 __all__ = [
     "ASKED",
@@ -32,7 +33,8 @@ __all__ = [
 
 # a published table has few columns that say anything; texts have hundreds
 MOST_COLUMNS = 60
-PUBLISH_DATASETS = ("census", "adult", "bank", "mushrooms", "skin", "breast_cancer", "toy", "seeds", "glass")
+# a table's record has one 1 for each column, a text's at most one for each word
+PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["row_bound"] <= MOST_COLUMNS)
 CLASSIFIERS = {"cart": "CART (tree)", "svm": "Linear SVM", "logistic": "Logistic regression"}
 CLASSIFIER_WORDS = {"cart": "a CART", "svm": "a linear SVM", "logistic": "a logistic regression"}
 GRIDS = (1, 10, 100, 300, 1_000, 3_000, 10_000)

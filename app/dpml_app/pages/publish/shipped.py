@@ -1,7 +1,7 @@
 """Results that ship with the app, so that the page opens with its curves, and those of methods that take too long here.
 
-Made by ``python -m dpml_app.pages.publish.shipped DATASET CLASSIFIER ...``; a test makes a part of them again. What does not
-ship is computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
+Made by ``python -m dpml_app.pages.publish.shipped DATASET CLASSIFIER ...``; a test makes a part of them again. What
+does not ship is computed when it is asked for. Kept are numbers of test records: shares are the same to the last digit.
 
 `recorded` has what `benchmarks/publishing_graphical.py` measured, copied by
 ``python -m dpml_app.pages.publish.shipped recorded FOLDER`` from its table.
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpml_app.facts import FirstFacts
+from dpml_app.data.facts import FirstFacts
 from dpml_app.pages.publish import compute
 from dpml_app.pages.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings, PublishValues
 from dpml_app.settings import EPSILONS

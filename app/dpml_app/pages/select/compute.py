@@ -23,9 +23,9 @@ from dpml.selection import (
 )
 from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
 from dpml.tuning import BestSelector
+from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import dataset, feature_ladder
 from dpml_app.data.measures import facts as data_facts
-from dpml_app.facts import BinaryFacts
 from dpml_app.pages.select.settings import CALIBRATIONS, THRESHOLDS
 from dpml_app.work.cache import kept
 

@@ -21,9 +21,9 @@ from dpml_app.pages.select.controls import SelectControls
 from dpml_app.pages.select.f1 import F1Card
 from dpml_app.pages.select.feature import FeatureCard
 from dpml_app.pages.select.figures import WeightFigures
+from dpml_app.pages.select.lesson import lesson_plot
 from dpml_app.pages.select.ranked import CoinsCard, CountCard, MutualInformationCard, RankedCard
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
-from dpml_app.settings import DATASETS
 from dpml_app.work.pool import Chunk, Pool
 
 __all__ = ["SelectPage"]
@@ -34,12 +34,13 @@ SCRIPT = script("drawing/kernels.js", "pages/select/page.js")
 class SelectPage(CardPage[SelectValues, SelectFacts]):
     """The page of one session."""
 
+    room = "select"
+    title = "Which features?"
+    settings_kind, values_kind = SelectSettings, SelectValues
+    lesson_plot = staticmethod(lesson_plot)
     question = "Which features would a private choice take?"
     lead = "Drag <b>T</b>, how many features are kept."
     settings: SelectSettings
-    datasets = DATASETS
-    room = "select"
-    values_kind = SelectValues
     kinds = (MutualInformationCard, CountCard, CoinsCard, FeatureCard, F1Card, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"

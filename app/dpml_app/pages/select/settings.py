@@ -11,9 +11,9 @@ from typing import Any
 import param
 
 from dpml_app.core.multi_select import MultiSelect
+from dpml_app.core.values import DatasetValues
 from dpml_app.drawing.styles import styles_of
 from dpml_app.settings import Shared, choice
-from dpml_app.values import DatasetValues
 
 __all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SELECTOR_STYLES", "THRESHOLDS", "SelectSettings", "SelectValues"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import panel as pn
 import panel_material_ui as pmui
 
+from dpml.datasets import NAMES
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE, Controls, divider, note, words_of
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import feature_names
-from dpml_app.pages.train.settings import MOST_FEATURES, RULE, TRAIN_DATASETS, TRAIN_LAMBDAS, TrainSettings, TrainValues
+from dpml_app.pages.train.settings import MOST_FEATURES, RULE, TRAIN_LAMBDAS, TrainSettings, TrainValues
 
 __all__ = ["TrainControls"]
 
@@ -18,7 +19,7 @@ class TrainControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
 
     settings: TrainSettings
-    datasets = TRAIN_DATASETS
+    datasets = NAMES
     own_classes = 100
 
     def middle(self) -> list:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpml_app.facts import DatasetFacts
+from dpml_app.data.facts import DatasetFacts
 
 __all__ = ["TrainFacts"]
 

@@ -1,4 +1,4 @@
-"""What the Train page computes of linear models, as plain functions of plain values, like `dpml_app.pages.train.compute`.
+"""What the Train page computes of linear models, as plain functions of values, like `dpml_app.pages.train.compute`.
 
 All are trained on the binary columns, cut by the library's public bound where they may have more ones (text), and
 scaled into the unit ball by it. One cut serves all draws.

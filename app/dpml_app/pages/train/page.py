@@ -17,6 +17,7 @@ from dpml_app.pages.train.best import BestCard
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.controls import TrainControls
 from dpml_app.pages.train.facts import TrainFacts
+from dpml_app.pages.train.lesson import lesson_plot
 from dpml_app.pages.train.linear_compute import linear_facts
 from dpml_app.pages.train.parameters import ParametersCard
 from dpml_app.pages.train.partition import PartitionCard
@@ -35,12 +36,14 @@ __all__ = ["TrainPage", "all_facts"]
 class TrainPage(CardPage[TrainValues, TrainFacts]):
     """The page of one session."""
 
+    room = "train"
+    title = "Which model?"
+    settings_kind, values_kind = TrainSettings, TrainValues
+    lesson_plot = staticmethod(lesson_plot)
     question = "Which model pays least?"
     lead = "Drag <b>ε</b>: left is more private. The top line makes the fewest errors."
     settings: TrainSettings
     controls: TrainControls
-    room = "train"
-    values_kind = TrainValues
     kinds = (
         AccuracyCard,
         BestCard,

@@ -10,9 +10,9 @@ import param
 
 from dpml.methods import method
 from dpml_app.core.multi_select import MultiSelect
+from dpml_app.core.values import DatasetValues
 from dpml_app.pages.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, Method
 from dpml_app.settings import Shared, choice
-from dpml_app.values import DatasetValues
 
 __all__ = [
     "FUNCTIONAL",
@@ -21,7 +21,6 @@ __all__ = [
     "MOST_FEATURES",
     "NOISES",
     "RULE",
-    "TRAIN_DATASETS",
     "TRAIN_LAMBDAS",
     "TUNED",
     "WEIGHTS",
@@ -29,22 +28,6 @@ __all__ = [
     "TrainValues",
 ]
 
-TRAIN_DATASETS = (
-    "census",
-    "adult",
-    "bank",
-    "mushrooms",
-    "skin",
-    "seeds",
-    "glass",
-    "breast_cancer",
-    "toy",
-    "newsgroup1",
-    "newsgroup2",
-    "newsgroup3",
-    "xwindows",
-    "sms",
-)
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
 NOISES = {name: method(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BinaryFacts", "DatasetFacts", "FirstFacts", "GroupFacts", "NoFacts"]
+from dpml_app.text.phrases import about_data
+
+__all__ = ["BinaryFacts", "DatasetFacts", "FirstFacts", "GroupFacts", "NoFacts", "dataset_note"]
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,13 @@ class BinaryFacts(DatasetFacts, GroupFacts):
     non_private: float
     scores: Mapping[str, NDArray[np.float64]]
     unit: Mapping[tuple[str, str], float]
+
+
+def dataset_note(facts: BinaryFacts) -> str:
+    """Return one line about the data set."""
+    classes = " or ".join(escape(str(c)) for c in facts.classes)
+    most = f", at most {facts.row_bound} ones in a record" if facts.row_bound else ""
+    return about_data(
+        f"{facts.n_train:,} training and {facts.n_test:,} test records, {facts.n_features:,} binary "
+        f"features{most}; to tell: {classes}."
+    )

@@ -1,0 +1,133 @@
+"""The app's pages and cards in a notebook's cell, on the data sets that ship or on the reader's own table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import panel as pn
+
+from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema
+from dpml_app import compat
+from dpml_app.core.card_page import CardPage
+from dpml_app.data import uploaded_table
+from dpml_app.data.shared_table import exchange
+from dpml_app.notebook.layout import card_parts, page_parts
+from dpml_app.notebook.live import Live
+from dpml_app.notebook.tables import made
+from dpml_app.page_list import PAGES
+from dpml_app.state import Settings, State
+from dpml_app.work.pool import pool
+
+__all__ = ["cards_of", "show_card", "show_page"]
+
+# an upload needs a browser's page of its own
+NOT_HERE = "mydata"
+
+
+def show_page(X: Any, y: Any, schema: Any, page: str | None, settings: dict[str, Any]) -> Live:
+    """Return a page on a table, or on a data set that ships; `dpml_app.explore` says what is taken and raised."""
+    make = None if X is None and y is None and schema is None else partial(made, X, y, schema)
+    many = isinstance(schema, Schema) and schema.n_classes > 2
+    page = page or ("train" if many else "explore")
+    if page not in PAGES or page == NOT_HERE:
+        raise InvalidParameter("page", page, f"one of {', '.join(name for name in PAGES if name != NOT_HERE)}")
+    return _live(page, make, settings, page_parts)
+
+
+def show_card(name: str, data: Any, settings: dict[str, Any]) -> Live:
+    """Return one card; `dpml_app.card` says what is taken and raised."""
+    every = cards_of()
+    full = next((one for one in every if name in (one, one.partition(".")[2])), None)
+    if full is None:
+        raise InvalidParameter("name", name, f"one of {', '.join(every)}")
+    room, _, own_name = full.partition(".")
+    make = partial(made, *data) if isinstance(data, tuple) and len(data) == 3 else None
+    if data is not None and make is None:
+        settings = {"data": data, **settings}
+    return _live(room, make, settings, partial(card_parts, name=own_name))
+
+
+def cards_of() -> list[str]:
+    """Return the names of all cards, each behind its page's."""
+    kinds = [(room, kind) for room, page in PAGES.items() for kind in getattr(page, "kinds", ())]
+    return [f"{room}.{kind.name}" for room, kind in kinds]
+
+
+def _live(
+    room: str,
+    make: Callable[[], uploaded_table.Own] | None,
+    asked: dict[str, Any],
+    parts: Callable[[CardPage], list[Any]],
+) -> Live:
+    _load_extension()
+    settings, table = Settings(), make() if make is not None else None
+    if table is not None:
+        _check_classes(room, table.data.schema.n_classes)
+        settings.hold(table)
+        settings.assign({"dataset": table.name})
+    _assign(settings, room, asked)
+    if table is not None:
+        uploaded_table.attach(table)
+        exchange(pool(), None, table)
+    page = PAGES[room](settings, pool())
+    assert isinstance(page, CardPage)
+
+    def again() -> Live:
+        now = {name: getattr(settings, name) for name in settings.page_names(room)}
+        return _live(room, make, {n: value for n, value in now.items() if not uploaded_table.is_own(value)}, parts)
+
+    return Live(page, parts(page), table, again)
+
+
+def _check_classes(room: str, n_classes: int) -> None:
+    """Raise where a page cannot show a table of so many classes."""
+    takes = [name for name in PAGES if name != NOT_HERE and _controls(name).own_classes >= n_classes]
+    if room not in takes:
+        several = "a table of your own" if n_classes == 2 else f"a table of {n_classes} classes"
+        raise InvalidParameter("page", room, f"a page that shows {several}: one of {', '.join(takes)}")
+
+
+def _controls(room: str) -> Any:
+    kind: Any = PAGES[room]
+    return kind.controls_kind
+
+
+def _assign(settings: State, room: str, asked: dict[str, Any]) -> None:
+    """Take settings by their names; raise what a link would report."""
+    names = settings.page_names(room)
+    for given, value in asked.items():
+        name = "dataset" if given == "data" else given
+        if name not in names:
+            raise InvalidParameter(given, value, f"left out: the page's settings are {', '.join(names)}")
+        if settings.assign({name: value}):
+            if name == "dataset" and settings.lacking.dataset:
+                allowed = f"a data set whose files are here: dpml.datasets.fetch({value!r}) gets them"
+            else:
+                allowed = settings.allowed(name)
+            raise InvalidParameter(given, value, allowed)
+
+
+# the cell whose output has brought what draws
+_LOADER: list[Any] = []
+
+
+def _load_extension() -> None:
+    """Load what draws into the notebook, from no other host; a reader's own pn.extension stays as it is.
+
+    It is several megabytes, so one cell alone has it. That cell brings it again when it runs again: the notebook may
+    be open in a new window, of which the kernel knows nothing.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    here = request.get("metadata", {}).get("cellId")
+    if _LOADER and _LOADER[0] is not None and here == _LOADER[0]:
+        pn.extension(inline=True)
+    elif not compat.extension_loaded():
+        pn.extension(inline=True)
+        _LOADER[:] = [here]

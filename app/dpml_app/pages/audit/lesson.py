@@ -1,0 +1,41 @@
+"""What the plot of an exported lesson's step on this page holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpml_app.drawing.styles import EXACT, REFERENCE, Style
+from dpml_app.drawing.sweep import Bars, Line, Sweep
+from dpml_app.pages.audit import compute
+from dpml_app.pages.audit.settings import AUDIT_EPSILONS, AuditSettings, AuditValues
+
+__all__ = ["lesson_plot"]
+
+
+def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Sweep | Bars:
+    """Return the probabilities of outputs with two neighbours, or what they cost."""
+    key = AuditValues.of(settings).key()
+    whole = [compute.exact((key[0], epsilon, *key[2:])) for epsilon in AUDIT_EPSILONS]
+    if any(one["outputs"] is None for one in whole):  # there are too many to show: the cost instead
+        lines = [
+            Line(Style("True cost", EXACT, "dot", "solid"), [one["epsilon"] for one in whole]),
+            Line(Style("As claimed", REFERENCE, "dot", "dashed"), AUDIT_EPSILONS),
+        ]
+        return Sweep("Cost on these neighbours", "ε", AUDIT_EPSILONS, settings.audit_epsilon, lines, percent=False)
+    found = [one["outputs"] for one in whole]
+    # an output that has probability 0 at one ε may be left out there
+    outputs = sorted(set().union(*found))
+    first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in found] for side in (0, 1))
+    named = [_called(output, settings) for output in outputs]
+    title = "Percent of draws with each output"
+    return Bars(title, AUDIT_EPSILONS, settings.audit_epsilon, named, first, second)
+
+
+def _called(output: tuple[float, ...], settings: AuditSettings) -> str:
+    places = ("first", "second", "third", "fourth")
+    if len(output) > 1:
+        chosen = [name for name, v in zip(places, output, strict=False) if v == 1]
+        return " and ".join(chosen) if chosen else "none"
+    names = "abcd" if settings.audit_neighbours == "table" else places
+    chosen = [name for i, name in enumerate(names) if int(output[0]) >> i & 1]
+    return " and ".join(chosen) if chosen else "none"
