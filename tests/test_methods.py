@@ -34,7 +34,7 @@ ELSEWHERE = {
     ("app/dpml_app/pages/audit/figures.py", "Exact"),
 }
 # what refuses a budget or a release by itself says so once, and the catalogue reads it there
-REFUSES = {"PrivateSelector", "PublishedSelector", "PrivPfCSelNF", "PrivBayesStructNF", "DiffGenStructNF"}
+REFUSES = {"PrivateEstimator", "PrivateSelector", "PublishedSelector", "PrivPfCSelNF", "PrivBayesStructNF", "DiffGenStructNF"}
 
 
 def test_reading_the_list_imports_no_classifier():

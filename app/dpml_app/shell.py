@@ -25,8 +25,9 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import compat, link
+from dpml_app import compat
 from dpml_app.code.told import told
+from dpml_app.core import link
 from dpml_app.core.page import PLACES, BasePage, one_message
 from dpml_app.core.report import report_of
 from dpml_app.data import real_data, uploaded_table

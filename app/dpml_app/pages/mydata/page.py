@@ -21,6 +21,7 @@ from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.release import Release
+from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.upload import Upload
 from dpml_app.pages.mydata.wizard import TABLE_STYLE, Wizard
 from dpml_app.pages.mydata.words import status
@@ -46,6 +47,7 @@ class MyDataPage(BasePage):
     """The page of one session."""
 
     room = "mydata"
+    settings_kind = MyDataSettings
     title = "My data"
     question = "What would it cost on my table?"
     lead = "Upload a table, say what is public about it, and every cost is of your data."
