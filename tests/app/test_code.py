@@ -9,7 +9,6 @@ import math
 import subprocess
 import sys
 
-import nbformat
 import numpy as np
 import own_tables
 import pandas as pd
@@ -207,6 +206,8 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
 
 
 def test_the_notebook_is_valid_and_has_the_script_s_lines(alone):
+    import nbformat  # seconds, which would be spent whenever tests are collected
+
     alone.enter("noise")
     script = script_of(alone.page, "tails")
     book = nbformat.reads(script.notebook, as_version=4)
