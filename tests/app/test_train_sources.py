@@ -1,6 +1,7 @@
 """The Train page plots what the library computes: what its data sources hold, read without a browser."""
 
 import numpy as np
+import pytest
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.train.compute import sizes
 from dpml_app.train.reg_lambda import LAMBDA_STEPS
@@ -124,3 +125,11 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
     assert "Smooth sensitivity" not in labels
     assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of Zafarani and Clifton." in alone.text
     assert "exact, private: for study" in alone.text
+
+
+@pytest.mark.data
+def test_three_classes_are_each_against_the_rest_and_have_no_roc_curve(alone, data_home):
+    query = "&train_family=linear&dataset=seeds&train_measure=auc&train_begin=none"
+    alone.enter("train", query + QUICK, only=["weights"])
+    assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in alone.text
+    assert "against the rest" in alone.text
