@@ -265,7 +265,7 @@ def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
         assert table[calibration].tolist() == p[table["index"]].tolist()
     assert table["coin"].tolist() == select.coins("toy", "count", "published", *setting)[table["index"]].tolist()
     assert table["range"].is_monotonic_decreasing
-    alone.enter("explore", f"{TOY}&epsilon=1&n_features=7&seed=1", ("selection",))
+    alone.enter("explore", f"{TOY}&epsilon=1&n_features=7", ("selection",))
     chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
     p = dict(
         zip(alone.page.known["names"], select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True)

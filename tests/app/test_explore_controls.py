@@ -37,7 +37,6 @@ LINK = {
     "selection_share": "0.3",
     "row_bound": "4",
     "draws": "30",
-    "seed": "123",
     "map_score": "mutual_information",
 }
 

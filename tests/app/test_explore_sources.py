@@ -183,7 +183,7 @@ def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
 
 
 def test_what_a_data_set_does_not_have_is_lowered_and_said(alone):
-    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10")
+    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10", only=["levers"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "n_features = 90 lowered to 40: toy has 40 features" in text
     assert "row_bound = 60 lowered to 10" in text
