@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dpml_app.evaluate import compute as own
+from dpml_app.pages.evaluate import compute as own
 
 pytestmark = pytest.mark.browser
 
