@@ -255,12 +255,6 @@ class App:
             self.page.keyboard.press(key)
             self.settle(before)
 
-    def click(self, role, name):
-        """Click on something that changes a setting and wait for the answer."""
-        before = self.answers
-        self.page.get_by_role(role, name=name, exact=True).click()
-        self.settle(before)
-
     def choose(self, title, wait=True):
         """Choose a data set by its title."""
         before = self.answers

@@ -20,38 +20,33 @@ from dpml.exceptions import (
 # ---- several at once --------------------------------------------------------------------------------------------
 
 CREATOR = """
-import sys, time
+import sys
 from dpml.budget import Budget
 
 print("ready", flush=True)
-sys.stdin.readline()
-budget = Budget(1.0, path=sys.argv[1])
-for _ in range(int(sys.argv[2])):
-    budget.spend(1 / 256)
-print("done", flush=True)
+for path in sys.stdin:
+    budget = Budget(1.0, path=path.strip())
+    for _ in range(8):
+        budget.spend(1 / 256)
+    print("done", flush=True)
 """
 
 
-def start(*arguments):
-    process = subprocess.Popen(
-        [sys.executable, "-c", CREATOR, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
 def test_processes_that_begin_one_ledger_at_once_share_it(tmp_path):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen([sys.executable, "-c", CREATOR], **pipes) for _ in range(4)]
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 4
     for attempt in range(5):
         path = tmp_path / f"ledger{attempt}.db"
-        processes = [start(path, 8) for _ in range(4)]
         for process in processes:
-            process.stdin.write("\n")
+            process.stdin.write(f"{path}\n")
             process.stdin.flush()
-        said = [process.communicate()[0] for process in processes]
-        assert said == ["done\n"] * 4
+        assert [process.stdout.readline() for process in processes] == ["done\n"] * 4
         budget = Budget(1.0, path=path)
         assert budget.spent == 32 / 256
         assert len(budget.ledger) == 32
+    for process in processes:
+        process.communicate()
     assert len(os.listdir(tmp_path)) == 5
 
 

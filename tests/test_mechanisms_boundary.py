@@ -9,6 +9,7 @@ import importlib
 import itertools
 import math
 import pkgutil
+from functools import cache
 
 import numpy as np
 import pytest
@@ -67,10 +68,15 @@ def numbers(cdf):
 
 def numeric(log_density):
     """Return the distribution function of a log density, by the trapezoid rule on a grid that is far and fine."""
-    p = np.exp(log_density(FINE))
-    total = np.concatenate([[0.0], np.cumsum((p[1:] + p[:-1]) / 2 * np.diff(FINE))])
-    assert total[-1] == pytest.approx(1.0, abs=1e-3)
-    return lambda x: np.interp(x, FINE, total / total[-1])
+
+    @cache
+    def table():
+        p = np.exp(log_density(FINE))
+        total = np.concatenate([[0.0], np.cumsum((p[1:] + p[:-1]) / 2 * np.diff(FINE))])
+        assert total[-1] == pytest.approx(1.0, abs=1e-3)
+        return total / total[-1]
+
+    return lambda x: np.interp(x, FINE, table())
 
 
 def outcomes(probability):

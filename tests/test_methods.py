@@ -34,7 +34,14 @@ ELSEWHERE = {
     ("app/dpml_app/pages/audit/figures.py", "Exact"),
 }
 # what refuses a budget or a release by itself says so once, and the catalogue reads it there
-REFUSES = {"PrivateEstimator", "PrivateSelector", "PublishedSelector", "PrivPfCSelNF", "PrivBayesStructNF", "DiffGenStructNF"}
+REFUSES = {
+    "PrivateEstimator",
+    "PrivateSelector",
+    "PublishedSelector",
+    "PrivPfCSelNF",
+    "PrivBayesStructNF",
+    "DiffGenStructNF",
+}
 
 
 def test_reading_the_list_imports_no_classifier():

@@ -27,28 +27,10 @@ def act(app, what):
     app.act(lambda _app: what())
 
 
-def data(app):
-    names = ("audit-region", "audit-roc", "audit-bounds", "audit-outputs")
-    return {name: app.read(name) for name in names}
-
-
 def span(app, name):
     return app.page.evaluate(
         "(name) => { const s = Bokeh.documents[0].get_model_by_name(name); return [s.location, s.visible] }", name
     )
-
-
-def test_link_opens_the_page_with_threshold_testing_caught(app):
-    opened(app, "&audit_method=private-threshold-testing")
-    app.wait_for_text("Broken: not private at any ε.")
-    app.wait_for_text("The catalogue says: not private")
-    app.wait_for_text("Stoddard et al. 2014, Algorithm 2")
-    app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('audit-beyond').text.includes('infinite')")
-    app.check_becomes(lambda: span(app, "audit-exact")[1], False)
-    lower = app.array("audit-bounds", "lower")
-    assert lower[-1] > 1
-    # the attacker leaves the region: some output is impossible with D'
-    assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('accuracy') === null"), "Explore is not even made"
 
 
 def test_a_method_is_found_by_typing_and_chosen_by_keyboard(app):
@@ -146,49 +128,3 @@ def test_catalogue_has_all_claims_and_their_marks(app):
     assert not any("!" in mark for pair in cells.values() for mark in pair)
     act(app, lambda: app.page.get_by_role("button", name="Audit Laplace mechanism, replace one", exact=True).click())
     assert (app.query["audit_method"], app.query["audit_relation"]) == ("laplace", "replace-one")
-
-
-LINK = {
-    "audit_method": "mask-mutual_information",
-    "audit_epsilon": "2",
-    "audit_relation": "replace-one",
-    "audit_neighbours": "table",
-    "audit_table": "nab.yc.y.nd",
-    "audit_record": "yabcd",
-    "audit_replaced": "2",
-    "audit_draws": "1600",
-    "audit_confidence": "0.99",
-    "audit_seed": "12",
-}
-
-
-# test_link.py holds the links of all pages
-@pytest.mark.full
-def test_link_brings_everything_back(app, make_app, server):
-    app.enter("audit", "".join(f"&{k}={v}" for k, v in LINK.items()))
-    assert {name: app.query[name] for name in LINK} == LINK
-    assert app.query["page"] == "audit"
-    again = make_app(server).enter("audit", app.search.replace("?page=audit", "", 1))
-    app.check_becomes(lambda: data(again), data(app))
-    assert again.query == app.query
-
-
-# test_shell.py holds the way from page to page and back
-@pytest.mark.full
-def test_navigation_keeps_both_pages(app):
-    app.open("?draws=10&dataset=toy&audit_draws=1000")
-    explored = app.everything()
-    assert app.page.evaluate("Bokeh.documents[0].get_model_by_name('audit-roc') === null")
-    app.turn("audit")
-    app.settle(0)
-    assert app.query["page"] == "audit"
-    # the controls follow their page a moment later
-    app.slider("Claimed ε").wait_for(state="visible")
-    app.slider("Number of features").wait_for(state="hidden")
-    app.turn("explore")
-    app.slider("Number of features").wait_for(state="visible")
-    app.slider("Claimed ε").wait_for(state="hidden")
-    assert app.query["page"] == "explore"
-    assert app.everything() == explored
-    app.press("ε", "ArrowRight")
-    assert app.everything() != explored

@@ -50,6 +50,16 @@ def test_curve_and_bounds_are_those_of_the_library(alone, method, relation):
         assert max(bounds) <= epsilon
 
 
+def test_link_opens_the_page_with_threshold_testing_caught(alone):
+    alone.enter("audit", FEW + "&audit_method=private-threshold-testing")
+    for said in ("Broken: not private at any ε.", "The catalogue says: not private", "2014, Algorithm 2"):
+        assert said in alone.text
+    assert "infinite" in alone.model("audit-beyond").text
+    assert not alone.model("audit-exact").visible
+    # the attacker leaves the region: some output is impossible with D'
+    assert alone.array("audit-bounds", "lower")[-1] > 1
+
+
 def test_what_a_method_does_not_have_is_said(alone):
     alone.enter("audit", FEW + "&audit_method=class-sums-by-width&audit_neighbours=table")
     assert "makes its claim for “replace one record” only" in " ".join(alone.alerts)

@@ -9,7 +9,6 @@ import math
 import subprocess
 import sys
 
-import nbformat
 import numpy as np
 import own_tables
 import pandas as pd
@@ -208,6 +207,8 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
 
 
 def test_the_notebook_is_valid_and_has_the_script_s_lines(alone):
+    import nbformat  # seconds, which would be spent whenever tests are collected
+
     alone.enter("noise")
     script = script_of(alone.page, "tails")
     book = nbformat.reads(script.notebook, as_version=4)
@@ -265,7 +266,7 @@ def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
         assert table[calibration].tolist() == p[table["index"]].tolist()
     assert table["coin"].tolist() == select.coins("toy", "count", "published", *setting)[table["index"]].tolist()
     assert table["range"].is_monotonic_decreasing
-    alone.enter("explore", f"{TOY}&epsilon=1&n_features=7&seed=1", ("selection",))
+    alone.enter("explore", f"{TOY}&epsilon=1&n_features=7", ("selection",))
     chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
     p = dict(zip(alone.page.known.names, select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True))
     assert chosen["count"].tolist() == [p[name] for name in chosen["name"]]

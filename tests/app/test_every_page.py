@@ -1,4 +1,4 @@
-"""What holds on every page: a phone, the dark, names of controls, a bad link, missing data, cancel and resume."""
+"""What holds on every page: controls and their link, missing data, cancel and resume."""
 
 from functools import partial
 from operator import methodcaller
@@ -8,19 +8,8 @@ import pytest
 from dpml_app.pages.select.settings import CALIBRATIONS
 from each_commit import others_in_full
 from playwright.sync_api import expect
-from waiting import wait
 
 pytestmark = pytest.mark.browser
-# of each page: a quick setting, one that its link keeps, and the name of a slider
-PAGES = {
-    "explore": ("&dataset=toy&draws=10", "seed", "ε"),
-    "audit": ("&audit_draws=1000&audit_method=mask-count&audit_neighbours=table", "audit_seed", "Claimed ε"),
-    "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
-    "select": ("&dataset=toy&draws=10&n_features=5", "seed", "ε"),
-    "train": ("&draws=10&train_begin=none", "seed", "ε"),
-    "publish": ("&dataset=toy&publish_draws=5&publish_grids=10", "seed", "ε"),
-    "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
-}
 # work that lasts long enough to be cancelled; the source that tells of it; a source that has data once there are some
 WORK = {
     "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
@@ -160,95 +149,7 @@ CONTROLS = {
         ],
     ),
 }
-# where figures are, and how large their plots, if they are shown
-FIGURES = """() => [...Bokeh.documents[0]._all_models.values()].flatMap((model) => {
-  const el = model.type === "Figure" && Bokeh.index.find_one_by_id(model.id)?.el
-  if (!el || el.getClientRects().length === 0) { return [] }
-  const {left, right} = el.getBoundingClientRect()
-  return [[model.name, left, right, model.inner_width, model.inner_height]]
-})"""
-# all that is plotted
-DATA = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
-  .filter((model) => model.type === "ColumnDataSource" && model.name)
-  .filter((model) => !["address", "visited", "waiting", "near", "code", "audit-checks"].includes(model.name))
-  .map((model) => [model.name, Object.fromEntries(Object.entries(model.data).map(([k, v]) => [k, Array.from(v)]))]))"""
 LENGTH = "([name, column]) => Bokeh.documents[0].get_model_by_name(name)?.data[column].length ?? 0"
-VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
-
-
-# the words of the cost, and none of the curve's points in their box
-FREE = """() => {
-  const found = (name) => Bokeh.documents[0].get_model_by_name(name)
-  const [plot, gap, curve] = ["cost", "cost-gap", "cost-curve"].map(found)
-  const {inner_width: wide, inner_height: tall, x_range: x, y_range: y} = plot
-  const across = (e) => wide * Math.log(e / x.start) / Math.log(x.end / x.start)
-  const down = (v) => tall * (y.end - v) / (y.end - y.start)
-  const {epsilon, plain, text, align, off, base, down: shift} = gap.data
-  if (text.length !== 1 || [...curve.data.epsilon].at(-1) !== x.end) { return false }
-  const long = 7 * text[0].length, left = across(epsilon[0]) + off[0] - (align[0] === "right" ? long : 0)
-  const up = down(plain[0]) + shift[0] - (base[0] === "bottom" ? 16 : 0)
-  return left >= 0 && left + long <= wide && up >= 0 && up + 16 <= tall && [...curve.data.epsilon].every((e, i) =>
-    across(e) < left || across(e) > left + long || ["mean", "low", "high", "plain"].every((name) => {
-      const at = down(curve.data[name][i])
-      return at < up || at > up + 16
-    }))
-}"""
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_phone_dark_names_and_a_bad_link(make_app, server, name):
-    quick, kept, slider = PAGES[name]
-    app = make_app(server, width=390, height=844)
-    app.enter(name, f"{quick}&{kept}=5&epsilon=7&colour=red", wait=False)
-    app.scroll()
-    app.settle(0)
-    page = app.page
-
-    # a phone: nothing is wider than it
-    app.check_becomes(lambda: max(app.widest, 390), 390)
-
-    def misplaced():
-        return [f for f in page.evaluate(FIGURES) if f[1] < 0 or f[2] > 390 or not (f[3] > 180 and f[4] > 100)]
-
-    app.check_becomes(misplaced, [])
-    figures = page.evaluate(FIGURES)
-    assert len(figures) > 2
-    expect(app.slider(slider)).to_be_visible()
-    if name == "explore":
-        page.wait_for_function(FREE)
-
-    # the bad link: what is wrong is said, what is right is kept
-    app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: no control has this name")
-    assert app.query[kept] == "5"
-
-    # every control has a name that is read out, and every card a heading
-    page.set_viewport_size({"width": 1440, "height": 1000})
-    app.slider(slider).wait_for(state="visible")
-    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
-        expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
-    values = lambda: page.get_by_role("slider").evaluate_all(VALUES)  # noqa: E731
-    wait(page, lambda: len(values()) >= 2 and all(values()))
-    expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    wait(page, lambda: page.get_by_role("heading", level=2).count() >= 4)
-
-    # the dark keeps the data
-    before = app.steady(DATA, None)
-    app.turn_dark(figures[0][0])
-    app.check_becomes(lambda: page.evaluate(DATA), before)
-
-
-def test_my_data_on_a_phone_with_names_and_a_bad_link(make_app, server):
-    app = make_app(server, width=390, height=844)
-    app.enter("mydata", "&epsilon=7&colour=red")
-    app.open_all()
-    page = app.page
-    expect(page.get_by_role("button", name="Remove the table")).to_be_visible()
-    assert app.widest <= 390
-    alert = page.get_by_role("alert").filter(has_text="epsilon = 7 is not allowed: it must be one of 0.01")
-    expect(alert).to_contain_text("colour: no control has this name")
-    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton", "button"):
-        expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
-    expect(page.get_by_role("heading", level=1)).to_have_count(1)
 
 
 # test_controls.py and test_cards.py hold the controls of the others
@@ -306,7 +207,8 @@ def without_data(module_server, tmp_path_factory):
 
 # test_real_data.py holds the offer of what is not here
 @pytest.mark.parametrize("name", others_in_full(WORK, "explore"))
-def test_missing_data_are_said_and_another_set_still_works(make_app, without_data, name):
+def test_missing_and_damaged_data_are_said_and_another_set_still_works(make_app, without_data, name):
+    (without_data.home / "Skin_NonSkin.txt").write_bytes(b"1\t2\t3\n")
     source, column = WORK[name][2]
     app = make_app(without_data.server).enter(name, "&dataset=adult&draws=10", wait=False)
     app.wait_for_alerts("adult is not on this machine yet: the button Download gets it. It shows census.")
@@ -318,12 +220,9 @@ def test_missing_data_are_said_and_another_set_still_works(make_app, without_dat
     app.page.wait_for_function("location.search.includes('dataset=toy')")
     app.page.get_by_role("button", name="Download", exact=True).wait_for(state="hidden")
     app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])
-
-
-def test_a_damaged_file_is_said_and_the_data_before_are_shown_again(make_app, without_data):
-    (without_data.home / "Skin_NonSkin.txt").write_bytes(b"1\t2\t3\n")
-    source, column = WORK["explore"][2]
-    app = make_app(without_data.server).enter("explore", "&dataset=skin&draws=10", wait=False)
-    app.page.get_by_text("skin, so census is shown: the data file 'Skin_NonSkin.txt'").wait_for()
-    app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])
-    assert app.query["dataset"] == "census"
+    if name == "explore":
+        # a damaged file is said, and the data before are shown again
+        app.pick("Data set", "Skin colours")
+        app.page.get_by_text("skin, so toy is shown: the data file 'Skin_NonSkin.txt'").wait_for()
+        app.page.wait_for_function("location.search.includes('dataset=toy')")
+        app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])

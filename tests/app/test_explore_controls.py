@@ -7,8 +7,9 @@ pytestmark = pytest.mark.browser
 QUERY = "?dataset=toy&draws=20"
 
 
-def test_marker_follows_epsilon(app):
+def test_marker_follows_epsilon_and_zoom_is_kept(app):
     app.open(QUERY)
+    app.page.evaluate("Bokeh.documents[0].get_model_by_name('accuracy').y_range.setv({start: 0.7, end: 0.8})")
     app.press("ε", "ArrowRight", "ArrowRight")
     chosen = float(app.query["epsilon"])
     assert chosen == 0.16
@@ -17,12 +18,6 @@ def test_marker_follows_epsilon(app):
     app.check_becomes(lambda: app.read("map-current"), {"epsilon": [chosen], "n_features": [20]})
     app.wait_for_text("At ε = 0.16")
     app.wait_for_text("1.18")  # e to the 0.16, never rounded down
-
-
-def test_zoom_is_kept(app):
-    app.open(QUERY)
-    app.page.evaluate("Bokeh.documents[0].get_model_by_name('accuracy').y_range.setv({start: 0.7, end: 0.8})")
-    app.press("ε", "ArrowRight")
     app.press("Threshold percentile", "ArrowRight")
     zoom = app.page.evaluate(
         "(({start, end}) => [start, end])(Bokeh.documents[0].get_model_by_name('accuracy').y_range)"
@@ -42,7 +37,6 @@ LINK = {
     "selection_share": "0.3",
     "row_bound": "4",
     "draws": "30",
-    "seed": "123",
     "map_score": "mutual_information",
 }
 

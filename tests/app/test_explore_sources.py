@@ -133,6 +133,24 @@ def test_another_data_set_changes_everything(alone_of_few_fits):
     assert "1,000 training" in alone.text
 
 
+def test_outdated_curve_is_faded_until_it_is_replaced(alone_of_few_fits):
+    alone = alone_of_few_fits
+    alone.enter("explore", "&dataset=toy&draws=10&seed=31")
+    old, lengths = alone.read("accuracy-published"), []
+    stale, curve = (alone.sources[f"accuracy-logistic{end}"] for end in ("-stale", ""))
+
+    def note(_attribute, _old, _new):
+        lengths.append((len(stale.data["epsilon"]), len(curve.data["epsilon"])))
+
+    stale.on_change("data", note)
+    curve.on_change("data", note)
+    alone.act(draws=20)
+    assert any(faded == 16 > drawn for faded, drawn in lengths)
+    assert len(curve.data["epsilon"]) == 16
+    assert alone.read("accuracy-published-stale")["epsilon"] == []
+    assert alone.read("accuracy-published") != old
+
+
 def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch):
     """It was computed by the workers, for 17 s, unless the page had been opened with it."""
     computed = []
@@ -165,7 +183,7 @@ def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
 
 
 def test_what_a_data_set_does_not_have_is_lowered_and_said(alone):
-    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10")
+    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10", only=["levers"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "n_features = 90 lowered to 40: toy has 40 features" in text
     assert "row_bound = 60 lowered to 10" in text

@@ -1,17 +1,24 @@
 """What a person meets on each page: one question, one large picture, few words, few places to stop at."""
 
 import re
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from dpml_app import page_list
-from dpml_app.core.card_page import CardPage
 from playwright.sync_api import expect
+from waiting import wait
 
 pytestmark = pytest.mark.browser
-# those that have a picture
-PAGES = [name for name, page in page_list.PAGES.items() if issubclass(page, CardPage)]
+# of each page that has a picture: a quick state, a setting that its link keeps, and the name of a slider
+PAGES = {
+    "explore": ("&dataset=toy&draws=10", "n_features", "ε"),
+    "audit": ("&audit_draws=1000&audit_method=mask-count&audit_neighbours=table", "audit_seed", "Claimed ε"),
+    "noise": ("&noise_size=200", "noise_seed", "ε of the noise"),
+    "select": ("&dataset=toy&draws=10&n_features=5", "select_feature", "ε"),
+    "train": ("&draws=10&train_begin=none", "train_feature", "ε"),
+    "publish": ("&dataset=toy&publish_draws=5&publish_grids=10", "seed", "ε"),
+    "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
+}
 # so high that every card is near the view
 ALL_CARDS = 6000
 # most words before "More", and most places that the Tab key stops at on the whole page
@@ -70,8 +77,46 @@ ROWS = """() => {
 }"""
 
 
+# where figures are, and how large their plots, if they are shown
+FIGURES = """() => [...Bokeh.documents[0]._all_models.values()].flatMap((model) => {
+  const el = model.type === "Figure" && Bokeh.index.find_one_by_id(model.id)?.el
+  if (!el || el.getClientRects().length === 0) { return [] }
+  const {left, right} = el.getBoundingClientRect()
+  return [[model.name, left, right, model.inner_width, model.inner_height]]
+})"""
+# all that is plotted
+DATA = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+  .filter((model) => model.type === "ColumnDataSource" && model.name)
+  .filter((model) => !["address", "visited", "waiting", "near", "code", "audit-checks"].includes(model.name))
+  .map((model) => [model.name, Object.fromEntries(Object.entries(model.data).map(([k, v]) => [k, Array.from(v)]))]))"""
+VALUES = "(sliders) => sliders.map((slider) => slider.getAttribute('aria-valuetext'))"
+
+
+# the words of the cost, and none of the curve's points in their box
+FREE = """() => {
+  const found = (name) => Bokeh.documents[0].get_model_by_name(name)
+  const [plot, gap, curve] = ["cost", "cost-gap", "cost-curve"].map(found)
+  const {inner_width: wide, inner_height: tall, x_range: x, y_range: y} = plot
+  const across = (e) => wide * Math.log(e / x.start) / Math.log(x.end / x.start)
+  const down = (v) => tall * (y.end - v) / (y.end - y.start)
+  const {epsilon, plain, text, align, off, base, down: shift} = gap.data
+  if (text.length !== 1 || [...curve.data.epsilon].at(-1) !== x.end) { return false }
+  const long = 7 * text[0].length, left = across(epsilon[0]) + off[0] - (align[0] === "right" ? long : 0)
+  const up = down(plain[0]) + shift[0] - (base[0] === "bottom" ? 16 : 0)
+  return left >= 0 && left + long <= wide && up >= 0 && up + 16 <= tall && [...curve.data.epsilon].every((e, i) =>
+    across(e) < left || across(e) > left + long || ["mean", "low", "high", "plain"].every((name) => {
+      const at = down(curve.data[name][i])
+      return at < up || at > up + 16
+    }))
+}"""
+
+
+# test_walk.py opens on a phone
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_app, server, name):
+def test_a_page_has_one_question_one_large_picture_few_words_on_a_laptop_a_phone_and_in_the_dark(
+    make_app, server, name
+):
+    quick, kept, slider = PAGES[name]
     app = make_app(server, width=1440, height=900)
     app.enter(name, "&draws=10&audit_draws=1000&noise_draws=1000", wait=False)
     page = app.page
@@ -90,13 +135,68 @@ def test_a_page_has_one_question_one_large_picture_few_words_and_few_stops(make_
     if name == "explore":
         # the four levers share the whole of their row
         page.wait_for_function(ROWS)
+    # another state, with a fault: what is right in it is kept
+    before = app.answers
+    app.visit(f"{quick}&{kept}=5&epsilon=7&colour=red")
+    app.settle(before)
+    assert app.query[kept] == "5"
+    check_names(app, slider)
+    check_phone(app, slider)
+    if name == "explore":
+        page.wait_for_function(FREE)
+    check_dark(app)
 
 
-def test_the_page_without_a_picture_has_one_question_few_words_and_few_stops_too(make_app, server):
+def check_names(app, slider):
+    """Every control has a name that is read out, and every card a heading."""
+    page = app.page
+    app.slider(slider).wait_for(state="visible")
+    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton"):
+        expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
+    values = lambda: page.get_by_role("slider").evaluate_all(VALUES)  # noqa: E731
+    wait(page, lambda: len(values()) >= 2 and all(values()))
+    wait(page, lambda: page.get_by_role("heading", level=2).count() >= 4)
+
+
+def check_phone(app, slider):
+    """Nothing is wider than a phone, and plots are large enough on it; what is wrong in a link is said there."""
+    page = app.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    app.check_becomes(lambda: max(app.widest, 390), 390)
+
+    def misplaced():
+        return [f for f in page.evaluate(FIGURES) if f[1] < 0 or f[2] > 390 or not (f[3] > 180 and f[4] > 100)]
+
+    app.check_becomes(misplaced, [])
+    assert len(page.evaluate(FIGURES)) > 2
+    expect(app.slider(slider)).to_be_visible()
+    app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: no control has this name")
+
+
+def check_dark(app):
+    """The dark keeps the data."""
+    before = app.steady(DATA, None)
+    app.turn_dark(app.page.evaluate(FIGURES)[0][0])
+    app.check_becomes(lambda: app.page.evaluate(DATA), before)
+
+
+def test_the_page_without_a_picture_has_one_question_and_few_words_on_a_laptop_and_a_phone(make_app, server):
     app = make_app(server, width=1440, height=900)
     app.enter("mydata", wait=False)
-    expect(app.page.locator("section.shown input[type=file]").first).to_be_visible()
+    page = app.page
+    expect(page.locator("section.shown input[type=file]").first).to_be_visible()
     hold(app)
+    app = make_app(server, width=390, height=844)
+    app.enter("mydata", "&epsilon=7&colour=red")
+    app.open_all()
+    page = app.page
+    expect(page.get_by_role("button", name="Remove the table")).to_be_visible()
+    assert app.widest <= 390
+    alert = page.get_by_role("alert").filter(has_text="epsilon = 7 is not allowed: it must be one of 0.01")
+    expect(alert).to_contain_text("colour: no control has this name")
+    for role in ("slider", "radio", "checkbox", "combobox", "spinbutton", "button"):
+        expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
 
 
 def hold(app):
@@ -112,27 +212,6 @@ def hold(app):
     assert links == [kind.title for kind in page_list.PAGES.values()]
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
-
-
-def test_numbers_of_a_plot_can_be_read_and_kept_and_escape_closes_them(app):
-    app.open("?dataset=toy&draws=10")
-    page = app.page
-    page.get_by_role("button", name="Accuracy: numbers and code", exact=True).click()
-    dialog = page.get_by_role("dialog", name="Numbers")
-    dialog.wait_for()
-    expect(dialog).to_contain_text("Who pays?")
-    table = dialog.get_by_role("table", name="cost-curve", exact=True)
-    expect(table.get_by_role("row")).to_have_count(1 + len(app.read("cost-curve")["epsilon"]))
-    with page.expect_download() as kept:
-        dialog.get_by_role("button", name="cost-curve.csv", exact=True).click()
-    lines = Path(kept.value.path()).read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "epsilon,mean,low,high,plain"
-    assert float(lines[1].split(",")[1]) == pytest.approx(app.array("cost-curve", "mean")[0], rel=1e-5)
-    with page.expect_download() as kept:
-        dialog.get_by_role("button", name="cost.png", exact=True).click()
-    assert Path(kept.value.path()).read_bytes()[:4] == b"\x89PNG"
-    page.keyboard.press("Escape")
-    dialog.wait_for(state="hidden")
 
 
 def test_the_marker_can_be_dragged_and_the_slider_follows(app):

@@ -10,7 +10,6 @@ from dpml_app.page_list import PAGES
 from dpml_app.pages.audit.page import AuditPage
 from dpml_app.text.formulas import InvalidFormulas, _all, caption, formulas, read_formulas
 from dpml_app.text.mathml import InvalidFormula, mathml
-from waiting import wait
 
 from dpml.mechanisms import ExponentialMechanism, Laplace, cauchy_scale
 from dpml.selection import sensitivity
@@ -99,18 +98,3 @@ def test_formulas_give_the_numbers_of_the_library():
     scores = np.array([3.0, 1.0, 0.0])
     weights = np.exp(epsilon / 2 * scores)
     assert ExponentialMechanism(epsilon, 2).probabilities(scores) == pytest.approx(weights / weights.sum())
-
-
-@pytest.mark.browser
-def test_a_caption_shows_its_formula_and_asks_no_other_host(app):
-    app.enter("noise", "&noise_draws=1000")
-    app.page.get_by_label("What the noise looks like: about this plot").click()
-    formula = app.page.get_by_role("math").first
-    formula.wait_for()
-    # set by the browser: a fraction is higher than a line of text
-    text = app.page.locator(".formula p").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
-    wait(app.page, lambda: formula.bounding_box()["height"] > 1.3 * text)
-    # a term stands in its sentence, not on a line of its own
-    term = app.page.locator("details.about[open] [data-term]").first
-    assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
-    app.wait_for_text("Source: the thesis, Theorem 2.2.1.")

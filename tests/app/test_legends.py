@@ -112,7 +112,7 @@ def check(app, expected, when):
 
 
 # test_looks.py holds of every legend that its samples look like what is drawn
-@pytest.mark.parametrize("visit", others_in_full(VISITS, "explore", "audit"))
+@pytest.mark.parametrize("visit", others_in_full(VISITS, "explore"))
 def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
     # so high that every card is there
     room, query, epsilon = VISITS[visit]

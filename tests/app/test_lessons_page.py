@@ -117,16 +117,7 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     expect(panel).to_be_visible()
 
 
-def test_a_place_that_is_not_there_is_said(make_app, server):
-    app = make_app(server, height=900).enter("noise", "&lesson=alchemy&step=2", wait=False)
-    app.page.get_by_role("alert").filter(has_text="lesson = alchemy is not allowed").wait_for()
-    expect(lesson_of(app)).to_have_count(0)
-    app.page.goto(f"{app.url}?lesson={NOISE}&step=70")
-    app.page.get_by_role("alert").filter(has_text="step = 70 is not allowed").wait_for()
-    at(app, 1)
-
-
-def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, server):
+def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_app, server):
     app = make_app(server, width=390, height=844).enter("noise", f"&lesson={NOISE}&step=1", wait=False)
     page = app.page
     panel, dialog = lesson_of(app), page.get_by_role("dialog")
@@ -155,6 +146,15 @@ def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, serve
     page.mouse.click(5, 890)
     dialog.wait_for(state="hidden")
 
+    # a formula is set by the browser: a fraction is higher than a line of text; a term in it has no line of its own
+    page.get_by_label("What the noise looks like: about this plot").click()
+    formula = page.get_by_role("math").first
+    line = page.locator(".formula p").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
+    wait(page, lambda: formula.bounding_box()["height"] > 1.3 * line)
+    term = page.locator("details.about[open] [data-term]").first
+    assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
+    app.wait_for_text("Source: the thesis, Theorem 2.2.1.")
+
     # the key ? at a control says what it trades
     slider = app.slider("ε of the noise")
     slider.focus()
@@ -164,33 +164,6 @@ def test_terms_and_help_open_by_keyboard_and_give_the_focus_back(make_app, serve
     expect(dialog).to_contain_text("each person is hidden better")
     page.keyboard.press("Escape")
     check_becomes(page, lambda: page.evaluate(FOCUS), "ε of the noise")
-
-
-def test_an_exported_lesson_is_alive_without_a_server(browser, tmp_path):
-    file = tmp_path / "lesson.html"
-    file.write_text(exported(lessons()[NOISE]), encoding="utf-8")
-    page = browser.new_page()
-    said, asked = [], []
-    page.on("console", lambda m: said.append(m.text) if m.type in ("error", "warning") else None)
-    page.on("pageerror", lambda e: said.append(str(e)))
-    page.on("request", lambda r: asked.append(r.url) if r.url != file.as_uri() else None)
-    page.goto(file.as_uri())
-    panel = page.get_by_role("region", name="Lesson", exact=True)
-    # each plot has its sentence from the start, and the slider moves it
-    page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
-    page.locator(".noUi-handle:visible").focus()
-    page.keyboard.press("ArrowLeft")
-    page.get_by_text("Laplace, for the worst case 125").first.wait_for()
-    # to the end
-    panel.get_by_role("button", name="Next", exact=True).focus()
-    for number, step in enumerate(lessons()[NOISE].steps, 1):
-        panel.get_by_text(f"{number} of 6").wait_for()
-        page.keyboard.press(str(step.options.index(step.answer) + 1))
-        panel.get_by_text("Yes.", exact=True).wait_for()
-        page.keyboard.press("ArrowRight")
-    panel.get_by_text("You foresaw 6 of 6 answers").wait_for()
-    assert (said, [url for url in asked if not url.startswith(("data:", "blob:"))]) == ([], [])
-    page.close()
 
 
 GROUNDS = """() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,
@@ -204,27 +177,43 @@ def grounds(page):
     return ground, ink, set(plots)
 
 
-def test_an_exported_lesson_is_dark_where_the_reader_asks_for_it_and_its_sliders_have_names(browser, tmp_path):
+def test_an_exported_lesson_is_alive_without_a_server_and_dark_where_the_reader_asks_for_it(browser, tmp_path):
     file = tmp_path / "lesson.html"
     file.write_text(exported(lessons()[NOISE]), encoding="utf-8")
     page = browser.new_page()
     page.emulate_media(color_scheme="dark")
+    complaints, asked = [], []
+    page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: complaints.append(str(e)))
+    page.on("request", lambda r: asked.append(r.url) if r.url != file.as_uri() else None)
     page.goto(file.as_uri())
+    panel = page.get_by_role("region", name="Lesson", exact=True)
+    # each plot has its sentence from the start
     page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
     check_becomes(page, lambda: grounds(page), ("rgb(23, 25, 28)", "rgb(240, 240, 240)", {"#17191c"}))
-    # each slider is called as its control, and says its value and not its place
+    # each slider is called as its control, says its value and not its place, and moves the sentence
     title = page.evaluate("[...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'control').title")
     slider = page.get_by_role("slider", name=title, exact=True)
     expect(slider).to_have_count(1)
     value = lambda: float(slider.get_attribute("aria-valuetext").replace(",", ""))  # noqa: E731
     # a script writes the value after the slider has written its place
     wait(page, lambda: value() != float(slider.get_attribute("aria-valuenow")))
-    said = value()
+    before = value()
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    wait(page, lambda: 0 < value() < said)
+    wait(page, lambda: 0 < value() < before)
+    page.get_by_text("Laplace, for the worst case 125").first.wait_for()
     assert [v["id"] for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")] == []
     page.emulate_media(color_scheme="light")
     # the plots are painted by a script, some time after the page has its colours
     check_becomes(page, lambda: grounds(page)[::2], ("rgb(255, 255, 255)", {"#ffffff"}))
+    # to the end
+    panel.get_by_role("button", name="Next", exact=True).focus()
+    for number, step in enumerate(lessons()[NOISE].steps, 1):
+        panel.get_by_text(f"{number} of 6").wait_for()
+        page.keyboard.press(str(step.options.index(step.answer) + 1))
+        panel.get_by_text("Yes.", exact=True).wait_for()
+        page.keyboard.press("ArrowRight")
+    panel.get_by_text("You foresaw 6 of 6 answers").wait_for()
+    assert (complaints, [url for url in asked if not url.startswith(("data:", "blob:"))]) == ([], [])
     page.close()

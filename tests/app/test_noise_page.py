@@ -1,12 +1,9 @@
 """The Noise page in a browser: every control moves what it should, and the browser's numbers are the library's."""
 
-from functools import partial
-from operator import methodcaller
 from pathlib import Path
 
 import numpy as np
 import pytest
-from dpml_app.pages.noise.compute import plane
 from dpml_app.pages.noise.points import decode, preset
 
 from dpml.mechanisms.smooth import (
@@ -19,7 +16,6 @@ from dpml.mechanisms.smooth import (
 from dpml.mechanisms.smooth.admissible import cauchy_scale
 
 pytestmark = pytest.mark.browser
-press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
 ROOT = Path(__file__).parents[2]
 # where on the screen a point is
 WHERE = """(index) => {
@@ -47,18 +43,6 @@ FIGURES = {
 
 def figures(app):
     return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
-
-
-def test_menu_leads_here_and_back(app):
-    app.enter("audit", "&audit_draws=1000&noise_size=20")
-    app.turn("noise")
-    app.settle(0)
-    assert app.query["page"] == "noise"
-    assert len(app.array("noise-points", "x")) == 20
-    app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="visible")
-    app.turn("audit")
-    app.page.get_by_role("slider", name="ε of the noise", exact=True).wait_for(state="hidden")
-    assert app.query["page"] == "audit"
 
 
 # ---- points -----------------------------------------------------------------------------------------------------
@@ -163,45 +147,3 @@ def test_dragging_a_point_redraws_the_envelope_and_goes_into_the_link(app):
     mouse.move(x - 100, y)
     mouse.up()
     assert app.array("noise-points", "x") == pytest.approx(dragged)
-
-
-# ---- links, words, width ------------------------------------------------------------------------------------------
-
-
-# test_link.py holds the links of all pages
-@pytest.mark.full
-def test_link_brings_back_every_control(app, make_app, server):
-    query = (
-        "&noise_mechanism=norm-10&noise_dimension=2&noise_epsilon=2&noise_sensitivity=3&noise_delta=0.001"
-        "&noise_beta=1/4&noise_draws=1500&noise_seed=9&noise_reach=20&noise_queries=50&noise_failure=0.2"
-        "&noise_touched=20&noise_measure=q95&noise_gap=3.5&noise_statistic=trimmed_mean&noise_trim=2"
-        "&noise_relation=add-remove&noise_size=20&noise_preset=clumps&noise_points=p0010rs5050"
-    )
-    app.enter("noise", query)
-    wanted = dict(part.split("=") for part in query.strip("&").split("&"))
-    assert {k: v for k, v in app.query.items() if k in wanted} == wanted
-    assert app.array("noise-points", "x") == pytest.approx([0, 3.6, 100, 18, 18])
-    again = make_app(server).enter("noise", app.search.replace("?page=noise", "", 1))
-    app.check_becomes(lambda: figures(again), figures(app))
-    found = plane("norm-10", (2.0, 3, 0.001, 0.25), 20, 1500, 9)
-    assert app.array("noise-dots", "x") == pytest.approx(found.x)
-    assert app.array("noise-dots", "y") == pytest.approx(found.y)
-    assert app.read("noise-contours")["held"] == ["50 %", "90 %", "99 %"]
-
-
-def test_what_is_wrong_or_cannot_be_drawn_is_said(app):
-    app.enter("noise", "&noise_points=pzz00&noise_epsilon=7&noise_gap=50&noise_size=20")
-    app.wait_for_alerts(*(f"{said} is not allowed" for said in ("noise_points = pzz00", "noise_epsilon = 7")))
-    app.wait_for_alerts("noise_gap = 50 is not allowed")
-    assert app.query["noise_size"] == "20"
-    assert len(app.array("noise-points", "x")) == 20
-    app.enter(
-        "noise", "&noise_mechanism=student&noise_beta=1/2&noise_statistic=trimmed_mean&noise_trim=30&noise_size=50"
-    )
-    app.wait_for_text("needs β below ε/3")
-    app.wait_for_text("Nothing is kept of 50 points")
-    assert len(app.array("noise-bars", "share")) == 0
-    app.act(press("β as a share of ε", "ArrowLeft"))
-    app.act(press("β as a share of ε", "ArrowLeft"))
-    assert len(app.array("noise-bars", "share")) > 0
-    app.wait_for_text("Student's t")

@@ -9,6 +9,7 @@ from dpml_app.pages.publish.figures import AccuracyFigure
 from dpml_app.pages.publish.one_release import look_into
 from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER
 from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.shell import Shell
 
 FIGURES = {
     "table": ["publish-accuracy-table"],
@@ -51,6 +52,13 @@ def test_each_control_changes_what_it_should_and_nothing_else(alone, controls):
         assert {name for name in before if before[name] != after[name]} == expected, change
         assert {name: now[name] for name in now if chosen[name] != now[name]} == change
         before, chosen = after, now
+
+
+def test_a_data_set_of_words_is_refused_in_words():
+    shell = Shell()
+    shell.link({"page": "publish", "dataset": "newsgroup1"})
+    sentence = "newsgroup1 has more than 60 columns, and a published table tells few apart: it shows census."
+    assert [text for _severity, text in shell.shown._messages.values()] == [sentence]
 
 
 def test_plots_hold_what_the_library_computes(alone):

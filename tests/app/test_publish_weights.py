@@ -282,7 +282,7 @@ def test_a_histogram_of_one_method_is_shown():
 
 
 def test_a_question_moves_the_answers_and_lambda_algorithm_1_alone(alone):
-    alone.enter("publish", "&dataset=census&publish_draws=5&publish_grids=10&epsilon=1", only=CARDS)
+    alone.enter("publish", "&dataset=census&epsilon=1", only=CARDS)
     sources = {
         "asked": ["publish-weights-query-output", "publish-weights-query-moments", "publish-weights-penalty-moments"],
         "by λ": ["publish-weights-query-output", "publish-weights-histogram-output"],

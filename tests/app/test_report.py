@@ -50,9 +50,9 @@ def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone)
 
 
 def test_a_data_set_that_is_the_default_stands_in_the_link(alone):
-    alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("selection",))
+    alone.enter("select", "&dataset=toy&draws=10", ("f1",))
     alone.page.settings.param["dataset"].default = "toy"
-    (page,) = report_of({"explore": alone.page}, "explore", alone.page.settings)["pages"]
+    (page,) = report_of({"select": alone.page}, "select", alone.page.settings)["pages"]
     assert link.parse(page["link"])["dataset"] == "toy"
 
 

@@ -27,6 +27,7 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
     app.press("ε", "ArrowRight", "ArrowRight", "ArrowRight")
     assert app.query["epsilon"] == "0.2"
     assert page.evaluate("history.length") == length, "a step of a slider is no entry"
+    assert page.evaluate("Bokeh.documents[0].get_model_by_name('noise-line')") is None, "it is not even made"
 
     # a link of the navigation keeps what pages share
     app.turn("select")
@@ -35,6 +36,8 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
         "page": "select", "dataset": "toy", "draws": "10", "epsilon": "0.2",
     }  # fmt: skip
     assert page.evaluate("history.length") == length + 1
+    app.act(lambda app: app.push("ε"))
+    assert app.query["epsilon"] == "0.25"
     app.turn("noise")
     app.settle(0)
     before = app.answers
@@ -46,33 +49,20 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
     page.go_back()
     page.wait_for_function(SHOWN, arg="select")
     app.room = "select"
-    assert (app.query["page"], app.query["epsilon"]) == ("select", "0.2")
+    assert (app.query["page"], app.query["epsilon"]) == ("select", "0.25")
     page.go_back()
+    # the entry of Explore has another ε than the page that was left
     page.wait_for_function(SHOWN, arg="explore")
     app.slider("λ").wait_for(state="visible")
     page.wait_for_function(EPSILON, arg=0.2)
+    stands_at(app, "0.2")
     page.go_forward()
+    page.wait_for_function(SHOWN, arg="select")
+    stands_at(app, "0.25")
     page.go_forward()
     page.wait_for_function(SHOWN, arg="noise")
     assert app.query["noise_epsilon"] == "0.8"
     expect(app.slider("ε of the noise")).to_have_attribute("aria-valuetext", "0.8")
-
-
-def test_back_brings_a_page_s_own_state_back(app):
-    app.open(QUICK)
-    app.turn("select")
-    app.settle(0)
-    app.act(lambda app: app.push("ε"))
-    assert app.query["epsilon"] == "0.125"
-    app.page.go_back()
-    # the entry of Explore has another ε than the page that was left
-    app.page.wait_for_function(SHOWN, arg="explore")
-    app.page.wait_for_function(EPSILON, arg=0.1)
-    stands_at(app, "0.1")
-    app.page.go_forward()
-    app.page.wait_for_function(SHOWN, arg="select")
-    stands_at(app, "0.125")
-    assert app.query["epsilon"] == "0.125"
 
 
 def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
@@ -92,7 +82,10 @@ def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
     assert len(app.array("selection-drawn", "count")) == 20
 
 
-def test_a_lost_server_is_said_and_the_page_comes_back_in_its_state(make_app, start_server):
+SWEEPING = "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state')?.data.running[0]"
+
+
+def test_a_lost_server_is_said_the_page_comes_back_in_its_state_and_sigterm_ends_a_sweep(make_app, start_server):
     first = start_server()
     app = make_app(first)
     app.forgives = True
@@ -105,12 +98,17 @@ def test_a_lost_server_is_said_and_the_page_comes_back_in_its_state(make_app, st
     app.page.wait_for_function("document.querySelector('main').inert")
     hit = "document.elementFromPoint(150, 300)?.closest('main') ?? null"
     assert app.page.evaluate(hit) is None, "no control can be reached"
-    start_server(port=first.port)
+    second = start_server(port=first.port)
     app.page.wait_for_function("!document.body.classList.contains('lost')")
     app.settle(0)
     assert app.query["epsilon"] == "0.125"
     assert app.query["dataset"] == "toy"
     expect(app.slider("ε")).to_have_attribute("aria-valuetext", "0.125")
+    app.open("?draws=10")
+    app.push("Draws", "End")
+    app.page.wait_for_function(SWEEPING)
+    app.page.goto("about:blank")
+    assert second.stop() < 5, "neither server nor workers outlive it"
 
 
 SESSIONS = """

@@ -96,7 +96,7 @@ def test_the_best_at_each_epsilon_has_a_name():
 
 
 def test_the_page_shows_the_map_at_once(alone):
-    alone.enter("train", "&dataset=toy&draws=10&epsilon=1")
+    alone.enter("train", "&dataset=toy&draws=10&epsilon=1&train_begin=none", only=["best"])
     assert len(alone.read("train-best-cells")["mean"]) == 110
     assert "is best" in alone.text
     alone.act(relation="replace-one")

@@ -1,6 +1,7 @@
 """The Train page plots what the library computes: what its data sources hold, read without a browser."""
 
 import numpy as np
+import pytest
 from dpml_app.pages.train.compute import sizes
 from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS
 from dpml_app.pages.train.tuning import TUNING_EPSILONS
@@ -32,7 +33,7 @@ def figures(alone):
 
 
 def test_accuracy_over_epsilon_is_what_the_library_finds(alone):
-    alone.enter("train", "&dataset=toy&epsilon=1&seed=4" + QUICK)
+    alone.enter("train", "&dataset=toy&epsilon=1&seed=4&train_begin=none" + QUICK, only=["size"])
     data = load("toy")
     studies = {
         "binned": (BinnedNBStudy(data), {}),
@@ -57,7 +58,7 @@ def test_accuracy_over_epsilon_is_what_the_library_finds(alone):
 
 
 def test_panels_that_do_not_apply_say_why_and_are_empty(alone):
-    alone.enter("train", "&dataset=toy" + QUICK)
+    alone.enter("train", "&dataset=toy&train_begin=none" + QUICK, only=["weight", "size"])
     assert "these data have no categories, so there is nothing to weigh against each other" in alone.text
     assert "train-weight-global" not in alone.sources
     assert alone.read("train-size-global")["x"] != []
@@ -100,7 +101,7 @@ def test_linear_models_are_drawn_as_the_library_finds_them(alone):
 
 
 def test_bad_values_in_the_link_are_said_and_good_ones_kept(alone):
-    alone.enter("train", "&dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK)
+    alone.enter("train", "&dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK, only=["best"])
     assert any("train_weight = 9:9 is not allowed" in text for text in [*alone.faults, *alone.alerts])
     assert any("train_feature = 99 set to 1: toy offers 10 features" in text for text in [*alone.faults, *alone.alerts])
     kept = {"train_bins": 7, "train_weight": "2:1", "dataset": "toy", "train_feature": 1}
@@ -108,13 +109,15 @@ def test_bad_values_in_the_link_are_said_and_good_ones_kept(alone):
 
 
 def test_what_linear_models_cannot_do_is_said(alone):
-    alone.enter("train", "&train_family=linear&train_lambda=3&train_linear=output.magic&dataset=toy" + QUICK)
+    alone.enter(
+        "train", "&train_family=linear&train_lambda=3&train_linear=output.magic&dataset=toy" + QUICK, only=["best"]
+    )
     assert any("train_lambda = 3 is not allowed" in text for text in [*alone.faults, *alone.alerts])
     assert any("train_linear = " in text and "is not allowed" in text for text in [*alone.faults, *alone.alerts])
 
 
 def test_what_is_not_private_is_said_in_legend_and_text(alone):
-    alone.enter("train", "&train_begin=none&train_methods=binned.vaidya.published" + QUICK)
+    alone.enter("train", "&train_begin=none&train_methods=binned.vaidya.published" + QUICK, only=["parameters"])
     labels = alone.labels("train-accuracy")
     assert {label for label in labels if "not private" in label} == {
         "Vaidya, not private",
@@ -124,3 +127,11 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
     assert "Smooth sensitivity" not in labels
     assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of Zafarani and Clifton." in alone.text
     assert "exact, private: for study" in alone.text
+
+
+@pytest.mark.data
+def test_three_classes_are_each_against_the_rest_and_have_no_roc_curve(alone, data_home):
+    query = "&train_family=linear&dataset=seeds&train_measure=auc&train_begin=none"
+    alone.enter("train", query + QUICK, only=["weights"])
+    assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in alone.text
+    assert "against the rest" in alone.text

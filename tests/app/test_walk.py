@@ -4,6 +4,7 @@ import re
 
 import pytest
 from dpml_app.settings import EPSILONS
+from each_commit import others_in_full
 from playwright.sync_api import expect
 from waiting import check_becomes, wait
 
@@ -49,7 +50,8 @@ def seen(page):
     )
 
 
-@pytest.mark.parametrize("size", SIZES)
+# test_first_use.py walks on a laptop at each commit
+@pytest.mark.parametrize("size", others_in_full(SIZES, "phone"))
 def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(size, make_app, server, start_browser):
     width, height = SIZES[size]
     page = make_app(server, width=width, height=height).page
