@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from dpml_app.pages.audit import compute, method_list, words
+from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 
 from dpml.auditing import audit, audit_outputs, exact_epsilon
 from dpml.catalogue import CATALOGUE, claims
@@ -24,13 +25,9 @@ def key(name, epsilon=1.0, relation="add-remove", edited=None):
 
 
 def values(name, epsilon=1.0, relation="add-remove", neighbours="worst"):
-    return {
-        "audit_method": name,
-        "audit_epsilon": epsilon,
-        "audit_relation": relation,
-        "audit_neighbours": neighbours,
-        "audit_confidence": CONFIDENCE,
-    }
+    settings = AuditSettings(audit_method=name, audit_epsilon=epsilon, audit_relation=relation)
+    settings.param.update(audit_neighbours=neighbours, audit_confidence=CONFIDENCE)
+    return AuditValues.of(settings)
 
 
 def draws_of(case, seed, index):
