@@ -149,7 +149,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
         ("select", "draws=10&n_features=5", ("count", "f1"), "select-f1-mask", "mean"),
         ("train", "dataset=toy&draws=10&n_features=5", ("accuracy", "size"), "train-accuracy-binned", "mean"),
         ("publish", "dataset=toy&publish_draws=5&publish_grids=10", PUBLISHED, "publish-accuracy-table", "mean"),
-        ("evaluate", "dataset=toy&draws=10", ("roc", "errors"), "evaluate-errors-histogram", "mean"),
+        ("evaluate", "dataset=toy&draws=10", ("roc", "errors"), "evaluate-errors-histogram", "median"),
     ],
 )
 def test_pages_show_it(room, query, cards, source, column, table, alone, caplog):

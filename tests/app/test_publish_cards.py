@@ -111,7 +111,7 @@ def test_figures_hold_the_numbers_they_are_given():
 def test_the_axis_of_records_ends_with_all_of_them_and_has_room_for_its_numbers():
     card = RecordsCard()
     for n, least, ticks in ((147, 14, 2), (20_000, 100, 5), (200_000, 100, 4)):
-        card.lay_out({"n_train": n})
+        card.lay_out(SimpleNamespace(n_train=n))
         ends = card.figure.plot.x_range
         assert ends.start < least < n < ends.end
         shown = [tick for tick in card.figure.plot.xaxis[0].ticker.ticks if ends.start <= tick <= ends.end]
