@@ -76,12 +76,12 @@ def accuracy_at(s, method, share):
 
 @check
 def guess(s):
-    return 100 * measures.facts(s.dataset)["majority"]
+    return 100 * measures.facts(s.dataset).majority
 
 
 @check
 def without_privacy(s):
-    return 100 * measures.facts(s.dataset)["non_private"]
+    return 100 * measures.facts(s.dataset).non_private
 
 
 @check
@@ -127,17 +127,17 @@ def found_of_second_class(s, method, epsilon=None):
 
 @check
 def records(s):
-    return measures.facts(s.dataset)["n_train"]
+    return measures.facts(s.dataset).n_train
 
 
 @check
 def tested(s):
-    return measures.facts(s.dataset)["n_test"]
+    return measures.facts(s.dataset).n_test
 
 
 @check
 def features(s):
-    return measures.facts(s.dataset)["n_features"]
+    return measures.facts(s.dataset).n_features
 
 
 @check
@@ -153,12 +153,12 @@ def raised_for_all(s):
 
 
 def _range(s, kind):
-    return float(np.ptp(measures.facts(s.dataset)[kind]))
+    return float(np.ptp(measures.facts(s.dataset).scores[kind]))
 
 
 @check
 def step(s, kind):
-    return float(measures.facts(s.dataset)["unit"][kind, s.relation])
+    return float(measures.facts(s.dataset).unit[kind, s.relation])
 
 
 @check
@@ -181,7 +181,7 @@ def found(s, chosen_by, judged_by):
     """How many of the T best features by one score a mask by another has on average."""
     paid_for = s.epsilon * s.selection_share
     p = select.inclusion(s.dataset, chosen_by, s.select_calibration, s.relation, paid_for, s.n_features)
-    return select.expected_best(measures.facts(s.dataset)[judged_by], p, s.n_features)
+    return select.expected_best(measures.facts(s.dataset).scores[judged_by], p, s.n_features)
 
 
 @check

@@ -43,7 +43,7 @@ def trained(s, model):
 
 @check
 def table_columns(s):
-    return len(compute.facts(s.dataset)["columns"])
+    return len(compute.facts(s.dataset).columns)
 
 
 @check

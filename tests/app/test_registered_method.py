@@ -43,6 +43,7 @@ from dpml_app.state import Settings
 from dpml_app.pages.train.accuracy import AccuracyCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER
 from dpml_app.pages.train.compute import nb_facts
+from dpml_app.pages.train.settings import TrainValues
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
 settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)
@@ -57,13 +58,13 @@ out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = card.readout(values, facts, results)
 
 from dpml_app.pages.mydata.advice_card import AdviceFigure
-from dpml_app.pages.train.settings import TrainValues
 out["my data"] = "made-up" in AdviceFigure().sources
 
 from dpml_app.pages.select import compute as select, words as select_words
 from dpml_app.pages.select.accuracy import AccuracyCard as SelectCard
+from dpml_app.pages.select.settings import SelectValues
 settings.select_methods = ["made-up", "joint"]
-values, facts, card = settings.select_values(), select.facts("toy"), SelectCard()
+values, facts, card = SelectValues.of(settings), select.facts("toy"), SelectCard()
 chunks = {place: chunk for place, chunk in card.work(values, facts).items() if place[0] == "made-up"}
 accuracies = {place[1]: chunk.function(*chunk.arguments) for place, chunk in chunks.items()}
 out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.bands]
@@ -76,7 +77,8 @@ worker.end()
 
 from dpml_app.pages.publish import compute as publish, words as publish_words
 from dpml_app.pages.publish.curves import RIVAL_EPSILONS, RivalsCard, TimeCard
-values, facts, card = settings.publish_values(), publish.facts("toy"), RivalsCard()
+from dpml_app.pages.publish.settings import PublishValues
+values, facts, card = PublishValues.of(settings), publish.facts("toy"), RivalsCard()
 places = [place for place in card.work(values, facts) if place[0] == "made-up"]
 out["publish"] = [len(places) == len(RIVAL_EPSILONS), *("made-up" in one.figure.bands for one in (card, TimeCard()))]
 one = publish.rival("made-up", "toy", "add-remove", 0.1, 10, "cart", 2, 0)

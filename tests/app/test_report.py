@@ -86,7 +86,7 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     told = json.loads(shell.coded.data["told"][0])
     assert told["serial"] == 1
     assert told["file"] == "dpml-noise-draws-epsilon-1"
-    assert "Laplace(" in told["script"]
+    assert "DrawsCard().work(settings, facts)" in told["script"]
     shell.asking.data = {"said": ["noise-nothing-readout"], "serial": [2]}
     assert "script" not in json.loads(shell.coded.data["told"][0])
     shell.asking.data = {"said": ["<script>"], "serial": [3]}

@@ -31,7 +31,7 @@ def test_curves_are_the_library_s(alone, relation):
     best = own.best("toy", relation, 0.5, 10, 2)
     assert alone.array("select-accuracy-best", "mean") == pytest.approx([best.mean()] * 2)
     for name in ("majority", "non_private"):
-        assert alone.array(f"select-accuracy-{name}", "y") == pytest.approx([facts[name]] * 2)
+        assert alone.array(f"select-accuracy-{name}", "y") == pytest.approx([getattr(facts, name)] * 2)
     assert alone.model("select-f1-marker").location == 250
 
 
