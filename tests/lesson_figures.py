@@ -5,6 +5,7 @@ setting. It is called with the settings and the other words, and returns a numbe
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from dpml_app.data import measures
@@ -88,8 +89,8 @@ def without_privacy(s):
 def without_noise(s, method):
     """The very same model, without its noise."""
     values = ExploreValues.of(s)
-    if method == "row-bounded" and not values["row_bound"]:
-        values["row_bound"] = default_row_bound(measures.dataset(s.dataset).schema, s.epsilon)
+    if method == "row-bounded" and not values.row_bound:
+        values = replace(values, row_bound=default_row_bound(measures.dataset(s.dataset).schema, s.epsilon))
     name, method, relation, _, options, _, seed = values.accuracy_key(method, s.epsilon)
     return 100 * measures.accuracy(name, method, relation, PLAIN, options, 1, seed).mean()
 

@@ -67,7 +67,7 @@ settings.select_methods = ["made-up", "joint"]
 values, facts, card = SelectValues.of(settings), select.facts("toy"), SelectCard()
 chunks = {place: chunk for place, chunk in card.work(values, facts).items() if place[0] == "made-up"}
 accuracies = {place[1]: chunk.function(*chunk.arguments) for place, chunk in chunks.items()}
-out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.bands]
+out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.curves]
 out["select words"] = select_words.accuracy_words(values, facts, {"made-up": accuracies})
 
 from dpml_app.work.worker import Worker
@@ -80,7 +80,7 @@ from dpml_app.pages.publish.curves import RIVAL_EPSILONS, RivalsCard, TimeCard
 from dpml_app.pages.publish.settings import PublishValues
 values, facts, card = PublishValues.of(settings), publish.facts("toy"), RivalsCard()
 places = [place for place in card.work(values, facts) if place[0] == "made-up"]
-out["publish"] = [len(places) == len(RIVAL_EPSILONS), *("made-up" in one.figure.bands for one in (card, TimeCard()))]
+out["publish"] = [len(places) == len(RIVAL_EPSILONS), *("made-up" in one.figure.curves for one in (card, TimeCard()))]
 one = publish.rival("made-up", "toy", "add-remove", 0.1, 10, "cart", 2, 0)
 out["publish words"] = publish_words.rivals("accuracy", {"made-up": {0.1: one["accuracy"]}})
 print(json.dumps(out))

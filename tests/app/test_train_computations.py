@@ -1,5 +1,7 @@
 """What the Train page computes: it is the library's, and it says what is not private."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from dpml_app.pages.train.compute import (
@@ -183,7 +185,7 @@ def test_exact_shares_of_categories_are_counted():
 
 
 def test_the_true_epsilon_of_vaidya():
-    assert true_epsilon("vaidya", 0.1, {"numeric": 0, "categorical": 21}, "add-remove") == pytest.approx(3.1)
-    assert true_epsilon("vaidya", 0.1, {"numeric": 1, "categorical": 21}, "add-remove") is None
-    assert true_epsilon("published", 0.1, {"numeric": 0, "categorical": 21}, "add-remove") is None
-    assert true_epsilon("smooth", 0.1, {"numeric": 1, "categorical": 0}, "replace-one") == 0.1
+    assert true_epsilon("vaidya", 0.1, SimpleNamespace(numeric=0, categorical=21), "add-remove") == pytest.approx(3.1)
+    assert true_epsilon("vaidya", 0.1, SimpleNamespace(numeric=1, categorical=21), "add-remove") is None
+    assert true_epsilon("published", 0.1, SimpleNamespace(numeric=0, categorical=21), "add-remove") is None
+    assert true_epsilon("smooth", 0.1, SimpleNamespace(numeric=1, categorical=0), "replace-one") == 0.1
