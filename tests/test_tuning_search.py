@@ -206,30 +206,6 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
     assert search.costs_["total"] == 1.2
 
 
-def test_the_score_of_random_stopping_is_published_with_noise():
-    X, y = table(30, D=3)
-    longer = np.vstack([X, np.ones((1, 3))]), np.append(y, 1)
-
-    def call(data):
-        options = {"method": "random-stopping", "schema": Schema.binary(3), "random_state": 0}
-        return PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 3]}, 4.0, **options).fit(*data)
-
-    # in about one of three the record is one of those that the score counts
-    assert max(recorded_cost(call, (X, y), longer, seed=seed, pasts=1) for seed in range(8)) <= 4.0
-
-
-def test_costs_never_pass_epsilon_by_rounding():
-    from fractions import Fraction
-
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        epsilon, share, n = rng.exponential(), rng.random(), int(rng.integers(1, 30))
-        costs = search_costs(epsilon, n, retrain_share=share)
-        assert Fraction(costs["train"]) * n + Fraction(costs["retrain"]) <= Fraction(epsilon)
-        costs = search_costs(epsilon, n, method="random-stopping", eta=share, retrain_share=share)
-        assert Fraction(costs["train"]) * Fraction(2 + share) + Fraction(costs["retrain"]) <= Fraction(epsilon)
-
-
 PIPELINE = Pipeline([("select", TopSelector(1.0, 3, "count")), ("nb", BernoulliNB(1.0, selection="none"))])
 
 
@@ -354,16 +330,6 @@ def test_the_stated_cost_is_approached(eta, epsilon):
     assert np.abs(np.log(q / other)).max() <= epsilon + 1e-9
     loss = np.abs(np.log(stopping_distribution(q, eta, 1e-6) / stopping_distribution(other, eta, 1e-6))).max()
     assert 0.98 * stopping_epsilon(epsilon, eta) < loss <= stopping_epsilon(epsilon, eta)
-
-
-def test_the_number_of_runs_must_not_be_released():
-    """Randomised response: that the worse answer was the best of k costs k·ε₀."""
-    epsilon = 0.5
-    q, other = (np.exp(s * epsilon) / (1 + np.exp(s * epsilon)) for s in (1, -1))
-    k = np.arange(1, 12)
-    loss = np.log(probability_of_runs(11, 1.0, 0.1) * q**k) - np.log(probability_of_runs(11, 1.0, 0.1) * other**k)
-    np.testing.assert_allclose(loss, k * epsilon)
-    assert loss[-1] > stopping_epsilon(epsilon, 1.0)
 
 
 def test_random_stopping_charges_before_it_runs():
