@@ -142,6 +142,13 @@ def test_published_takes_the_curvature_of_the_hinge():
         assert exact_cost(*published, relation, loss) < 0.1
 
 
+def test_determinant_is_free_from_lambda_one_over_epsilon_on():
+    assert objective_noise(0.1, 10.0) == (0.1, 10.0)
+    assert objective_noise(0.1, 20.0, relation="replace-one") == (0.05, 20.0)
+    assert objective_noise(0.1, 9.9)[0] < 0.1
+    assert objective_noise(0.1, 19.9, relation="replace-one")[0] < 0.05
+
+
 # ---- objective perturbation: the exact privacy loss ------------------------------------------------------------------
 
 

@@ -224,6 +224,11 @@ def test_known_values():
     assert global_sensitivity("variance", 0, 10, relation="add-remove") == 25
 
 
+def test_the_variance_of_one_value_is_more_sensitive_to_adding_than_to_replacing():
+    assert local_sensitivity("variance", [3], 0, 10) == 0
+    assert local_sensitivity("variance", [3], 0, 10, "add-remove") == pytest.approx(7**2 / 4)
+
+
 def test_untrimmed_kinds_ignore_trim():
     x = [1, 2, 7, 9]
     for kind in ("mean", "variance", "median"):

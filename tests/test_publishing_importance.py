@@ -119,6 +119,16 @@ def test_a_bound_on_the_norm_of_a_record_cannot_replace_root_d():
     assert moved <= record_change(RatioFeatures(Schema.binary(2 * half, row_bound=half))) / unit
 
 
+def test_the_published_noise_tells_the_number_of_records():
+    """Its scale contains N: far out, the densities for N = 100 and 101 differ without bound (add/remove)."""
+    first, second = (NormGamma(0.1, math.sqrt(5) / (n * 0.1), 5) for n in (100, 101))
+    far = np.zeros((3, 5))
+    far[:, 0] = [10, 1000, 100_000]
+    ratio = np.abs(first.log_density(far, np.zeros(5)) - second.log_density(far, np.zeros(5)))
+    assert (np.diff(ratio) > 0).all()
+    assert ratio[-1] > 100  # where the claim is 0.1
+
+
 SMALL = {
     "numbers and categories": Schema(
         (

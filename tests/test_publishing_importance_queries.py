@@ -203,6 +203,21 @@ def test_noise_is_drawn_around_the_minimiser():
     assert np.linalg.norm(draws - np.arange(D), axis=1).mean() == pytest.approx(D * math.sqrt(D) / 100, rel=0.02)
 
 
+def test_the_machine_of_section_6_is_not_at_the_lambda_of_its_noise():
+    """Ji and Elkan 2013 compare noise for Λ = 0.1 with a support vector machine of norm 7.17.
+
+    The mean hinge loss at 0 is 1, so a minimiser of it plus Λ‖w‖²/2 has Λ‖w‖²/2 <= 1: a norm of at most 4.47.
+    """
+    rng = np.random.default_rng(0)
+    for loss in ("hinge", "squared_hinge"):
+        for _ in range(10):
+            X = (rng.random((300, 20)) < 0.4).astype(float)
+            y = X @ rng.normal(size=20) > 0
+            machine = LinearSVC(C=1 / (0.1 * 300), loss=loss, fit_intercept=False, dual=True, random_state=0)
+            assert np.linalg.norm(machine.fit(X, y).coef_) <= math.sqrt(2 / 0.1)
+    assert math.sqrt(2 / 0.1) < 7.17
+
+
 # ---- baselines -------------------------------------------------------------------------------------------------------
 
 

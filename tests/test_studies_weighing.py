@@ -1,5 +1,7 @@
 """What weights of a public table answer and teach: the study behind Ji and Elkan 2013, Figs. 1 to 6."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,6 +148,23 @@ def test_a_table_of_one_class_teaches_nothing(two):
     study = WeighingStudy(two, poor)
     assert study.answer() == 0
     assert study.distance() == pytest.approx(study.norm)
+
+
+def test_weights_of_a_uniform_table_leave_its_attributes_independent():
+    """A uniform table times e^(β·x) is a product, so that it tells nothing of how the label depends on the others."""
+    sizes = (3, 4, 2)
+    schema = Schema(tuple(Feature(name, "categorical", tuple(range(k))) for name, k in zip("abc", sizes, strict=True)))
+    every = pd.DataFrame(list(product(*map(range, sizes))), columns=list("abc"))
+    # the private label is a function of the first attribute
+    private = pd.DataFrame({"a": [0, 0, 1, 2] * 50, "b": [0, 1, 2, 3] * 50, "c": [1, 1, 0, 0] * 50})
+    study = WeighingStudy(TwoTables(private, every, schema), every)
+    for method, reg_lambda in (("output", 0.1), ("moments", 1e-4)):
+        shares = study.shares(study.weigh(method, 1.0, reg_lambda, rng=rng(2)))
+        rich = every["c"].to_numpy() == 1
+        for name, k in (("a", 3), ("b", 4)):
+            for value in range(k):
+                here = every[name].to_numpy() == value
+                assert shares[here & rich].sum() == pytest.approx(shares[here].sum() * shares[rich].sum(), abs=1e-12)
 
 
 # ---- what the figures say -------------------------------------------------------------------------------------------

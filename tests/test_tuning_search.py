@@ -332,6 +332,16 @@ def test_the_stated_cost_is_approached(eta, epsilon):
     assert 0.98 * stopping_epsilon(epsilon, eta) < loss <= stopping_epsilon(epsilon, eta)
 
 
+def test_the_number_of_runs_must_not_be_released():
+    """Randomised response: that the worse answer was the best of k costs k·ε₀."""
+    epsilon = 0.5
+    q, other = (np.exp(s * epsilon) / (1 + np.exp(s * epsilon)) for s in (1, -1))
+    k = np.arange(1, 12)
+    loss = np.log(probability_of_runs(11, 1.0, 0.1) * q**k) - np.log(probability_of_runs(11, 1.0, 0.1) * other**k)
+    np.testing.assert_allclose(loss, k * epsilon)
+    assert loss[-1] > stopping_epsilon(epsilon, 1.0)
+
+
 def test_random_stopping_charges_before_it_runs():
     budget = Budget(2.0)
     seen = []
