@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from binary_tables import told_by_all
 from scipy import sparse, stats
-from separable_table import separable
 
 from dpml.auditing import recorded_releases
 from dpml.catalogue import CATALOGUE
@@ -271,7 +271,7 @@ def test_paths_have_probabilities_that_add_up_and_match_the_draws():
 
 def test_secure_choices_are_the_same_mechanism():
     pytest.importorskip("opendp")
-    X, y = separable(60)
+    X, y = told_by_all(60, 5, 0.8)
     records = Records(X, 2.0 * y - 1, 5)
     best = release_local_search(records, 1e6, n_iterations=3, secure=True)
     again = release_local_search(records, 1e6, n_iterations=3, rng=np.random.default_rng(0))

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from separable_table import separable
+from binary_tables import told_by_all
 
 from dpml.budget import Budget
 from dpml.classifiers import PrivGene, PrivLocal
@@ -27,7 +27,7 @@ SCHEMA = Schema.binary(5, n_lower=600)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_learns_and_predicts_consistently(kind, loss):
-    X, y = separable()
+    X, y = told_by_all(600, 5, 0.8)
     model = kind(20.0, loss=loss, schema=SCHEMA, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.85
     scores = model.decision_function(X)

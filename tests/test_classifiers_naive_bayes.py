@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from binary_tables import of_any_rates as table
 from scipy import sparse
 from sklearn import naive_bayes
 
@@ -19,13 +20,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.schema import Feature, Schema
 from dpml.studies.accuracy import PublishedNBStudy, RowBoundedNBStudy
 from dpml.sweep import sweep
-
-
-def table(n=400, D=8, C=2, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(C, size=n)
-    p = rng.uniform(0.1, 0.9, size=(C, D))
-    return (rng.random((n, D)) < p[y]).astype(float), y
 
 
 @pytest.mark.parametrize("C", [2, 3])

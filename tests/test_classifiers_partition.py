@@ -1,9 +1,11 @@
 """The thesis' partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
+from binary_tables import told_by_all
 from scipy import sparse
 
 from dpml.budget import Budget
@@ -11,11 +13,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition
 from dpml.schema import Schema
 
-
-def table(n=600, D=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    return (rng.random((n, D)) < np.where(y, 0.8, 0.2)[:, None]).astype(float), y
+table = partial(told_by_all, n=600, rate=0.8)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])

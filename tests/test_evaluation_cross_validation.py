@@ -1,9 +1,11 @@
 """Private cross-validation: who is trained on whom, what it costs, and what is refused."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
+from binary_tables import told_by_all
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB as ExactNB
@@ -22,11 +24,7 @@ from dpml.exceptions import (
 )
 from dpml.schema import Schema
 
-
-def table(n=900, D=6, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    return (rng.random((n, D)) < np.where(y, 0.7, 0.3)[:, None]).astype(int), y
+table = partial(told_by_all, n=900, D=6)
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -113,7 +111,7 @@ def test_the_total_cost_is_charged_before_training(n_folds):
 
 
 def test_with_hardly_any_noise_the_score_is_that_of_the_pooled_predictions():
-    X, y = table(3000)
+    X, y = table(n=3000)
     schema = Schema.binary(6, n_lower=3000)
     model = BernoulliNB(1e3, schema=schema, relation="replace-one")
     options = {"relation": "replace-one", "n_bins": 3000, "rng": np.random.default_rng(0)}
@@ -162,7 +160,7 @@ def test_mutual_information_may_count_on_no_fold_size():
 
 
 def test_what_is_not_private_is_refused():
-    X, y = table(200)
+    X, y = table(n=200)
     rng = np.random.default_rng(0)
     with pytest.raises(NotPrivate, match="BernoulliNB takes no ε"):
         private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng)
@@ -202,7 +200,7 @@ def test_bad_parameters_are_named(options, error, match):
 
 def test_a_release_takes_no_seed_and_survives_any_labels():
     pytest.importorskip("opendp")
-    X, y = table(60)
+    X, y = table(n=60)
     labels = ["neither", *y[1:].tolist()]
     result = private_cross_val_score(BernoulliNB(1.0), X, labels, 1.0, n_folds=3, release=True)
     np.testing.assert_array_equal(result.evaluation.counts, np.rint(result.evaluation.counts))
@@ -216,7 +214,7 @@ def test_a_release_takes_no_seed_and_survives_any_labels():
 
 def test_an_entry_of_a_list_that_is_no_record_ends_no_release():
     pytest.importorskip("opendp")
-    X, y = table(60)
+    X, y = table(n=60)
     rows = [[1, 0], None, *X[2:].tolist()]
     model = BernoulliNB(1.0, schema=Schema.binary(6))
     result = private_cross_val_score(model, rows, y, 1e3, n_folds=3, release=True)  # so little noise that it is 0

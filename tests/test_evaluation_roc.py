@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from curve_data import scores
+from evaluated import scores
 from scipy.special import expit, logit
 from sklearn.metrics import roc_curve
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from curve_data import assert_valid
+from evaluated import assert_valid
 from observing import observing
 from sklearn.isotonic import isotonic_regression
 

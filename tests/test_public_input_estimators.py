@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from binary_tables import told_by_all as table
 from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PUBLISHING, RELEASED, made, released
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -47,12 +48,6 @@ FLAGS = [
     for flag, parameter in inspect.signature(kind).parameters.items()
     if isinstance(parameter.default, bool)
 ]
-
-
-def table(n=60, D=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    return (rng.random((n, D)) < np.where(y, 0.7, 0.3)[:, None]).astype(int), y
 
 
 def test_there_is_a_recipe_for_every_estimator_and_every_release():

@@ -12,6 +12,7 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import pytest
+from binary_tables import of_any_rates as table
 from hypothesis import given
 from hypothesis import strategies as st
 from private_values import Hostile
@@ -120,13 +121,6 @@ def test_a_release_has_either_a_generator_or_secure_noise(release):
 
 
 # ---- records that come in ---------------------------------------------------------------------------------------
-
-
-def table(n=377, D=8, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    p = rng.uniform(0.1, 0.9, size=(2, D))
-    return (rng.random((n, D)) < p[y]).astype(float), y
 
 
 def test_parameters_then_seed_then_extra_then_data_and_nothing_is_charged(monkeypatch):

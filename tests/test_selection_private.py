@@ -1,7 +1,10 @@
 """Selection computes on private values: its statistics stay private, and only a draw opens them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from binary_tables import told_by_some
 from scipy import sparse
 
 from dpml.counts import Contingency, contingency
@@ -44,13 +47,7 @@ SELECTORS = {
     "noisy cut": PublishedSelector(1.0, "noisy-cut", threshold=20.0),
 }
 
-
-def table(n=80):
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=n)
-    X = (rng.random((n, D)) < 0.4).astype(float)
-    X[:, 1] = np.where(rng.random(n) < 0.9, y, 1 - y)
-    return X, y
+table = partial(told_by_some, {1: 0.9}, n=80, rate=0.4)
 
 
 def both():

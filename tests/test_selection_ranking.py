@@ -1,10 +1,12 @@
 """Score perturbation, noisy counts, noisy clusters, the sparse vector and what is kept as published."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from binary_tables import told_by_some
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -51,14 +53,7 @@ ALL = {**{f"T: {k}": v for k, v in COUNTED.items()}, **{f"τ: {k}": v for k, v i
 ALL["published iterative"] = PublishedSelector(1e7, "iterative", "mutual_information", n_features=2)
 ALL["published clusters"] = PublishedSelector(1e7, "clusters", threshold=THRESHOLD)
 
-
-def table(n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    X = (rng.random((n, D)) < 0.5).astype(float)
-    X[:, 1] = np.where(rng.random(n) < 0.95, y, 1 - y)
-    X[:, 4] = np.where(rng.random(n) < 0.85, y, 1 - y)
-    return X, y
+table = partial(told_by_some, {1: 0.95, 4: 0.85})
 
 
 @pytest.mark.parametrize("name", COUNTED)

@@ -1,10 +1,12 @@
 """MaskSelector: the distribution it draws from, scikit-learn's interface, errors, budget."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from binary_tables import told_by_some
 from scipy import stats
 from sklearn.pipeline import make_pipeline
 
@@ -15,13 +17,7 @@ from dpml.schema import Schema
 from dpml.selection import KINDS, MaskSelector, mask_weight, scores
 from dpml.selection._base import public_n_rows
 
-
-def table(n=300, D=6, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    X = (rng.random((n, D)) < 0.5).astype(float)
-    X[:, 1] = np.where(rng.random(n) < 0.9, y, 1 - y)
-    return X, y
+table = partial(told_by_some, {1: 0.9})
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,10 +2,12 @@
 
 import importlib
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from binary_tables import told_by_some
 from observing import observing
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
@@ -32,13 +34,7 @@ from dpml.tuning import BestSelector
 planning = importlib.import_module("dpml.selection.plan")
 RELATIONS = ("add-remove", "replace-one")
 
-
-def table(n=2000, D=8, told=0.95, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    X = (rng.random((n, D)) < 0.3).astype(float)
-    X[:, 2] = np.where(rng.random(n) < told, y, 1 - y)
-    return X, y
+table = partial(told_by_some, {2: 0.95}, n=2000, D=8, rate=0.3)
 
 
 # ---- the look ----
@@ -112,7 +108,7 @@ def test_the_look_has_the_noise_of_its_statistic(D, row_bound, unit, relation):
 @pytest.mark.parametrize("told", [0.55, 0.95])
 def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
     """What the three releases are given is ε together, whichever way the look goes, and each under the relation."""
-    X, y = table(n=5000, told=told)
+    X, y = told_by_some({2: told}, n=5000, D=8, rate=0.3)
     spent = {}
 
     class Selector(TopSelector):
