@@ -32,7 +32,7 @@ from dpml.counts import (
     row_bounded_scales,
 )
 from dpml.encoding import SHARE_GRID
-from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
+from dpml.exceptions import DpmlError, InvalidData, InvalidParameter, MissingExtra
 from dpml.mechanisms.private import opened
 from dpml.mechanisms.secure import integer_laplace
 from dpml.release import Plan
@@ -139,18 +139,6 @@ def test_parameters_then_seed_then_extra_then_data_and_nothing_is_charged(monkey
         assert text in str(caught.value)
         assert "4711" not in str(caught.value)
     assert budget.spent == 0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_release_is_charged_and_a_refused_one_draws_no_noise(method, monkeypatch):
-    calls = asked_of(monkeypatch)
-    budget = Budget(1.0)
-    model = BernoulliNB(0.6, method=method, budget=budget, release=True).fit(*table())
-    assert budget.ledger["epsilon"].tolist() == [0.6]
-    drawn = len(calls)
-    with pytest.raises(BudgetExceeded):
-        clone(model).fit(*table())
-    assert len(calls) == drawn
 
 
 # ---- what the model holds --------------------------------------------------------------------------------------------
