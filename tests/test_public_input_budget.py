@@ -128,16 +128,16 @@ def test_part_cannot_pass_what_its_parents_have_left():
 def test_charges_at_once_count_for_the_whole_budget_and_refuse_bad_ones():
     whole = Budget(1.0)
     part, _ = whole.split(1, 1)
-    part.spend_all({"one": 0.25, "two": 0.25}, relation="add-remove")
-    assert whole.spent == part.spent == 0.5
+    part.spend_all({"one": 0.125, "two": 0.125}, relation="add-remove")
+    assert whole.spent == part.spent == 0.25
     assert whole.ledger["label"].tolist() == ["one", "two"]
-    whole.spend(0.4995)
+    whole.spend(0.625)  # the whole has less left than the part
     for budget in (part, whole):
         with pytest.raises(BudgetExceeded):
-            budget.spend_all({"three": 5e-4, "four": 5e-4})
+            budget.spend_all({"three": 0.125, "four": 0.125})
     with pytest.raises(InvalidParameter):
         whole.spend_all({"three": 0.0})
-    assert whole.spent == 0.9995
+    assert whole.spent == 0.875
 
 
 def test_split_divides_what_is_left():
