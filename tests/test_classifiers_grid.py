@@ -362,3 +362,18 @@ def test_a_replaced_record_has_twice_the_noise():
     one, two = widths[1], widths[4]
     assert two.change_range == 2 * one.change_range == quality_range(one.epsilon * 60 / 37, "replace-one")
     assert widths[5].scale == 2 * widths[2].scale
+
+
+@pytest.mark.parametrize("few", [0, 1 << 13])
+@pytest.mark.parametrize("runs", [[0], [0, 2, 4, 6], [0, 1, 2, 3, 4, 5, 6, 7], [0, 3, 4], [0, 2, 5, 7], [0, 1, 2]])
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_runs_are_added_up_along_any_axis(few, runs, axis, monkeypatch):
+    from dpml.classifiers.grid import counts
+
+    monkeypatch.setattr(counts, "FEW_ENTRIES", few)
+    table = np.random.default_rng(0).integers(-5, 9, (2, 8, 8, 8)).astype(np.int32)
+    before = table.copy()
+    found = counts.added_runs(table, np.array(runs), axis)
+    np.testing.assert_array_equal(found, np.add.reduceat(table, runs, axis=axis))
+    assert found.dtype == np.int32
+    np.testing.assert_array_equal(table, before)

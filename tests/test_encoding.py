@@ -172,6 +172,11 @@ def test_unit_scale_by_the_public_bound_only(kind, intercept):
     assert np.linalg.norm(scaled, axis=1).max() <= 1 + 1e-15
 
 
+def test_a_table_of_short_records_is_scaled_by_the_bound_all_the_same():
+    scaled = unit_scale(np.eye(4), 3)
+    assert np.array_equal(scaled, np.column_stack([np.eye(4), np.ones(4)]) / 2)
+
+
 # ---- sharing ----
 
 

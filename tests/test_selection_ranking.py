@@ -11,6 +11,7 @@ from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
+from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency
@@ -142,6 +143,17 @@ def test_one_hot_columns_are_charged_by_attributes():
     assert X[:, chosen.get_support()].sum(axis=1).max() <= subset.row_bound
 
 
+def test_noisy_scores_follow_their_distribution():
+    """Two features, one kept: the difference of two Laplace variables decides."""
+    counts = Contingency(np.array([[5.0, 3.0], [0.0, 0.0]]), np.array([9.0, 9.0]))
+    selector = NoisyScoreSelector(1.0, 1, "total_count", row_bound=1)
+    draws = 40_000
+    masks = selector.masks(counts, Schema.binary(2), draws=draws, rng=np.random.default_rng(1))
+    # P(L1 - L2 > -2) for two Laplace variables of scale 1: 1 - exp(-2)·(2 + 2)/4
+    p = 1 - np.exp(-2.0) * (2 + 2) / 4
+    assert stats.binomtest(int(masks[:, 0].sum()), draws, p).pvalue > 1e-3
+
+
 def test_clusters_are_kept_whole_up_to_the_last_place():
     on = np.array([[50.0, 52, 51, 10, 11, 0]] * 2)
     counts = Contingency(on, np.array([100.0, 100.0]))
@@ -168,6 +180,15 @@ def test_the_sparse_vector_stops_at_its_cut_off_and_favours_no_place():
     )
     assert monotone[1] < plain[1]
     assert SparseVectorSelector(1.0, 1.0, 2, "count", relation="replace-one").technique(SCHEMA).sensitivity == 2
+
+
+def test_a_record_of_many_ones_costs_epsilon_and_no_more():
+    X, y = np.ones((4, 6)), np.array([0, 1, 0, 1])
+
+    def call(data):
+        return NoisyCountSelector(0.8, 2, row_bound=2, schema=Schema.binary(6), random_state=0).fit(*data)
+
+    assert recorded_cost(call, (X, y), (X[:3], y[:3])) == pytest.approx(0.8)
 
 
 def test_per_feature_weights_are_charged_what_they_cost():
