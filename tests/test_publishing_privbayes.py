@@ -13,6 +13,7 @@ from sklearn.metrics import mutual_info_score
 from dpml.classifiers.grid import Records
 from dpml.mechanisms.private import opened
 from dpml.publishing import PrivBayes
+from dpml.publishing._publisher import drawn_given
 from dpml.publishing.tables import privbayes
 from dpml.publishing.tables.dependence import dependence, dependence_range, information_sensitivity, mutual_information
 from dpml.publishing.tables.privbayes import parent_sets, release_network
@@ -178,6 +179,13 @@ def test_what_is_drawn_has_the_joint_shares(score):
     for key in itertools.product("xyz", (0, 1), (0, 1)):
         shares = [((t["a"] == key[0]) & (t["b"] == key[1]) & (t["c"] == key[2])).mean() for t in (frame, table)]
         assert shares[0] == pytest.approx(shares[1], abs=0.02)
+
+
+def test_values_follow_the_row_of_their_parents():
+    table = np.array([[1.0, 3.0], [0.0, 0.0], [0.0, 5.0]])
+    row = np.repeat([0, 1, 2], 20_000)
+    drawn = drawn_given(table, row, np.random.default_rng(0))
+    assert [drawn[row == r].mean() for r in range(3)] == pytest.approx([0.75, 0.5, 1.0], abs=0.015)
 
 
 def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypatch):

@@ -191,6 +191,17 @@ def test_a_record_of_many_ones_costs_epsilon_and_no_more():
     assert recorded_cost(call, (X, y), (X[:3], y[:3])) == pytest.approx(0.8)
 
 
+@pytest.mark.parametrize("cutoff", [1, 2, 3])
+def test_sparse_vector_pays_for_as_many_answers_as_its_cut_off(cutoff):
+    """A record of ones moves every query the same way, which costs all of ε."""
+    X, y = np.ones((4, 3)), np.array([0, 1, 0, 1])
+
+    def call(data):
+        return SparseVectorSelector(0.8, 3.0, cutoff, schema=Schema.binary(3), random_state=0).fit(*data)
+
+    assert recorded_cost(call, (X, y), (X[1:], y[1:])) == pytest.approx(0.8)
+
+
 def test_per_feature_weights_are_charged_what_they_cost():
     """The thesis' ε for each feature: half of min(T, D - T) times ε with the count heuristic, under both relations."""
     X, y = table()
