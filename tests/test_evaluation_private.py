@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.evaluation import (
     compare_classifiers,
@@ -23,7 +24,7 @@ from dpml.evaluation import (
 from dpml.evaluation.comparison import paired_counts
 from dpml.evaluation.release import count_scores
 from dpml.evaluation.roc import thresholds as thresholds_module
-from dpml.exceptions import InvalidData
+from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, is_private, opened
 
@@ -137,6 +138,21 @@ def test_records_that_are_private_already_are_evaluated_as_plain_ones_and_named_
         release_evaluation(Private([0, 1]), Private([0.5, 7.0]), 1.0, rng=rng())
     matrix = private_confusion_matrix(Private(CLASSES), Private(LABELS), 1.0, classes=(0, 1, 2), rng=rng())
     np.testing.assert_array_equal(matrix.counts, CALLS["private_confusion_matrix"](rng=rng()).counts)
+
+
+@pytest.mark.parametrize("bound", [5e-324, 1e-307, 5.6e-306])
+@pytest.mark.parametrize("release", [False, True])
+def test_a_bound_on_weights_whose_unit_is_no_float_is_refused(bound, release):
+    """1024/W was infinite, and each weight of 0 an integer at the end of 64 bits: one record cost 9e15."""
+    if release:
+        pytest.importorskip("opendp")
+    budget = Budget(1.0)
+    how = {"release": release, "rng": None if release else rng(), "weight_bound": bound, "budget": budget}
+    with pytest.raises(InvalidParameter, match="weight_bound"):
+        release_evaluation([0, 1], [0.5, 0.5], 1.0, sample_weight=[0.0, bound], **how)
+    with pytest.raises(InvalidParameter, match="weight_bound"):
+        roc_histogram([0, 1], [0.5, 0.5], sample_weight=[0.0, bound], weight_bound=bound, grid=1024)
+    assert budget.spent == 0
 
 
 @pytest.mark.parametrize("name", ["recursive_medians", "quantile_thresholds"])

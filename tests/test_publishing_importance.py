@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from importance_tables import PETS, people
-from observing import assert_function_of_releases
+from observing import assert_function_of_releases, plain_releases
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 from sklearn.base import clone
@@ -213,6 +213,14 @@ FITS = [
     {"method": "moments", "reg_lambda": "private", "pairs": [("pet", "age")]},
     {"method": "moments", "release": True, "pairs": 1},
 ]
+
+
+@pytest.mark.parametrize("options", FITS, ids=str)
+def test_every_statistic_is_private_until_it_is_drawn(options):
+    model = ImportanceWeights(1.0, schema=PETS, **options)
+    n, plain = plain_releases(lambda: model.fit(people(30, 2, 0.2), people(50, 1)))
+    assert n
+    assert not plain
 
 
 @pytest.mark.filterwarnings("ignore::dpml.exceptions.ConcentratedWeights")

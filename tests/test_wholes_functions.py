@@ -149,12 +149,13 @@ def test_no_neighbours_cost_a_function_of_scores_more_than_it_charged(name):
 
 
 @pytest.mark.parametrize(
-    ("budget", "error"),
-    [(Budget(0.99), BudgetExceeded), (Budget(1.0, relation="replace-one"), RelationMismatch)],
+    ("terms", "error"),
+    [({"epsilon": 0.99}, BudgetExceeded), ({"epsilon": 1.0, "relation": "replace-one"}, RelationMismatch)],
     ids=["too little", "the other relation"],
 )
 @pytest.mark.parametrize("name", SCORED)
-def test_a_call_that_its_budget_does_not_cover_draws_nothing(name, budget, error):
+def test_a_call_that_its_budget_does_not_cover_draws_nothing(name, terms, error):
+    budget = Budget(**terms)
     data = {"y": list("npn"), "s": [0.1, 0.9, 0.5], "t": [0.2, 0.8, 0.5], "w": [1.0, 1.0, 2.0], "p": list("npp")}
     with observing() as passed, pytest.raises(error):
         SCORED[name](data, 1.0, {"relation": "add-remove", "on_invalid": "raise", "release": False, "budget": budget})
