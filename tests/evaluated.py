@@ -17,6 +17,14 @@ def scores(n=600, gap=2.0, share=0.5, seed=3):
     return y, rng.normal(gap * (y - 0.5), 1.5)
 
 
+def assert_valid(fpr, tpr):
+    for rate in (fpr, tpr):
+        assert np.isfinite(rate).all()
+        assert (np.diff(rate, axis=-1) >= 0).all()
+        assert (rate[..., 0] == 0).all()
+        assert (rate[..., -1] == 1).all()
+
+
 def evaluate(y, s, epsilon, seed=0, **options):
     return release_evaluation(y, s, epsilon, rng=np.random.default_rng(seed), **options)
 

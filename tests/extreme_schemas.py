@@ -1,7 +1,4 @@
-"""Schemas at the ends of floats, with classes and categories of any kind, and what is fitted to each.
-
-``python tests/extreme_schemas.py FIRST LAST`` runs some of them and prints a table of a line.
-"""
+"""Schemas at the ends of floats, with classes and categories of any kind, and what is fitted to each."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import math
 import sys
 import traceback
 import warnings
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -228,7 +224,7 @@ def evaluation(rng, schema, relation, release):
 
 
 def example(seed):
-    """Return "refused" or "sound", the cost over the charge, and what it was about; raise where it is neither."""
+    """Raise where a schema is neither refused by name nor what is fitted to it sound."""
     rng = np.random.default_rng([27, seed])
     kind = pick(rng, [estimator] * 8 + [importance, evaluation])
     relation = "replace-one" if kind is importance else pick(rng, ["add-remove", "replace-one"])
@@ -238,11 +234,10 @@ def example(seed):
         warnings.simplefilter("ignore", ConcentratedWeights)
         try:
             stated = schema(rng, pick(rng, [("numeric", "binary"), ("numeric", "categorical"), ("binary",)]))
-        except DpmlError as error:
-            return "refused", 0.0, str(error)
+        except DpmlError:
+            return
         words, run = kind(rng, stated, relation, release=bool(rng.random() < 0.7))
         data, neighbour = tables(rng, stated, relation)
-        words = f"{words}\n{stated}\n{data}\n{neighbour}"
         budgets = []
 
         def call(data):
@@ -251,11 +246,10 @@ def example(seed):
 
         try:
             call(tables(np.random.default_rng(0), stated, relation)[1])
-        except DpmlError as error:
-            return "refused", 0.0, f"{words}\n{error}"  # by its settings, whatever the records are
+        except DpmlError:
+            return  # by its settings, whatever the records are
         cost, charge = recorded_cost(call, data, neighbour, pasts=1), budgets[0].spent
-        assert cost <= charge * (1 + 1e-9), f"cost {cost} at a charge of {charge}"
-        return "sound", cost / charge, words
+        assert cost <= charge * (1 + 1e-9), f"cost {cost} at a charge of {charge}: {words}, {stated}"
 
 
 def failure(seed):
@@ -265,21 +259,3 @@ def failure(seed):
     except Exception:
         return f"example {seed}: {traceback.format_exc()[-2500:]}"
     return None
-
-
-if __name__ == "__main__":
-    first, last = map(int, sys.argv[1:3])
-    found, worst, failures = Counter(), 0.0, []
-    for seed in range(first, last):
-        try:
-            verdict, ratio, words = example(seed)
-        except Exception:
-            failures.append(f"example {seed}: {traceback.format_exc()[-1500:]}")
-            continue
-        found[verdict] += 1
-        worst = max(worst, ratio)
-        if "-v" in sys.argv:
-            print(seed, verdict, ratio, words.replace("\n", " ")[:300], words[-150:] if verdict == "refused" else "")
-    print("\n\n".join(failures[:40]))
-    print(f"{last - first},{found['refused']},{found['sound']},{len(failures)},{worst:.12g}")
-    sys.exit(bool(failures))

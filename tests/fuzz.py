@@ -1,4 +1,4 @@
-"""Every public function with cells, labels and containers of any kind, and 10,000 of them: ``python tests/fuzz.py``.
+"""Every public function with cells, labels and containers of any kind.
 
 An exception may depend on what is public: the settings, the kind of container, the number of columns. So every example
 here is one that must not raise, whatever the cells are and however many records there are.
@@ -7,7 +7,6 @@ here is one that must not raise, whatever the cells are and however many records
 from __future__ import annotations
 
 import math
-import sys
 import traceback
 import warnings
 
@@ -246,11 +245,3 @@ def failure(seed):
     except Exception:
         return f"example {seed}: {words[:400]}\n{traceback.format_exc()[-2500:]}"
     return None
-
-
-if __name__ == "__main__":
-    first, last = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (0, 10_000)
-    found = [text for seed in range(first, last) if (text := failure(seed))]
-    print("\n\n".join(found[:20]))
-    print(f"{last - first} examples, {len(found)} that raised")
-    sys.exit(bool(found))

@@ -1,19 +1,4 @@
-"""What tests of releases share: the numbers that a model holds, and a cell that breaks whoever looks at it."""
-
-import numpy as np
-
-
-def numbers_in(value):
-    """Return every number in a nest of attributes."""
-    if isinstance(value, np.ndarray):
-        return set() if value.dtype.kind not in "biuf" else {float(v) for v in value.ravel()}
-    if isinstance(value, dict):
-        return set().union(*map(numbers_in, [*value, *value.values()]))
-    if isinstance(value, (list, tuple, set)):
-        return set().union(*map(numbers_in, value))
-    if isinstance(value, (bool, int, float, np.number)):
-        return {float(value)}
-    return numbers_in(vars(value)) if hasattr(value, "__dict__") else set()
+"""What tests of releases share: a cell that breaks whoever looks at it."""
 
 
 class Hostile:

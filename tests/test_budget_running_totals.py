@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from dpml.budget import Budget
 from dpml.budget.running_totals import RunningTotals, down, exact, nearest, up
-from dpml.classifiers import BernoulliNB
 from dpml.exceptions import BudgetExceeded, InvalidParameter
 
 LEAST = 5e-324
@@ -112,18 +110,6 @@ def test_running_totals_are_those_of_the_definition(relation):
             assert list(totals.parts[part].total) == naive_cost(part, charges, parts, 2 - (relation == "add-remove"))
 
 
-def test_a_file_gives_the_same_totals_when_it_is_opened_again(tmp_path):
-    path = tmp_path / "ledger.db"
-    budget = Budget(1.0, 1e-3, "replace-one", path=path)
-    parts = budget.disjoint(*"abc")
-    for part, epsilon in zip(parts.values(), (0.1, 0.2, 0.3), strict=True):
-        part.spend(epsilon, 1e-5)
-    again = Budget(1.0, 1e-3, "replace-one", path=path)
-    assert again.spent == budget.spent == 0.5
-    assert again.to_json() == budget.to_json()
-    assert again.ledger.equals(budget.ledger)
-
-
 class Counted:
     """Counts the rows that SQLite hands over, and the whole checks."""
 
@@ -187,26 +173,6 @@ def test_every_commit_is_durable(tmp_path, monkeypatch):
 def test_a_huge_concentrated_charge_is_refused():
     with pytest.raises(BudgetExceeded, match="ρ"):
         Budget(1.0, 1e-5).spend(rho=1.7e308)
-
-
-def table(n=60):
-    rng = np.random.default_rng(0)
-    return (rng.random((n, 4)) < 0.5).astype(float), np.arange(n) % 2
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-def test_a_search_over_processes_says_that_a_path_is_missing():
-    X, y = table()
-    budget = Budget(10.0)
-    model = BernoulliNB(1.0, budget=budget, random_state=0)
-    wanted = r"a Budget without a path belongs to the process that made it.*give Budget\(\.\.\., path=\.\.\.\)"
-    with pytest.raises(Exception, match=wanted):
-        GridSearchCV(model, {"pseudocount": [0.5, 1.0]}, cv=2, n_jobs=2).fit(X, y)
-    with pytest.raises(Exception, match=wanted):
-        cross_val_score(model, X, y, cv=2, n_jobs=2)
-    with pytest.raises(Exception, match=wanted):
-        cross_val_score(model, X, y, cv=2, n_jobs=2, error_score="raise")
-    assert budget.spent == 0
 
 
 WORKER = """

@@ -9,13 +9,6 @@ import pytest
 
 import dpml.budget.file
 from dpml.budget import Budget
-from dpml.exceptions import (
-    DpmlError,
-    LedgerDamaged,
-    LedgerError,
-    LedgerOutdated,
-    LedgerUnavailable,
-)
 
 # ---- several at once --------------------------------------------------------------------------------------------
 
@@ -129,12 +122,6 @@ def test_forks_in_the_midst_of_charges_share_the_file(tmp_path):
     stop.set()
     thread.join()
     assert budget.spent == (sum(counted) + 20) / 1024 == Budget(1.0, path=tmp_path / "ledger.db").spent
-
-
-def test_every_error_of_a_ledger_is_a_dpml_error():
-    assert issubclass(LedgerError, DpmlError)
-    for error in (LedgerDamaged, LedgerOutdated, LedgerUnavailable):
-        assert issubclass(error, LedgerError)
 
 
 def test_a_process_that_comes_second_keeps_the_first_ones_charges(tmp_path, monkeypatch):

@@ -5,11 +5,9 @@ import inspect
 import itertools
 import pkgutil
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
@@ -21,7 +19,6 @@ from dpml.classifiers import BernoulliNB
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.schema import Schema
-from dpml.selection.as_published import threshold_testing_log_probabilities
 
 PAIRS = [(name, relation) for name, entry in CATALOGUE.items() for relation in entry.relations]
 HONEST = [name for name, entry in CATALOGUE.items() if entry.private]
@@ -186,36 +183,6 @@ def test_exact_audits(name, relation, epsilon):
         assert not result.passed
 
 
-@pytest.mark.parametrize(
-    ("name", "relation"),
-    [
-        ("laplace", "add-remove"),
-        ("laplace", "replace-one"),
-        ("exponential", "add-remove"),
-        ("norm-gamma", "add-remove"),
-        *itertools.product(("geometric", "staircase", "gaussian", "permute-and-flip"), ("add-remove",)),
-        *itertools.product(("secure-integer-laplace", "secure-noisy-max", "clamped-likelihood"), ("add-remove",)),
-        *itertools.product(("mask-total_count", "mask-count", "mask-difference_count"), ("add-remove", "replace-one")),
-        *itertools.product(("top-one-shot", "top-peeling"), ("add-remove", "replace-one")),
-        *itertools.product(("score-perturbation", "score-perturbation-threshold"), ("add-remove", "replace-one")),
-        *itertools.product(("nb-row-bounded", "nb-published", "roc-histogram"), ("add-remove", "replace-one")),
-        *itertools.product(("private-roc-curve", "private-roc-auc", "evaluation"), ("add-remove", "replace-one")),
-        *itertools.product(("search-permute-and-flip", "search-exponential"), ("add-remove", "replace-one")),
-        *itertools.product(("search-disjoint", "search-random-stopping"), ("add-remove", "replace-one")),
-        *itertools.product(("search-release", "cross-validation"), ("add-remove", "replace-one")),
-        *itertools.product(("best-selector", "best-selector-release", "nb-selecting"), ("add-remove",)),
-        *itertools.product(("functional-fit", "linear-classifier-auto"), ("add-remove",)),
-        *itertools.product(("evaluation-release", "cross-validation-release"), ("add-remove",)),
-        *itertools.product(("privpfc", "privpfc-classifier", "uniform-grid"), ("add-remove",)),
-        *itertools.product(("diffp-c45", "diffp-id3"), ("add-remove",)),
-        *itertools.product(("diffgen",), ("add-remove", "replace-one")),
-    ],
-)
-def test_these_claims_are_tight(name, relation):
-    """The neighbours reach the claim to 1e-9: no smaller noise would do."""
-    assert CATALOGUE[name].audit(1.0, relation).epsilon_lower == pytest.approx(1.0, abs=1e-9)
-
-
 def fitted_counts(data, *, relation="add-remove", row_bound=1):
     options = {"relation": relation, "row_bound": row_bound, "selection": "none", "schema": Schema.binary(3)}
     return BernoulliNB(1.0, random_state=0, **options).fit(*data)
@@ -320,44 +287,3 @@ def neighbours(draw, relation):
     if relation == "add-remove":
         return rows, [*rows, draw(st.sampled_from(RECORDS))]
     return rows, [*rows[1:], draw(st.sampled_from(RECORDS))]
-
-
-def as_table_of(rows):
-    return np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
-
-
-@given(st.data())
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("kind", ["total_count", "difference_count", "count", "mutual_information"])
-def test_no_small_neighbours_break_the_mask(kind, relation, data):
-    from dpml.selection import mask_log_probability, mask_weight, scores
-
-    rows, others = data.draw(neighbours(relation))
-    weight = mask_weight(kind, relation, 1.0, 2, 3, n_rows=max(len(rows), len(others)))
-    masks = np.array([m for m in itertools.product((0, 1), repeat=3) if sum(m) == 2])
-    log = [mask_log_probability(weight * scores(*as_table_of(r), kind), masks) for r in (rows, others)]
-    assert np.abs(log[0] - log[1]).max() <= 1 + 1e-9
-
-
-@given(st.data())
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_no_small_neighbours_break_the_row_bounded_fit(relation, data):
-    rows, others = data.draw(neighbours(relation))
-    if relation == "replace-one":  # the last record is the one that differs
-        rows, others = [*rows[1:], rows[0]], [*rows[1:], others[-1]]
-    first, second = as_table_of(rows), as_table_of(others)
-    for row_bound in (1, 3):
-        call = partial(fitted_counts, relation=relation, row_bound=row_bound)
-        assert recorded_cost(call, first, second, pasts=1) <= 1 + 1e-9
-
-
-def test_the_search_finds_what_is_wrong_with_threshold_testing():
-    """The same kind of search refutes a method that is not private: all pairs of small counts, smallest first."""
-    for counts in itertools.product(range(3), repeat=2):
-        for raised in itertools.product((0, 1), repeat=2):
-            after = np.add(counts, raised)
-            sides = [threshold_testing_log_probabilities(side, 1.0, 1.5) for side in (counts, after)]
-            if set(sides[0]) != set(sides[1]):
-                assert max(counts) <= 1
-                return
-    pytest.fail("no pair of neighbours tells private threshold testing apart")

@@ -15,7 +15,6 @@ from dpml.classifiers.automatic import Layout, default_n_cells, histograms, quan
 from dpml.classifiers.automatic.additive import (
     LOSS,
     MOST_MARGIN,
-    Additive,
     columns_of_attributes,
     grid_margin,
     group_counts,
@@ -30,9 +29,8 @@ from dpml.classifiers.automatic.bins import CELLS, CLEAR, WORTH, pruned, release
 from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS
 from dpml.classifiers.automatic.tables import cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
-from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, grid_counts
+from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
 from dpml.classifiers.linear import release_objective
-from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
@@ -138,21 +136,6 @@ def test_noise_of_histograms_and_counts_follows_the_sensitivity():
         assert [mechanism for mechanism, _ in passed] == expected
         _, scale = release_others(exact, (2, 6), np.zeros(3), 0.5, relation=relation, secure=True)
         assert scale == 2 * factor / 0.5  # two attributes, by integer Laplace noise
-
-
-def test_a_record_moves_the_contrasts_of_its_class_by_one_record():
-    rng = np.random.default_rng(0)
-    counts = rng.integers(9, size=(2, 5)).astype(float)
-    one_more = counts.copy()
-    one_more[1, [1, 4]] += 1
-    seen = []
-    for table in (counts, one_more):
-        with observing() as passed:
-            release_others(table, (2, 3), np.zeros(2), 0.5, rng=rng)
-        seen.append(passed[0][1])
-    mechanism = OneHotNorm(0.5, (2, 3))
-    assert mechanism._compare(seen[0], mechanism, seen[1]).pure == pytest.approx(0.5)
-    np.testing.assert_allclose(mechanism.norm(seen[1] - seen[0]), [0.0, 1.0], atol=1e-12)
 
 
 def test_released_contrasts_and_class_sizes_make_the_counts():
@@ -283,18 +266,6 @@ def test_without_noise_the_weights_minimise_the_clipped_loss():
         assert stated[some].mean() == pytest.approx(codes[some].mean(), abs=0.06)
 
 
-def test_much_noise_leaves_the_answer_of_the_grid():
-    X, codes, layout = checked(n=2000)
-    records, grid = released(layout, X, codes, (1, 1, 0, 0))
-    p = cell_probabilities(grid)
-    cell, groups = cells_of(grid, records.places), layout.groups(records.places)
-    options = {"layout": layout, "epsilon": 1e-4, "rng": np.random.default_rng(0)}
-    [model] = release_started(records, groups, cell, p, **options)
-    found = model.scores(cell, groups)[:, 0]
-    assert np.isfinite(found).all()
-    assert np.corrcoef(found, np.log(p[1] / p[0])[cell])[0, 1] > 0.5
-
-
 def test_weights_start_where_they_trust_the_grid():
     X, codes, layout = checked(n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
@@ -331,12 +302,6 @@ def test_a_centre_moves_the_regulariser():
         release_objective(X, np.zeros(0), 1.0, 2.0, centre=np.zeros(2), rng=rng)
 
 
-def test_scores_add_the_cell_and_one_weight_of_each_attribute():
-    additive = Additive(np.array([[1.0, 2.0]]), np.array([[10.0, 20.0, 100.0, 200.0]]), True)
-    found = additive.scores(np.array([0, 1]), np.array([[0, 2], [1, 3]]))
-    assert found.tolist() == [[111.0], [222.0]]
-
-
 def naive_shrunken(noisy, b):
     """The formula of `shrunken_models`, one word of one class at a time, for one draw."""
     on, n = noisy.on[0], np.maximum(noisy.n[0], 1)
@@ -371,25 +336,3 @@ def test_shrunken_models_follow_the_formula(C):
         coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
     np.testing.assert_allclose(models.coef[0], coef, rtol=1e-9)
     np.testing.assert_allclose(models.intercept[0], intercept, rtol=1e-9)
-
-
-def test_noise_does_not_invent_a_rare_class():
-    rng = np.random.default_rng(0)
-    n, words = np.array([200.0, 3000.0, 800.0]), 1500
-    exact = np.outer(n, 4 / np.arange(8, words + 8))
-    b, _ = row_bounded_scales(0.1, 1)
-    noisy = NoisyCounts(exact[None] / 20 + rng.laplace(scale=b, size=(20, 3, words)), n=np.repeat(n[None], 20, axis=0))
-    records = (rng.random((300, words)) < 4 / np.arange(8, words + 8)).astype(float)
-    guessed = shrunken_models(noisy, 0.1, 1).decision(records).argmax(axis=2)
-    older = models_from_row_bounded(noisy, pooled=0.5 * b).decision(records).argmax(axis=2)
-    assert (older == 0).mean() > 0.1  # 5 % of the records are of this class, and nothing tells it apart
-    assert (guessed == 0).mean() < 0.05
-
-
-def test_the_counts_of_a_grid_are_those_of_the_records():
-    X, codes, layout = checked(n=100)
-    records = layout.records(X, codes)
-    assert isinstance(records, Records)
-    found = grid_counts(records, (0, 1, 0, 0))
-    jobs = np.array([("none", "part", "full").index(job) for job in X["job"]])
-    assert found.tolist() == [np.bincount(jobs[codes == c], minlength=3).tolist() for c in (0, 1)]

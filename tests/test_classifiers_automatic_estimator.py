@@ -207,8 +207,6 @@ def test_a_release_takes_what_has_a_secure_sampler():
     assert np.mean(model.predict(table) == y) > 0.74
     counts = model._model_of_table.grid.counts
     np.testing.assert_array_equal(counts, np.rint(counts))
-    with pytest.raises(InvalidParameter, match="random_state"):
-        AutoClassifier(5.0, schema=SCHEMA, release=True, random_state=0).fit(table, y)
 
 
 def test_columns_that_a_schema_leaves_out_by_name():

@@ -74,17 +74,6 @@ def test_coefficients_are_the_taylor_polynomial_of_the_loss(classes):
     np.testing.assert_allclose(thin.packed(), exact.packed())
 
 
-def test_packing_keeps_every_monomial_once():
-    values = np.arange(1.0, 1 + 2 * (3 + 3 + 3)).reshape(2, 9)
-    thing = TaylorCoefficients.unpacked(values, 1, 3)
-    np.testing.assert_array_equal(thing.packed(), values)
-    np.testing.assert_array_equal(thing.quadratic, thing.quadratic.transpose(0, 2, 1))
-    # θ'Mθ is the sum of the coefficients times the monomials
-    theta = np.array([1.0, 10.0, 100.0])
-    monomials = [1, 100, 10_000, 10, 100, 1000]
-    np.testing.assert_allclose(np.einsum("i,kij,j->k", theta, thing.quadratic, theta), values[:, 3:] @ monomials)
-
-
 @pytest.mark.parametrize(("X", "n_nonzero"), [([[0.9, 0.9]], None), ([[0.5, 0.5]], 1), ([[np.nan, 0]], None)])
 def test_records_that_break_a_public_bound_are_refused(X, n_nonzero):
     with pytest.raises(InvalidData):
@@ -148,14 +137,6 @@ def test_the_sensitivity_of_adding_is_attained_and_the_published_ones_cover_it(D
         own = functional_sensitivity(D, relation=relation, n_classes=n_classes)
         improved, original = (functional_sensitivity(D, relation=relation, sensitivity=s) for s in SENSITIVITIES[1:])
         assert own <= improved <= original
-
-
-def test_all_products_of_coordinates_can_change_by_root_two():
-    D, angle = 8, np.repeat([math.pi / 8, 5 * math.pi / 8], 4)
-    a, b = math.sqrt(2 / D) * np.cos(angle), math.sqrt(2 / D) * np.sin(angle)
-    assert np.linalg.norm(a) == pytest.approx(1)
-    assert np.linalg.norm(b) == pytest.approx(1)
-    assert np.abs(np.outer(a, a) - np.outer(b, b)).sum() == pytest.approx(math.sqrt(2) * D)
 
 
 @pytest.mark.parametrize("options", [{"dimension": 0}, {"sensitivity": "best"}, {"relation": "swap"}, {"n_nonzero": 0}])
@@ -307,9 +288,3 @@ def test_the_scales_of_the_integer_noise_add_up_to_no_more_than_epsilon(monkeypa
     assert largest <= 0.7
     if sensitivity == "exact":
         assert largest > 0.5
-
-
-def test_a_release_has_no_seed():
-    model = LogisticRegression(1.0, method="functional", release=True, random_state=0)
-    with pytest.raises(InvalidParameter, match="random_state"):
-        model.fit(np.eye(2, dtype=int), [0, 1])

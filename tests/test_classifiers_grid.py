@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from observing import observing
 from scipy import integrate, sparse
 
 from dpml.classifiers.grid import (
@@ -27,7 +28,6 @@ from dpml.classifiers.grid.cells import divided, grid_qualities
 from dpml.classifiers.grid.classifier import coarser_grids
 from dpml.classifiers.grid.quality import MOST_EXCESS, quality_excess
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import boundary
 from dpml.schema import Feature, Schema
 
 PAIRS = [[["u", "z"], list("vwxy")], [["z", "u"], ["v", "x"], ["w", "y"]]]
@@ -355,16 +355,10 @@ def test_noise_moves_a_cell_towards_the_coarser_cell():
 
 def test_a_replaced_record_has_twice_the_noise():
     found = records(400)
-    widths = []
-
-    class Observer:
-        def release(self, mechanism, statistic, rng):
-            widths.append(mechanism)
-            return mechanism._sample(statistic, rng)
-
-    for relation in ("add-remove", "replace-one"):
-        with boundary.observe(Observer()):
+    with observing() as passed:
+        for relation in ("add-remove", "replace-one"):
             release_grid(found, 1.0, relation=relation, rng=np.random.default_rng(0))
+    widths = [mechanism for mechanism, _ in passed]
     one, two = widths[1], widths[4]
     assert two.change_range == 2 * one.change_range == quality_range(one.epsilon * 60 / 37, "replace-one")
     assert widths[5].scale == 2 * widths[2].scale

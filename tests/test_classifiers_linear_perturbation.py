@@ -15,7 +15,6 @@ from dpml.mechanisms.norm import NormGamma
 
 RELATIONS = ["add-remove", "replace-one"]
 DELTA = {"add-remove": 1, "replace-one": 2}
-TOLERANCE = 1e-8
 LOSSES = {"logistic": LOGISTIC, "hinge": HuberHinge(0.5), "clipped": ClippedLogistic()}
 
 
@@ -148,23 +147,6 @@ def test_determinant_is_free_from_lambda_one_over_epsilon_on():
     assert objective_noise(0.1, 20.0, relation="replace-one") == (0.05, 20.0)
     assert objective_noise(0.1, 9.9)[0] < 0.1
     assert objective_noise(0.1, 19.9, relation="replace-one")[0] < 0.05
-
-
-def test_determinants_of_neighbours_differ_by_at_most_one_plus_c_over_lambda():
-    rng = np.random.default_rng(13)
-    largest = 0.0
-    for _ in range(2000):
-        reg_lambda = 10.0 ** rng.uniform(-2, 1)
-        X, signs = random_records(rng, int(rng.integers(2, 8)), int(rng.integers(1, 4)))
-        theta = rng.normal(size=X.shape[1]) * rng.choice([0.0, 1.0, 10.0])
-        p = expit(-signs * (X @ theta))
-        one = (X.T * (p * (1 - p))) @ X + reg_lambda * np.eye(X.shape[1])
-        for rows in ([*range(1, len(X))], [*range(1, len(X)), 1]):  # one removed; replaced by a copy of another
-            q = p[rows]
-            two = (X[rows].T * (q * (1 - q))) @ X[rows] + reg_lambda * np.eye(X.shape[1])
-            ratio = abs(np.linalg.slogdet(one)[1] - np.linalg.slogdet(two)[1])
-            largest = max(largest, ratio / math.log1p(0.25 / reg_lambda))
-    assert 0.9 < largest <= 1 + 1e-9
 
 
 # ---- objective perturbation: the exact privacy loss ------------------------------------------------------------------
@@ -319,26 +301,6 @@ def test_the_noise_in_the_objective_has_the_stated_norm(name, norm, squared_norm
     assert stats.chisquare(np.bincount(signs_of_b, minlength=8)).pvalue > 0.01
 
 
-@pytest.mark.parametrize("calibration", ["tight", "published"])
-@pytest.mark.parametrize(("epsilon", "reg_lambda"), [(1.0, 3.0), (0.5, 0.01)])
-def test_released_values_follow_the_exact_density(epsilon, reg_lambda, calibration):
-    X, signs = np.array([[1.0], [0.4], [-0.7]]), np.array([1.0, 1.0, -1.0])
-    draws = release_objective(
-        X, signs, epsilon, reg_lambda, calibration=calibration, draws=4000, rng=np.random.default_rng(15)
-    )
-    rate, raised = objective_noise(0.999 * epsilon, reg_lambda, calibration=calibration)
-
-    def cdf(t):  # θ falls as b grows: P(θ <= t) = P(b >= -∇J(t)), and b is Laplace noise in one dimension
-        t = np.atleast_1d(t)
-        u = signs * X[:, 0]
-        return stats.laplace(scale=1 / rate).sf((expit(-np.outer(t, u)) * u).sum(axis=1) - raised * t)
-
-    assert stats.kstest(draws[:, 0], cdf).pvalue > 0.01
-    t = np.linspace(-30, 30, 60_001)
-    density = np.exp(Density(X, signs)(t[:, None], rate, raised))
-    np.testing.assert_allclose(np.cumsum(density)[::5000] * 1e-3, cdf(t)[::5000] - cdf(t)[0], atol=2e-3)
-
-
 def test_noise_covers_the_inexact_minimiser():
     # so loose a tolerance that the solver stops early: the second noise, 2τ/λ' over a thousandth of ε, must be there
     X, signs = one_hot()
@@ -349,15 +311,3 @@ def test_noise_covers_the_inexact_minimiser():
     noise = np.linalg.norm(theta - minimiser(X, signs, raised, linear=b), axis=1)
     expected = stats.gamma(25, scale=2 * 1.0 / raised / 0.001)
     assert stats.kstest(noise, expected.cdf).pvalue > 0.01
-
-
-def test_batch_equals_one_by_one_with_the_same_noise():
-    X, signs = one_hot()
-    theta = release_objective(X, signs, 1.0, 1.0, draws=6, rng=np.random.default_rng(17))
-    rng = np.random.default_rng(17)
-    rate, raised = objective_noise(0.999, 1.0)
-    b = NormGamma(rate, 1.0, 25).release(np.zeros(25), rng=rng, draws=6)
-    alone = np.array([minimiser(X, signs, raised, linear=row) for row in b])
-    alone = NormGamma(0.001, 2 * TOLERANCE / raised, 25).release(alone, rng=rng)
-    assert np.linalg.norm(theta - alone, axis=1).max() <= 2 * TOLERANCE / raised
-    assert np.linalg.norm(np.diff(theta, axis=0), axis=1).min() > 0.1

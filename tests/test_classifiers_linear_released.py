@@ -7,13 +7,13 @@ from observing import assert_function_of_releases, observing
 from scipy import sparse
 
 from dpml.classifiers import AutoClassifier, LinearClassifier, LinearSVC, LogisticRegression
-from dpml.classifiers.linear import minimiser, release_weights
+from dpml.classifiers.linear import release_weights
 from dpml.classifiers.linear._base import check_ones, public_table
 from dpml.classifiers.linear._perturbation import check_records
 from dpml.classifiers.linear.functional import release_coefficients, taylor_coefficients
 from dpml.encoding import unit_scale
 from dpml.exceptions import NoExactScore
-from dpml.mechanisms.private import Private, is_private, opened
+from dpml.mechanisms.private import Private, opened
 from dpml.schema import Feature, Schema
 
 D = 12
@@ -124,20 +124,6 @@ def test_the_method_is_chosen_without_the_number_of_records_in_the_table():
 
 
 # ---- functions of records -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", ["output", "objective", "functional", "approximate-minima", "noisy-descent"])
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_private_records_give_the_weights_of_plain_ones(method, container):
-    X, codes = binary(0, 60, 0.4)
-    X = container(X / np.sqrt(D))
-    options = {"method": method, "draws": 3}
-    plain = release_weights(X, codes, 3, 1.0, **options, rng=np.random.default_rng(0))
-    private = release_weights(Private(X), Private(codes), 3, 1.0, **options, rng=np.random.default_rng(0))
-    np.testing.assert_array_equal(private, plain)
-    exact = minimiser(Private(X), Private(np.where(codes, 1.0, -1.0)), 1.0)
-    assert is_private(exact)
-    np.testing.assert_array_equal(opened(exact), minimiser(X, np.where(codes, 1.0, -1.0), 1.0))
 
 
 def test_a_private_record_beyond_its_bound_raises_nothing_and_counts_as_zero():

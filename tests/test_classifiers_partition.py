@@ -1,22 +1,19 @@
 """The thesis' partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
+from binary_tables import told_by_all
 from scipy import sparse
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
-from dpml.exceptions import InvalidParameter
+from dpml.classifiers.naive_bayes.partition import contingency_of_partition
 from dpml.schema import Schema
 
-
-def table(n=600, D=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    return (rng.random((n, D)) < np.where(y, 0.8, 0.2)[:, None]).astype(float), y
+table = partial(told_by_all, n=600, rate=0.8)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
@@ -58,24 +55,6 @@ def test_neighbours_differ_by_one_count_or_two_whatever_the_deal():
             replaced = counts(np.vstack([base, other]), np.append(codes, d), [*deal, other_part])
             most = max(most, np.abs(more - replaced).sum())
     assert most == 2
-
-
-@pytest.mark.parametrize(("relation", "scale"), [("add-remove", 2.0), ("replace-one", 4.0)])
-def test_noise_has_the_scale_of_one_count(relation, scale):
-    X, y = table()
-    counts = contingency_of_partition(X, y, 2, rng=np.random.default_rng(0))
-    noisy = release_partitioned(counts, 0.5, relation=relation, draws=5000, rng=np.random.default_rng(1))
-    spread = np.abs(np.concatenate([noisy.on - counts[0, 0], noisy.off - counts[0, 1]])).mean()
-    assert spread == pytest.approx(scale, rel=0.03)
-
-
-def test_secure_noise_is_whole_and_takes_no_generator():
-    X, y = table()
-    counts = contingency_of_partition(X, y, 2, rng=np.random.default_rng(0))
-    noisy = release_partitioned(counts, 0.5, draws=3, secure=True)
-    np.testing.assert_array_equal(noisy.on, np.rint(noisy.on))
-    with pytest.raises(InvalidParameter, match="rng = "):
-        release_partitioned(counts, 0.5, rng=np.random.default_rng(0), secure=True)
 
 
 @pytest.mark.parametrize("release", [False, True])

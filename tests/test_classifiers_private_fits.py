@@ -9,14 +9,9 @@ from sklearn.base import clone
 
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB, PrivGene, PrivLocal
 from dpml.classifiers.local_search import Records, release_genetic_search, release_local_search
-from dpml.classifiers.naive_bayes.as_published import class_sums_by_width
-from dpml.classifiers.naive_bayes.cells import cell_counts
-from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed import METHODS
-from dpml.classifiers.naive_bayes.moments import class_statistics, scaled_statistics
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.classifiers.naive_bayes.private_prediction import label_scores, release_labels
-from dpml.mechanisms import boundary, smooth
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, is_private, opened
 from dpml.parquet import ParquetTable
 from dpml.schema import Feature, Schema
@@ -114,51 +109,6 @@ def same(private, plain):
     assert is_private(private)
     assert not is_private(plain)
     np.testing.assert_array_equal(opened(private), plain)
-
-
-def test_statistics_of_private_records_are_those_of_the_records():
-    design, codes = Design(MIXED, n_bins=4), Private(Y)
-    frame = MIXED.check_features(FRAME)[0]
-    for attribute in ("on", "n"):
-        same(*(getattr(cell_counts(design, *t, (2, 1)), attribute) for t in ((Private(frame), codes), (frame, Y))))
-    moments = Design(MIXED, binary_cells=True)
-    private, plain = class_statistics(moments, Private(frame), codes), class_statistics(moments, frame, Y)
-    same(private.n, plain.n)
-    same(private.cells, plain.cells)
-    for squared in (False, True):
-        of = [scaled_statistics(s, "trimmed_mean", 0.3, 2, squared=squared) for s in (private, plain)]
-        same(of[0][0], of[1][0])
-        same(of[0][1], of[1][1])
-
-
-@pytest.mark.parametrize(
-    ("function", "beta"),
-    [
-        (smooth.smooth_sensitivity, (0.5,)),
-        (smooth.sensitivity_envelope, (0.5,)),
-        (smooth.local_sensitivity, ()),
-        (smooth.statistic, ()),
-    ],
-)
-def test_sensitivities_of_private_values_are_private(function, beta):
-    values = np.random.default_rng(3).random(30)
-    same(function("variance", Private(values), 0, 1, *beta), function("variance", values, 0, 1, *beta))
-
-
-def test_noise_on_private_statistics_is_the_same():
-    def draw():
-        return {"rng": np.random.default_rng(5), "draws": 3}
-
-    for table in (X, sparse.csr_array(X)):
-        private, plain = (
-            contingency_of_partition(*records, 2, subsamples=2, rng=np.random.default_rng(4))
-            for records in ((Private(table), Private(Y)), (table, Y))
-        )
-        same(private, plain)
-        one, other = (release_partitioned(counts, 1.0, **draw()) for counts in (private, plain))
-        np.testing.assert_array_equal(one.on, other.on)
-    one, other = (class_sums_by_width(*v, 0, 1, 1.0, **draw()) for v in ((Private(X[:, 0]), Private(Y)), (X[:, 0], Y)))
-    np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("table", [X, sparse.csr_array(X)], ids=["dense", "sparse"])

@@ -129,9 +129,3 @@ def test_the_pseudocount_is_a_public_rule():
     assert default_pseudocount(SCHEMA, 1.0, "replace-one") == 8.0
     assert default_pseudocount(SCHEMA, 1e-3) == pytest.approx(200 / 3)
     assert default_pseudocount(SCHEMA, 1e3) == 1.0
-
-
-def test_odd_data_can_be_fitted():
-    for n in (0, 1):
-        model = PrivatePredictionNB(1.0, schema=SCHEMA, random_state=0).fit(*table(n=n))
-        assert set(model.predict(table(n=30)[0])) <= {0, 1, 2}

@@ -145,17 +145,6 @@ def test_scores_are_as_accurate_as_sums_of_doubles_can_be_expected_to_be(D, K, a
         assert abs(Fraction(found[draw, row, k]) - sum(terms)) <= most * Fraction(1001, 1000)
 
 
-def test_dense_scores_are_nearer_to_the_exact_sum_than_a_matrix_product():
-    rng = np.random.default_rng(0)
-    X, coef = rng.integers(2, size=(500, 300)).astype(float), rng.normal(size=(1, 300))
-    exact = np.array([math.fsum(row * coef[0]) for row in X])
-
-    def error(scores):
-        return float(np.abs(scores[:, 0] - exact).sum())
-
-    assert error(row_scores(X, coef)) <= error(X @ coef.T)
-
-
 def test_records_of_the_same_numbers_stored_in_another_order_have_the_same_score():
     rng = np.random.default_rng(1)
     coef, columns, values = rng.normal(size=(2, 40)), np.arange(40), rng.normal(size=40)

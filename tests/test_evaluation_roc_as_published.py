@@ -4,13 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+from evaluated import assert_valid
 from observing import observing
 from sklearn.isotonic import isotonic_regression
 
 from dpml.budget import Budget
 from dpml.evaluation import published_roc_curve, published_roc_is_private, recursive_medians, roc_from_sums
 from dpml.evaluation.roc import as_published as module
-from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, NotPrivate, RelationMismatch
+from dpml.exceptions import InvalidData, InvalidParameter, NotPrivate
 from dpml.mechanisms import Laplace, Privelet
 
 
@@ -20,13 +21,9 @@ def data(n=400, seed=0):
     return y, rng.beta(1 + 2 * y, 3 - 2 * y)
 
 
-def assert_valid(fpr, tpr, thresholds):
+def assert_valid_at(fpr, tpr, thresholds):
     assert fpr.shape == tpr.shape == thresholds.shape
-    for rate in (fpr, tpr):
-        assert np.isfinite(rate).all()
-        assert (np.diff(rate, axis=-1) >= 0).all()
-        assert (rate[..., 0] == 0).all()
-        assert (rate[..., -1] == 1).all()
+    assert_valid(fpr, tpr)
     assert (thresholds[..., 0] == np.inf).all()
     assert (thresholds[..., 1:-1] >= thresholds[..., 2:]).all()
 
@@ -131,7 +128,7 @@ def test_a_large_epsilon_gives_the_true_rates_at_the_thresholds(method, ranges):
     fpr, tpr, thresholds = published_roc_curve(
         y, s, 1e7, rng=np.random.default_rng(0), method=method, ranges=ranges, k=4, draws=3
     )
-    assert_valid(fpr, tpr, thresholds)
+    assert_valid_at(fpr, tpr, thresholds)
     for row, k in itertools.product(range(3), range(1, fpr.shape[1])):
         assert fpr[row, k] == pytest.approx(np.mean(s[y == 0] >= thresholds[row, k]), abs=1e-3)
         assert tpr[row, k] == pytest.approx(np.mean(s[y == 1] >= thresholds[row, k]), abs=1e-3)
@@ -184,7 +181,7 @@ def test_any_data_give_valid_curves(method, relation):
         curve = published_roc_curve(
             y, s, epsilon, rng=np.random.default_rng(0), method=method, relation=relation, k=3, draws=20
         )
-        assert_valid(*curve)
+        assert_valid_at(*curve)
 
 
 def test_clipping_never_raises():
@@ -195,7 +192,7 @@ def test_clipping_never_raises():
         stated = {"k": 2} if method in ("recursive-medians", "quantiles") else {"n_thresholds": 4}
         options = {"method": method, **stated}
         curve = published_roc_curve(y, s, 1.0, rng=np.random.default_rng(0), on_invalid="clip", **options)
-        assert_valid(*curve)
+        assert_valid_at(*curve)
         clean = published_roc_curve([1, 1, 0], [1.0, 0.9, 0.2], 1.0, rng=np.random.default_rng(0), **options)
         np.testing.assert_array_equal(curve[1], clean[1])
 
@@ -214,7 +211,7 @@ def test_the_positive_label_and_log_odds():
     curve = published_roc_curve(
         y, np.log(s / (1 - s)), 1e7, rng=np.random.default_rng(0), score_scale="log-odds", **options
     )
-    assert_valid(*curve)
+    assert_valid_at(*curve)
     assert curve[2][0, -1] == -np.inf
 
 
@@ -235,10 +232,6 @@ def test_a_budget_is_charged_once_and_refuses_what_is_not_private():
     published_roc_curve(y, s, 0.2, rng=generator, k=2, draws=3, budget=budget)
     assert budget.ledger["epsilon"].tolist() == pytest.approx([0.6])
     state = generator.bit_generator.state
-    with pytest.raises(BudgetExceeded):
-        published_roc_curve(y, s, 0.5, rng=generator, k=2, budget=budget)
-    with pytest.raises(RelationMismatch):
-        published_roc_curve(y, s, 0.1, rng=generator, k=2, relation="replace-one", budget=budget)
     for method in ("laplace", "fixed-space"):
         with pytest.raises(NotPrivate, match="it takes no budget"):
             published_roc_curve(y, s, 0.1, rng=generator, method=method, budget=budget)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from curve_data import assert_valid, scores
+from evaluated import assert_valid, scores
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score, roc_curve
 

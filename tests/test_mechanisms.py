@@ -17,13 +17,6 @@ def test_laplace_density_integrates_to_one_and_costs_epsilon():
     assert loss.max() == pytest.approx(0.3, abs=1e-12)
 
 
-def test_laplace_samples_follow_the_density():
-    mechanism = Laplace(epsilon=2.0, sensitivity=3.0)
-    noise = mechanism.release([10.0], draws=20_000, rng=np.random.default_rng(0))[:, 0] - 10
-    assert stats.kstest(noise, stats.laplace(scale=1.5).cdf).pvalue > 0.001
-    assert stats.kstest(noise, stats.laplace(scale=1.6).cdf).pvalue < 0.001
-
-
 def test_laplace_noise_vanishes_as_epsilon_grows_and_scales_with_it():
     exact = np.arange(6.0).reshape(2, 3)
     almost = Laplace(1e12).release(exact, draws=5, rng=np.random.default_rng(0))
@@ -37,30 +30,6 @@ def test_laplace_noise_vanishes_as_epsilon_grows_and_scales_with_it():
 @pytest.mark.parametrize("p", [0.001, 0.3, 0.5, 0.65, 0.999])
 def test_laplace_quantile(p):
     assert Laplace(0.5, 3.0).quantile(p) == pytest.approx(stats.laplace(scale=6).ppf(p))
-
-
-def test_exponential_mechanism_pays_for_the_range_of_the_change():
-    """Changes in [-0.2, 0.8] have range 1: with weight ε the worst ratio is ε, with the two-sided weight less."""
-    q = np.array([0.3, 1.0, -2.0, 0.0])
-    changed = q + np.array([0.8, -0.2, -0.2, -0.2])
-    worst = 0.0
-    for scale in np.linspace(0, 30, 61):
-        base = q + np.array([-scale, 0, 0, 0])
-        after = changed + np.array([-scale, 0, 0, 0])
-        mechanism = ExponentialMechanism(epsilon=1.0, change_range=1.0)
-        ratio = np.log(mechanism.probabilities(base)) - np.log(mechanism.probabilities(after))
-        worst = max(worst, np.abs(ratio).max())
-    assert worst <= 1 + 1e-12
-    assert worst == pytest.approx(1, abs=1e-6)
-
-
-def test_exponential_mechanism_samples_follow_the_probabilities():
-    mechanism = ExponentialMechanism(epsilon=1.0, change_range=2.0)
-    q = [0.0, 1.0, 3.0, -1.0]
-    drawn = mechanism.release(q, draws=20_000, rng=np.random.default_rng(0))
-    counts = np.bincount(drawn, minlength=4)
-    assert stats.chisquare(counts, mechanism.probabilities(q) * 20_000).pvalue > 0.001
-    assert isinstance(mechanism.release(q, rng=np.random.default_rng(0)), int)
 
 
 @pytest.mark.parametrize("cls", [Laplace, ExponentialMechanism])

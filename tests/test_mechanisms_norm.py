@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.norm import NormGamma
@@ -33,20 +33,6 @@ def test_direction_is_uniform_on_the_sphere(dimension):
     assert abs(stats.spearmanr(norms[:, 0], direction[:, 0]).statistic) < 0.05
 
 
-def test_one_dimension_is_laplace_noise():
-    noise = NormGamma(2.0, 1.0, 1).release(np.zeros(1), rng=np.random.default_rng(2), draws=4000)
-    assert stats.kstest(noise[:, 0], stats.laplace(scale=0.5).cdf).pvalue > 0.01
-    outputs = np.array([[-1.0], [0.3]])
-    expected = stats.laplace(loc=0.1, scale=0.5).logpdf(outputs[:, 0])
-    np.testing.assert_allclose(NormGamma(2.0, 1.0, 1).log_density(outputs, [0.1]), expected, rtol=1e-12)
-
-
-def test_density_integrates_to_one_in_the_plane():
-    mechanism = NormGamma(1.5, 1.0, 2)
-    total, _ = integrate.dblquad(lambda y, x: math.exp(mechanism.log_density([x, y], [0.0, 0.0])), -30, 30, -30, 30)
-    assert total == pytest.approx(1.0, abs=1e-5)
-
-
 def test_density_of_the_norm_is_gamma_in_ten_dimensions():
     mechanism = NormGamma(0.7, 1.0, 10)
     r = np.array([0.5, 5.0, 30.0])
@@ -55,17 +41,6 @@ def test_density_of_the_norm_is_gamma_in_ten_dimensions():
     sphere = 2 * math.pi**5 / math.gamma(5) * r**9
     expected = stats.gamma(10, scale=1 / 0.7).pdf(r)
     np.testing.assert_allclose(np.exp(mechanism.log_density(points, np.zeros(10))) * sphere, expected, rtol=1e-10)
-
-
-def test_privacy_loss_is_at_most_epsilon_and_reaches_it():
-    mechanism = NormGamma(0.8, 2.0, 3)
-    rng = np.random.default_rng(3)
-    outputs = rng.normal(scale=10, size=(5000, 3))
-    shift = np.array([2.0, 0.0, 0.0])
-    loss = mechanism.log_density(outputs, np.zeros(3)) - mechanism.log_density(outputs, shift)
-    assert np.abs(loss).max() <= 0.8 + 1e-12
-    behind = mechanism.log_density([-5.0, 0, 0], np.zeros(3)) - mechanism.log_density([-5.0, 0, 0], shift)
-    assert behind == pytest.approx(0.8)
 
 
 def test_shapes_and_independent_noise():

@@ -85,13 +85,6 @@ def test_the_deviation_is_that_of_the_draws(sizes, n_scalars):
     assert stats.kstest(mechanism.norm(drawn), stats.gamma(mechanism.dimension, scale=4.0).cdf).pvalue > 0.001
 
 
-def test_binary_attributes_have_less_noise_than_two_laplace_columns():
-    A = 40
-    ours = OneHotNorm(1.0, (2,) * A).deviation * math.sqrt(2)  # of the difference of the two columns
-    laplace = 2.0 * A  # two columns of scale A have a difference of variance 2·2A²
-    assert laplace / ours == pytest.approx(math.sqrt(12), rel=0.05)
-
-
 def test_the_recorded_cost_is_the_norm_times_epsilon():
     def call(data):
         return OneHotNorm(0.7, (2, 3), sensitivity=2.0).release(data, rng=np.random.default_rng(0))

@@ -15,7 +15,6 @@ from dpml.mechanisms.smooth import (
     smooth_sensitivity,
     statistic,
 )
-from dpml.mechanisms.smooth._order import decayed_gaps
 
 CASES = [(kind, m) for kind in KINDS for m in ((0, 1, 2, 3) if kind.startswith("trimmed") else (0,))]
 BETAS = (0.02, 0.3, 1.0, 3.0)
@@ -63,10 +62,13 @@ def naive_local(kind, data, distance, lower, upper, m):
 
 
 @pytest.mark.parametrize(("kind", "m"), CASES)
-@pytest.mark.parametrize(("grid", "n"), [((0, 1, 2, 4, 7, 8), 5), ((-3, -2, 0, 4), 7), ((0.0, 1.0, 5.0), 8)])
+@pytest.mark.parametrize(
+    ("grid", "n"),
+    [((0, 1, 2, 4, 7, 8), 5), ((-3, -2, 0, 4), 7), ((0.0, 1.0, 5.0), 8), *(((0, 1, 5), n) for n in range(4))],
+)
 def test_replace_one_equals_brute_force(kind, m, grid, n):
     data = all_data(grid, n)
-    distance = replacements(data)
+    distance = replacements(data) if n else np.zeros((1, 1))
     lower, upper = grid[0], grid[-1]
     local = naive_local(kind, data, distance, lower, upper, m)
     for beta in BETAS:
@@ -76,18 +78,6 @@ def test_replace_one_equals_brute_force(kind, m, grid, n):
     found = [local_sensitivity(kind, x, lower, upper, trim=m) for x in data]
     np.testing.assert_allclose(found, local, rtol=1e-12, atol=1e-12)
     assert global_sensitivity(kind, lower, upper, n, trim=m) == pytest.approx(local.max(), abs=1e-12)
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 3])
-@pytest.mark.parametrize(("kind", "m"), CASES)
-def test_replace_one_equals_brute_force_on_tiny_data(kind, m, n):
-    data = all_data((0, 1, 5), n)
-    distance = replacements(data) if n else np.zeros((1, 1))
-    local = naive_local(kind, data, distance, 0, 5, m)
-    for beta in BETAS:
-        expected = (np.exp(-beta * distance) * local).max(axis=1)
-        found = [smooth_sensitivity(kind, x, 0, 5, beta, trim=m) for x in data]
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "m"), [("variance", 0), ("trimmed_variance", 1), ("trimmed_mean", 1), ("median", 0)])
@@ -239,38 +229,12 @@ def test_the_variance_of_one_value_is_more_sensitive_to_adding_than_to_replacing
     assert local_sensitivity("variance", [3], 0, 10, "add-remove") == pytest.approx(7**2 / 4)
 
 
-def test_shift_scale_and_mirror():
-    rng = np.random.default_rng(5)
-    x = rng.random(25)
-    for kind, m in CASES:
-        power = 2 if "variance" in kind else 1
-        for relation in ("replace-one", "add-remove"):
-            base = smooth_sensitivity(kind, x, 0, 1, 0.2, relation, trim=m)
-            moved = smooth_sensitivity(kind, 3 * x - 50, -50, -47, 0.2, relation, trim=m)
-            assert moved == pytest.approx(3**power * base, rel=1e-9)
-            if kind != "median" or relation == "replace-one":
-                mirrored = smooth_sensitivity(kind, 1 - x, 0, 1, 0.2, relation, trim=m)
-                assert mirrored == pytest.approx(base, rel=1e-12)
-
-
 def test_untrimmed_kinds_ignore_trim():
     x = [1, 2, 7, 9]
     for kind in ("mean", "variance", "median"):
         assert smooth_sensitivity(kind, x, 0, 10, 0.3, trim=1) == smooth_sensitivity(kind, x, 0, 10, 0.3)
     assert smooth_sensitivity("trimmed_mean", x, 0, 10, 0.3) == smooth_sensitivity("mean", x, 0, 10, 0.3)
     assert smooth_sensitivity("trimmed_variance", x, 0, 10, 0.3) == smooth_sensitivity("variance", x, 0, 10, 0.3)
-
-
-def test_the_row_search_equals_the_full_table():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        rows, columns, rate = int(rng.integers(1, 30)), int(rng.integers(1, 30)), float(rng.choice([0, 0.01, 0.3, 3]))
-        high = 5 + np.sort(rng.integers(0, 5, rows)) * rng.choice([1.0, 1e-3])
-        low = 5 - np.sort(rng.integers(0, 6, columns)) * rng.choice([1.0, 1e-3])
-        table = (high[:, None] - low) * np.exp(-rate * (np.arange(rows)[:, None] + np.arange(columns)))
-        best, where = decayed_gaps(high, low, rate)
-        np.testing.assert_allclose(best, table.max(axis=1), rtol=1e-12)
-        np.testing.assert_allclose(table[np.arange(rows), where], table.max(axis=1), rtol=1e-12)
 
 
 def test_many_distances_agree_with_the_envelope():

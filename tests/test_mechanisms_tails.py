@@ -46,11 +46,6 @@ def log_density(noise, x):
     return noise.log_density(x, 0.0, 1.0) if hasattr(noise, "claim") else noise.log_density(x, 0.0)
 
 
-def draws_of(noise, n):
-    rng = np.random.default_rng(3)
-    return noise.release(0.0, 1.0, rng=rng, draws=n) if hasattr(noise, "claim") else noise.release(0, rng=rng, draws=n)
-
-
 def steps_of(noise, low, high):
     """Where the density jumps between two sizes."""
     if not isinstance(noise, Staircase):
@@ -116,17 +111,6 @@ def test_a_mean_size_is_the_integral_of_the_tail(name):
         parts = [integrate.quad(noise.tail, a, b, limit=500)[0] for a, b in itertools.pairwise(ends)]
         rest, _ = integrate.quad(noise.tail, ends[-1], math.inf)
         assert noise.mean_size == pytest.approx(sum(parts) + rest, rel=1e-6)
-
-
-@pytest.mark.parametrize("name", NOISES)
-def test_draws_have_these_tails(name):
-    noise, n = NOISES[name], 20_000
-    sizes = np.abs(draws_of(noise, n))
-    for probability in (0.8, 0.3, 0.05):
-        t = noise.tail_size(probability)
-        expected = float(noise.tail(t))
-        # four standard errors
-        assert (sizes > t).mean() == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / n) + 1e-12)
 
 
 @pytest.mark.parametrize("name", NOISES)
@@ -225,13 +209,3 @@ def test_far_out_uniform_log_normal_has_the_tail_of_mills_ratios():
     mills = [1 / x - 1 / x**3 + 3 / x**5 - 15 / x**7 for x in (u, u + sigma)]
     expected = math.exp(-u * u / 2) / math.sqrt(2 * math.pi) * (mills[0] - mills[1])
     assert noise.tail(noise.scale * math.exp(sigma * u)) == pytest.approx(expected, rel=1e-6, abs=0)
-
-
-def test_smooth_noise_of_known_shape_has_its_tail():
-    sizes = np.array([0.0, 0.5, 3.0, 40.0])
-    for noise, law in (
-        (SmoothLaplace(1.0, 1e-6, 0.03), stats.laplace),
-        (SmoothGaussian(1.0, 1e-6, 0.01), stats.norm),
-    ):
-        assert noise.tail(sizes) == pytest.approx(2 * law.sf(sizes / noise.scale), rel=1e-12, abs=0)
-        assert noise.tail_size(0.05) == pytest.approx(noise.scale * law.isf(0.025), rel=1e-12)

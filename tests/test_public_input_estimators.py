@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from binary_tables import told_by_all as table
 from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PUBLISHING, RELEASED, made, released
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -23,11 +24,19 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import check_is_fitted
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, PrivatePredictionNB
 from dpml.evaluation import compare_classifiers, private_confusion_matrix, private_cross_val_score, release_evaluation
-from dpml.exceptions import InvalidParameter, InvalidSchema, NoExactScore, NotPrivate, RelationMismatch
+from dpml.exceptions import (
+    BudgetExceeded,
+    InvalidParameter,
+    InvalidSchema,
+    NoExactScore,
+    NotPrivate,
+    RelationMismatch,
+)
 from dpml.schema import Feature, Schema
 from dpml.tuning import BestSelector
 
@@ -39,12 +48,6 @@ FLAGS = [
     for flag, parameter in inspect.signature(kind).parameters.items()
     if isinstance(parameter.default, bool)
 ]
-
-
-def table(n=60, D=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    return (rng.random((n, D)) < np.where(y, 0.7, 0.3)[:, None]).astype(int), y
 
 
 def test_there_is_a_recipe_for_every_estimator_and_every_release():
@@ -139,6 +142,44 @@ def test_the_smallest_epsilons_with_every_noise(method, noise):
     X, y = table(D=3)
     model = made("MixedNB", 1e-99, method=method, noise=noise, schema=MIXED, random_state=0).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+SHARED = [
+    ("epsilon", 0), ("epsilon", np.nan), ("epsilon", "1"), ("relation", "swap"), ("on_invalid", "drop"),
+    ("random_state", -1), ("schema", "adult"), ("budget", 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("parameter", "value"), SHARED)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_shared_parameter_is_named_before_anything_is_charged(name, parameter, value):
+    budget = None if name in NOT_PRIVATE else Budget(1.0)
+    X, y = table()
+    with pytest.raises((InvalidParameter, InvalidSchema, NotPrivate), match=f"{parameter} = |takes no budget"):
+        made(name, **{"budget": budget, parameter: value}).fit(X, y).predict(X)  # where labels alone are charged
+    assert budget is None or not len(budget.ledger)
+
+
+# those that charge with each label, and those for study alone
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in (*NOT_PRIVATE, "PrivatePredictionNB")])
+def test_a_fit_that_its_budget_does_not_cover_draws_and_learns_nothing(name):
+    X, y = table()
+    budget, rng = Budget(0.99), np.random.default_rng(0)
+    model, before = made(name, budget=budget, random_state=rng), rng.bit_generator.state
+    with pytest.raises(BudgetExceeded):
+        model.fit(X, y)
+    assert rng.bit_generator.state == before
+    assert not len(budget.ledger)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    with pytest.raises(RelationMismatch):
+        made(name, relation="replace-one", budget=Budget(9.0)).fit(X, y)
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_a_release_takes_no_seed(name):
+    with pytest.raises(InvalidParameter, match="random_state = 0"):
+        released(name, random_state=0).fit(*table())
 
 
 def test_a_relation_that_is_changed_after_a_fit_is_refused():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from binary_tables import told_by_all as table
 from public_estimators import KINDS, PUBLISHING, made
 from scipy import sparse
 from sklearn.base import clone
@@ -17,12 +18,6 @@ from dpml.schema import Feature, Schema
 from dpml.tuning import BestSelector
 
 CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
-
-
-def table(n=60, D=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    return (rng.random((n, D)) < np.where(y, 0.7, 0.3)[:, None]).astype(int), y
 
 
 # ---- columns by name -------------------------------------------------------------------------------------------------

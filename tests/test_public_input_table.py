@@ -1,6 +1,5 @@
 """Tables and labels against their schema: named errors in demonstration, and clipping that nothing makes raise."""
 
-import json
 import math
 
 import numpy as np
@@ -241,37 +240,3 @@ def test_record_with_an_unknown_label_is_dropped_when_clipping(to_X):
 def test_as_many_labels_as_records():
     with pytest.raises(InvalidData, match="X has 2 records and y has 3 labels"):
         Schema.binary(1).check_table([[0], [1]], [0, 1, 1])
-
-
-# ---- schemas as text --------------------------------------------------------------------------------------------
-
-names = st.text(min_size=1, max_size=8)
-whole = st.integers(1 - 2**53, 2**53 - 1)
-features = st.one_of(
-    st.builds(Feature, names, block=st.none() | names, missing=st.sampled_from([None, 0, 1])),
-    st.builds(
-        lambda name, values: Feature(name, "categorical", categories=tuple(values), missing=values[0]),
-        names,
-        st.lists(names | whole, min_size=1, max_size=4, unique=True),
-    ),
-    st.builds(
-        lambda name, lower, width: Feature(name, "numeric", lower=lower, upper=lower + width),
-        names,
-        st.floats(-1e9, 1e9),
-        st.floats(1.0, 1e9),
-    ),
-)
-
-
-@given(
-    st.lists(features, min_size=1, max_size=5, unique_by=lambda feature: feature.name),
-    st.lists(names, min_size=2, max_size=4, unique=True) | st.lists(whole, min_size=2, max_size=4, unique=True),
-    st.none() | st.integers(1, 5),
-    st.none() | st.integers(1, 1000),
-)
-def test_schema_survives_its_text_form(columns, classes, row_bound, n_rows):
-    schema = Schema(columns, classes, row_bound=row_bound, n_rows=n_rows)
-    text = schema.to_json()
-    assert Schema.from_json(text) == schema
-    assert Schema.from_json(text).to_json() == text
-    assert set(json.loads(text)) == {"features", "classes", "row_bound", "n_rows", "n_lower"}

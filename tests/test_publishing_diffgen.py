@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from observing import observing
 from pet_table import SCHEMA, people
 
 from dpml.classifiers.grid import Records, places_of
@@ -132,22 +133,13 @@ def test_a_grid_has_no_more_cells_than_allowed(monkeypatch):
 
 
 def test_each_step_has_an_equal_part_of_the_first_share():
-    from dpml.mechanisms import boundary
-
-    seen = []
-
-    class Observer:
-        def release(self, mechanism, statistic, rng):
-            seen.append(mechanism)
-            return mechanism._sample(statistic, rng)
-
     frame = people(200)
     X, codes, _ = SCHEMA.check_table(frame.drop(columns="wealth"), frame["wealth"])
     taxonomies = tuple(f.taxonomy for f in SCHEMA.features)
     records = Records(places_of(X, SCHEMA, taxonomies), codes, 2, taxonomies)
-    with boundary.observe(Observer()):
+    with observing() as passed:
         release_specialisations(records, 1.0, n_steps=4, shares=(0.2, 0.8), rng=np.random.default_rng(0))
-    *choices, counts = seen
+    *choices, counts = [mechanism for mechanism, _ in passed]
     assert [choice.epsilon for choice in choices] == pytest.approx([0.05] * 4)
     assert {choice.change_range for choice in choices} == {1.0}
     assert counts.scale == pytest.approx(1 / 0.8)

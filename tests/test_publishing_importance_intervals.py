@@ -125,15 +125,6 @@ def test_the_size_of_interactions_is_found(size):
         assert max(found) < 0.1
 
 
-def test_where_weights_stand_on_one_record_the_size_of_interactions_is_a_number():
-    """Cells tell ever less: what was missed is divided by squares down to the smallest float, then by nothing."""
-    features = RatioFeatures(Schema.binary(2), (("x0", "x1"),))
-    X = features.matrix(features.parts(features.schema.check_features(np.array(list(product((0, 1), repeat=2))))[0]))
-    sizes = [interaction_size(X, np.array([m, m, 3.0]), features, 0.3, 1e-9, 1000) for m in np.arange(5, 25, 0.25)]
-    assert sizes == sorted(sizes, reverse=True)
-    assert set(sizes) == {1.0, 0.0}
-
-
 def test_one_record_and_a_small_epsilon_give_a_size_of_interactions():
     """In a tenth of these fits a float's square was too large for it, and the fit ended after its charge."""
     schema = Schema(

@@ -162,27 +162,6 @@ def test_the_variance_stays_below_its_bound_and_near_its_estimate(method, epsilo
     assert (ratio < 1.6).all()
 
 
-@pytest.mark.parametrize(
-    ("method", "rule"), [("output", "public"), ("objective", "public"), ("moments", "public"), ("moments", 0.1)]
-)
-def test_intervals_cover_the_private_mean_where_the_ratio_is_well_specified(method, rule):
-    """100 draws of six queries at 95 %: at least 0.94 of 600. The seed is fixed."""
-    public = binary(500, 1, 0.4)
-    shares = softmax(public @ np.array([1.0, -0.5, 0.0, 0.5, 0.3]))
-    rng = np.random.default_rng(0)
-    queries = [*public.T, public[:, 1] & public[:, 3]]
-    truth = [shares @ q for q in queries]
-    inside = []
-    for seed in range(100):
-        private = public[rng.choice(500, 2000, p=shares)]
-        table = ImportanceWeights(0.5, rule, method=method, random_state=seed).fit(private, public).weighted(public)
-        found = [table.interval(q) for q in queries]
-        inside += [i.lower <= t <= i.upper for i, t in zip(found, truth, strict=True)]
-        assert all(i.lower <= i.estimate <= i.upper for i in found)
-        assert all(q.min() <= i.lower and i.upper <= q.max() for i, q in zip(found, queries, strict=True))
-    assert np.mean(inside) >= 0.94
-
-
 def test_a_sparse_table_gives_the_weights_of_a_dense_one():
     private, public = binary(100, 2, 0.6), binary(80, 1, 0.4)
     dense, thin = (

@@ -6,12 +6,15 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from observing import observing
 from pet_table import SCHEMA, people
 from sklearn.metrics import mutual_info_score
 
 from dpml.classifiers.grid import Records
+from dpml.mechanisms.private import opened
 from dpml.publishing import PrivBayes
 from dpml.publishing._publisher import drawn_given
+from dpml.publishing.tables import privbayes
 from dpml.publishing.tables.dependence import dependence, dependence_range, information_sensitivity, mutual_information
 from dpml.publishing.tables.privbayes import parent_sets, release_network
 from dpml.schema import Feature, Schema
@@ -145,26 +148,14 @@ def test_without_noise_the_tables_are_the_marginals(degree):
 
 
 def test_marginals_that_are_in_others_are_not_released():
-    from dpml.mechanisms import boundary
-
-    seen = []
-
-    class Observer:
-        def release(self, mechanism, statistic, rng):
-            seen.append((mechanism, np.size(statistic)))
-            return mechanism._sample(statistic, rng)
-
-        def public_randomness(self, rng, draw, arguments, size):
-            return boundary.drawn_by(rng, draw, arguments, size)
-
-    with boundary.observe(Observer()):
+    with observing() as passed:
         network = release_network(records_of(people(300)), 1.0, degree=4, shares=(0.1, 0.1, 0.8),
                                   rng=np.random.default_rng(0))  # fmt: skip
     # the last attribute has all others as parents, so there is one marginal with all cells and the whole share
-    assert seen[-1][0].scale == pytest.approx(1 / 0.8)
-    assert seen[-1][1] == network.tables[-1].size
+    assert passed[-1][0].scale == pytest.approx(1 / 0.8)
+    assert np.size(passed[-1][1]) == network.tables[-1].size
     # four choices share a tenth of ε
-    assert [m.epsilon for m, _ in seen[1:-1]] == pytest.approx([0.025] * 4)
+    assert [m.epsilon for m, _ in passed[1:-1]] == pytest.approx([0.025] * 4)
 
 
 def test_tables_that_are_useful_are_larger_with_more_epsilon():
@@ -198,23 +189,11 @@ def test_values_follow_the_row_of_their_parents():
 
 
 def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypatch):
-    from dpml.mechanisms import boundary
-    from dpml.publishing.tables import privbayes
-
-    seen = []
-
-    class Observer:
-        def release(self, mechanism, statistic, rng):
-            seen.append(np.size(statistic))
-            return mechanism._sample(statistic, rng)
-
-        def public_randomness(self, rng, draw, arguments, size):
-            return boundary.drawn_by(rng, draw, arguments, size)
-
     X = np.random.default_rng(0).integers(2, size=(300, 12))
     monkeypatch.setattr(privbayes, "MOST_CANDIDATES", 40)
-    with boundary.observe(Observer()):
+    with observing() as passed:
         model = PrivBayes(1e6, degree=3, random_state=0).fit(X, X[:, 0])
+    seen = [np.size(opened(statistic)) for _, statistic in passed]
     assert seen[0] == 1
     assert max(seen[1:-1]) <= 42  # 40, or each of the others with each of those before it
     assert {len(parents) for _, parents in model.network_} == {0, 1, 2, 3}

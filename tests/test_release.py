@@ -4,7 +4,6 @@ Statistical tests of secure noise, which has no seed, state their probability of
 """
 
 import math
-import pickle
 import sys
 import warnings
 from fractions import Fraction
@@ -13,9 +12,10 @@ import numpy as np
 import opendp.prelude as dp
 import pandas as pd
 import pytest
+from binary_tables import of_any_rates as table
 from hypothesis import given
 from hypothesis import strategies as st
-from private_values import Hostile, numbers_in
+from private_values import Hostile
 from scipy import sparse
 from sklearn.base import clone
 
@@ -27,13 +27,12 @@ from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published,
 from dpml.counts import (
     Contingency,
     NoisyCounts,
-    contingency,
     release_published,
     release_row_bounded,
     row_bounded_scales,
 )
 from dpml.encoding import SHARE_GRID
-from dpml.exceptions import BudgetExceeded, DpmlError, InvalidData, InvalidParameter, MissingExtra
+from dpml.exceptions import DpmlError, InvalidData, InvalidParameter, MissingExtra
 from dpml.mechanisms.private import opened
 from dpml.mechanisms.secure import integer_laplace
 from dpml.release import Plan
@@ -124,19 +123,6 @@ def test_a_release_has_either_a_generator_or_secure_noise(release):
 # ---- records that come in ---------------------------------------------------------------------------------------
 
 
-def table(n=377, D=8, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    p = rng.uniform(0.1, 0.9, size=(2, D))
-    return (rng.random((n, D)) < p[y]).astype(float), y
-
-
-@pytest.mark.parametrize("random_state", [0, 17, np.random.default_rng(0)])
-def test_a_seed_is_refused(random_state):
-    with pytest.raises(InvalidParameter, match=r"random_state = .*None where release=True"):
-        BernoulliNB(1.0, release=True, random_state=random_state).fit(*table())
-
-
 def test_parameters_then_seed_then_extra_then_data_and_nothing_is_charged(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp", None)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
@@ -153,18 +139,6 @@ def test_parameters_then_seed_then_extra_then_data_and_nothing_is_charged(monkey
         assert text in str(caught.value)
         assert "4711" not in str(caught.value)
     assert budget.spent == 0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_release_is_charged_and_a_refused_one_draws_no_noise(method, monkeypatch):
-    calls = asked_of(monkeypatch)
-    budget = Budget(1.0)
-    model = BernoulliNB(0.6, method=method, budget=budget, release=True).fit(*table())
-    assert budget.ledger["epsilon"].tolist() == [0.6]
-    drawn = len(calls)
-    with pytest.raises(BudgetExceeded):
-        clone(model).fit(*table())
-    assert len(calls) == drawn
 
 
 # ---- what the model holds --------------------------------------------------------------------------------------------
@@ -193,28 +167,6 @@ def test_the_model_is_a_function_of_whole_noisy_counts(method, kind, monkeypatch
     np.testing.assert_allclose(log_prior, expected.intercept[0], rtol=1e-12)
     # two runs differ: the noise has no seed. The chance of equal counts at this scale is below 1e-6
     assert (clone(model).fit(kind(X), y).feature_log_prob_ != model.feature_log_prob_).any()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_model_and_its_pickle_hold_no_private_statistic(method):
-    X, y = table(n=377)
-    model = BernoulliNB(0.5, method=method, release=True).fit(X, y)
-    restored = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(restored.predict(X), model.predict(X))
-    learned = {name: value for name, value in vars(restored).items() if name not in model.get_params()}
-    assert {"classes_", "feature_log_prob_", "class_log_prior_"} <= set(learned)
-    on, n = contingency(X, y, 2).on, np.bincount(y)
-    exact = {377.0, *n.tolist(), *on.ravel().tolist(), *(n[:, None] - on).ravel().tolist()} - set(range(9))
-    assert len(exact) > 20
-    assert not exact & numbers_in(learned)
-    assert exact & numbers_in({**learned, "leak": {"counts": [on]}})
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_pickle_does_not_grow_with_the_records(method):
-    few, many = (BernoulliNB(0.5, method=method, row_bound=2, release=True).fit(*table(n=n)) for n in (0, 5000))
-    assert len(pickle.dumps(few)) == len(pickle.dumps(many))
-    assert sorted(vars(few)) == sorted(vars(many))
 
 
 # ---- errors of the caller tell nothing -------------------------------------------------------------------------------

@@ -1,16 +1,10 @@
 """Release mode of MixedNB: what is released, and data that cannot make it fail."""
 
-import math
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mixed_tables import SCHEMA, model, table
-from private_values import Hostile
 
 import dpml.counts
 from dpml.classifiers.naive_bayes.cells import cell_counts, entry_bounds, models_from_cells
@@ -65,48 +59,3 @@ def test_a_released_model_is_a_function_of_noisy_counts_on_a_grid(relation, monk
     np.testing.assert_allclose(
         np.hstack([fitted.feature_log_prob_[name] for name in ("age", "city", "height")]), expected.log_cells[0]
     )
-
-
-cells = st.one_of(
-    st.sampled_from([0, 1.5, 55, True, "Bern", "Oslo", "", b"Rome", "50", None, pd.NA, pd.NaT, math.nan, math.inf]),
-    st.sampled_from([10**400, -(10**400), np.float16(7), Decimal("sNaN"), Fraction(1, 3), 1j, (), (1, []), {}, []]),
-    st.builds(Hostile),
-    st.builds(lambda: np.zeros(2)),
-)
-
-
-@pytest.mark.filterwarnings("error")
-@given(
-    st.integers(0, 5).flatmap(lambda n: st.tuples(*(st.lists(cells, min_size=k * n, max_size=k * n) for k in (4, 1)))),
-    st.sampled_from(["objects", "rows", "frame"]),
-    st.sampled_from(["raise", "clip"]),
-)
-def test_no_cell_and_no_label_makes_a_release_raise(data, kind, on_invalid):
-    flat, labels = data
-    X = np.empty(len(flat), dtype=object)
-    for i, cell in enumerate(flat):
-        X[i] = cell
-    X = X.reshape(-1, 4)
-    if kind == "rows":
-        X = [list(row) for row in X]
-    elif kind == "frame":
-        X = pd.DataFrame(X, columns=SCHEMA.feature_names, dtype=object)
-    fitted = model(random_state=None, release=True, on_invalid=on_invalid).fit(X, list(labels))
-    assert np.isfinite(fitted.predict_proba(X)).all()
-
-
-@pytest.mark.parametrize("cell", [10**400, Hostile()], ids=["a huge integer", "hostile"])
-def test_a_column_of_one_odd_cell_is_released(cell):
-    """pandas before 3.1 raises where it is given such a column and looks for times in it."""
-    X = np.empty((1, 4), dtype=object)
-    X[0, :3] = 0, "Bern", 0
-    X[0, 3] = cell
-    fitted = model(random_state=None, release=True).fit(X, ["yes"])
-    assert np.isfinite(fitted.predict_proba(X)).all()
-
-
-@pytest.mark.parametrize("y", [["yes"] * 9, ["neither"] * 9, [None] * 9, []])
-def test_one_class_no_class_and_no_record_are_released(y):
-    X = table(n=len(y))[0]
-    fitted = model(random_state=None, release=True).fit(X, y)
-    assert np.isfinite(fitted.predict_proba(table(n=5)[0])).all()

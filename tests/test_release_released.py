@@ -14,7 +14,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from private_values import Hostile
 from release_table import CANARY, SCHEMA, customers, without_label
 
 import dpml
@@ -205,36 +204,6 @@ def test_a_column_with_the_labels_may_be_named():
 
 
 # ---- any data -------------------------------------------------------------------------------------------------------
-
-
-def filled(cell, n=9):
-    """Return a column of one object, which is not looked at."""
-    cells = np.empty(n, dtype=object)
-    for i in range(n):
-        cells[i] = cell
-    return cells
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        customers(0).iloc[:0],
-        customers(0),
-        customers(50).assign(left="no"),
-        customers(50).assign(left=CANARY),
-        customers(50).assign(age=np.nan, spent=np.nan, plan=None),
-        customers(8).assign(**{name: filled(Hostile()) for name in ("age", "plan", "left")}),
-        customers(8).assign(left=filled([1]), age=filled({})),
-    ],
-    ids=["no records", "one", "one class", "no class", "gaps", "hostile", "sequences"],
-)
-def test_no_data_make_a_release_fail_or_speak(data, capsys):
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        released = Plan(SCHEMA, 1.0, shares=SHARES, max_grids=40).run(*without_label(data))
-    assert not told
-    assert released.ledger["epsilon"].sum() == pytest.approx(1.0)
-    assert capsys.readouterr() == ("", "")
 
 
 def test_a_demonstration_run_says_what_a_release_would_clip_in_silence():

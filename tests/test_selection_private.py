@@ -1,7 +1,10 @@
 """Selection computes on private values: its statistics stay private, and only a draw opens them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from binary_tables import told_by_some
 from scipy import sparse
 
 from dpml.counts import Contingency, contingency
@@ -17,16 +20,12 @@ from dpml.selection import (
     PublishedSelector,
     SparseVectorSelector,
     TopSelector,
-    best_single_feature,
-    choose_features,
     one_shot,
     peel,
     sample_joint,
     sample_masks,
     scores,
-    scores_from_counts,
 )
-from dpml.selection.plan import few_statistic
 
 D = 6
 SCHEMA = Schema.binary(D, n_lower=50)
@@ -48,13 +47,7 @@ SELECTORS = {
     "noisy cut": PublishedSelector(1.0, "noisy-cut", threshold=20.0),
 }
 
-
-def table(n=80):
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=n)
-    X = (rng.random((n, D)) < 0.4).astype(float)
-    X[:, 1] = np.where(rng.random(n) < 0.9, y, 1 - y)
-    return X, y
+table = partial(told_by_some, {1: 0.9}, n=80, rate=0.4)
 
 
 def both():
@@ -88,15 +81,6 @@ def test_private_counts_give_the_same_choice_as_plain_ones(name):
     assert plain.tolist() == private.tolist()
 
 
-@pytest.mark.parametrize("n_features", [2, 4])
-def test_a_release_of_private_counts_is_drawn_from_them(n_features):
-    plain, private = both()
-    best = np.sort(np.argsort(scores_from_counts(plain, "count"))[-n_features:])
-    selector = TopSelector(1e5, n_features, method="permute-and-flip", release=True)
-    [mask] = selector.masks(private, SCHEMA)
-    assert np.flatnonzero(mask).tolist() == best.tolist()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_scores_of_private_records_are_private(kind):
     X, y = table()
@@ -105,27 +89,6 @@ def test_scores_of_private_records_are_private(kind):
     assert opened(private).tolist() == scores(X, y, kind, schema=SCHEMA).tolist()
     with pytest.raises(InvalidParameter, match="given for private records"):
         scores(Private(X), Private(y), kind)
-
-
-def test_statistics_of_private_counts_are_private():
-    plain, private = both()
-    for statistic in (best_single_feature, lambda counts: few_statistic(counts, 50)):
-        assert type(statistic(private)) is Private
-        assert opened(statistic(private)) == statistic(plain)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 20.0])
-@pytest.mark.parametrize("row_bound", [2, D])
-def test_features_are_chosen_from_private_counts_as_from_plain_ones(epsilon, row_bound):
-    schema = Schema.binary(D, n_lower=50, row_bound=row_bound)
-    X, y = table()
-    records = [(X, y, None), (Private(X), Private(y), None), (None, None, lambda: both()[1])]
-    choices = [
-        choose_features(X, y, schema, epsilon, rng=np.random.default_rng(1), counted=counted)
-        for X, y, counted in records
-    ]
-    assert choices[0].plan.few is None or choices[0].plan.few  # counts are needed
-    assert len({(choice.few, choice.epsilon_left, tuple(choice.mask.tolist())) for choice in choices}) == 1
 
 
 def test_functions_of_scores_take_private_ones():

@@ -1,28 +1,23 @@
 """MaskSelector: the distribution it draws from, scikit-learn's interface, errors, budget."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse, stats
-from sklearn.base import clone
+from binary_tables import told_by_some
+from scipy import stats
 from sklearn.pipeline import make_pipeline
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, NoSecureSampler
+from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 from dpml.selection import KINDS, MaskSelector, mask_weight, scores
 from dpml.selection._base import public_n_rows
 
-
-def table(n=300, D=6, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    X = (rng.random((n, D)) < 0.5).astype(float)
-    X[:, 1] = np.where(rng.random(n) < 0.9, y, 1 - y)
-    return X, y
+table = partial(told_by_some, {1: 0.9})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -48,27 +43,6 @@ def test_fits_follow_the_mask_distribution(kind, calibration):
 
 def sensitivity_at_50():
     return np.log2(50) / 50 + 49 / 50 * np.log2(50 / 49)
-
-
-def test_a_large_epsilon_keeps_the_best_features():
-    X, y = table(n=2000)
-    best = np.argsort(scores(X, y, "mutual_information"))[-2:]
-    schema = Schema.binary(6, n_rows=2000)
-    for relation in ("add-remove", "replace-one"):
-        chosen = MaskSelector(1e6, 2, "mutual_information", schema=schema, relation=relation, random_state=0).fit(X, y)
-        assert set(chosen.get_support(indices=True)) == set(best)
-
-
-def test_every_kind_of_table_gives_the_same_features():
-    X, y = table()
-    expected = MaskSelector(1.0, 3, random_state=0).fit(X, y).get_support()
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(6)])
-    for same in (frame, sparse.csr_array(X), sparse.csr_matrix(X)):
-        np.testing.assert_array_equal(MaskSelector(1.0, 3, random_state=0).fit(same, y).get_support(), expected)
-    selector = MaskSelector(1.0, 3, random_state=0).fit(frame, y)
-    assert selector.get_feature_names_out().tolist() == [f"x{i}" for i in np.flatnonzero(expected)]
-    assert selector.transform(frame).shape == (300, 3)
-    assert selector.inverse_transform(selector.transform(frame)).shape == (300, 6)
 
 
 def test_in_a_pipeline_by_name_and_by_position():
@@ -124,21 +98,3 @@ def test_a_schema_that_promises_more_records_than_there_are():
     X, y = table()
     with pytest.raises(InvalidData, match="at least 1000 records, the table has 300"):
         MaskSelector(1.0, 2, "mutual_information", schema=Schema.binary(6, n_lower=1000)).fit(X, y)
-
-
-def test_budget_and_release_mode():
-    X, y = table()
-    budget = Budget(1.0)
-    selector = MaskSelector(0.7, 2, budget=budget, random_state=0).fit(X, y)
-    with pytest.raises(BudgetExceeded):
-        clone(selector).fit(X, y)
-    with pytest.raises(NoSecureSampler):
-        MaskSelector(1.0, 2, release=True).fit(X, y)
-
-
-def test_a_fitted_selector_keeps_the_mask_only():
-    X, y = table()
-    selector = MaskSelector(1.0, 2, random_state=0).fit(X, y)
-    learned = {k: v for k, v in vars(selector).items() if k not in selector.get_params()}
-    assert set(learned) == {"_mask", "_schema", "n_features_in_"}
-    assert learned["_mask"].dtype == bool

@@ -113,12 +113,6 @@ def test_selection_study_trains_on_what_it_selected(census):
     np.testing.assert_allclose(models.intercept, expected.intercept, atol=1e-3)
 
 
-def test_a_sweep_of_a_study_can_use_worker_processes(census):
-    study = RowBoundedNBStudy(census, row_bound=2)
-    grid = {"epsilon": [0.1, 1.0]}
-    pd.testing.assert_frame_equal(sweep(study, grid, draws=4), sweep(study, grid, draws=4, n_jobs=2))
-
-
 def test_a_setting_may_be_a_tuple():
     table = sweep(lambda weights, *, draws, rng: {"sum": sum(weights)}, {"weights": [(1, 2), (3, 4)]}, draws=2)
     assert table["weights"].tolist() == [(1, 2), (1, 2), (3, 4), (3, 4)]

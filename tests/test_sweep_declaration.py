@@ -230,15 +230,6 @@ def fault(study):
     return None if found.draws and found.families else "nothing is declared"
 
 
-def test_the_same_file_without_each_line_or_with_it_twice(tmp_path):
-    lines = yaml.safe_dump(GOOD).splitlines()
-    path = tmp_path / "study.yaml"
-    for number in range(len(lines)):
-        for changed in (lines[:number] + lines[number + 1 :], lines[: number + 1] + lines[number:]):
-            path.write_text("\n".join(changed))
-            assert_named_or_fine(path)
-
-
 # ---- fuzz -------------------------------------------------------------------------------------------------------
 
 SCALARS = (

@@ -17,7 +17,7 @@ from dpml.studies import RowBoundedNBStudy, SelectedNBStudy
 from dpml.sweep import summarise, sweep, time_left
 from dpml.sweep.declaration import declared
 from dpml.sweep.engine import run
-from dpml.sweep.plan import batches, cells_of, generator
+from dpml.sweep.plan import batches, cells_of
 
 STUDY = {
     "study": [
@@ -94,11 +94,6 @@ def test_points_are_paired_unless_they_are_not_to_be():
         spread[paired] = float(np.corrcoef(table.to_numpy().T)[0, 1])
     assert spread[True] > 0.9
     assert abs(spread[False]) < 0.3  # 4 standard errors of a correlation of 200 pairs
-
-
-def test_streams_of_blocks_and_points_differ():
-    found = {tuple(generator(0, *key).integers(1 << 62, size=4)) for key in [(0,), (1,), (2,), (0, (1,)), (1, (1,))]}
-    assert len(found) == 5
 
 
 def test_statistics_are_computed_once_for_all_cells(monkeypatch):

@@ -16,18 +16,7 @@ from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
 from dpml.tuning import BestSelector, PrivateSearch, best_selector, search
 from dpml.tuning._candidates import Records, correct_predictions
-from dpml.tuning.plan import is_other, is_part, split_records
 from dpml.tuning.stability import mean_of, stable_score_of
-
-
-def test_parts_of_a_private_number_of_records_are_private():
-    plain = split_records(50, 2, 0.3, rng=np.random.default_rng(0))
-    private = split_records(Private(50), 2, 0.3, rng=np.random.default_rng(0))
-    assert type(private) is Private
-    assert opened(private).tolist() == plain.tolist()
-    for k in (-1, 0, 1):
-        assert opened(is_part(private, k)).tolist() == (plain == k).tolist()
-        assert opened(is_other(private, k)).tolist() == (plain != k).tolist()
 
 
 def records(kept=None):

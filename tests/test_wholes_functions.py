@@ -6,6 +6,7 @@ The estimators are in test_wholes_estimators.py; neighbours.py says how to make 
 import numpy as np
 import pytest
 from neighbours import EPSILONS, RELATIONS, two_sides, worst_ratio
+from observing import observing
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
@@ -22,6 +23,7 @@ from dpml.evaluation import (
     release_histogram,
     release_multiclass_evaluation,
 )
+from dpml.exceptions import BudgetExceeded, RelationMismatch
 from dpml.mechanisms import (
     ClampedLikelihood,
     ExponentialMechanism,
@@ -144,6 +146,21 @@ def test_no_neighbours_cost_a_function_of_scores_more_than_it_charged(name):
     worst = worst_ratio(name, ratio_of)
     if name in RELEASED - {"release_multiclass_evaluation"} or name.startswith("private"):
         assert worst >= 0.999
+
+
+@pytest.mark.parametrize(
+    ("terms", "error"),
+    [({"epsilon": 0.99}, BudgetExceeded), ({"epsilon": 1.0, "relation": "replace-one"}, RelationMismatch)],
+    ids=["too little", "the other relation"],
+)
+@pytest.mark.parametrize("name", SCORED)
+def test_a_call_that_its_budget_does_not_cover_draws_nothing(name, terms, error):
+    budget = Budget(**terms)
+    data = {"y": list("npn"), "s": [0.1, 0.9, 0.5], "t": [0.2, 0.8, 0.5], "w": [1.0, 1.0, 2.0], "p": list("npp")}
+    with observing() as passed, pytest.raises(error):
+        SCORED[name](data, 1.0, {"relation": "add-remove", "on_invalid": "raise", "release": False, "budget": budget})
+    assert not passed
+    assert not len(budget.ledger)
 
 
 # ---- mechanisms alone, on statistics of neighbours -------------------------------------------------------------------
