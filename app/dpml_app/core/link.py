@@ -44,7 +44,8 @@ def query_of(
 
     Examples
     --------
-    >>> settings = Shared()
+    >>> from dpml_app.state import Settings
+    >>> settings = Settings()
     >>> settings.assign({"epsilon": 0.5, "page": "train"})
     []
     >>> query_of(settings, ["epsilon", "draws"])

@@ -229,7 +229,8 @@ def true_epsilon(method: str, epsilon: float, facts: TrainFacts, relation: str) 
 
     Examples
     --------
-    >>> true_epsilon("vaidya", 0.1, nb_facts("mushrooms"), "replace-one")
+    >>> from types import SimpleNamespace
+    >>> true_epsilon("vaidya", 0.1, SimpleNamespace(numeric=0, categorical=20), "replace-one")
     6.0
     """
     if EVERY[method].claim_holds:

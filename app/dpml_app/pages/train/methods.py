@@ -154,7 +154,8 @@ def why_not(method: str, facts: TrainFacts) -> str:
 
     Examples
     --------
-    >>> why_not("smooth", {"table": True, "numeric": 0, "binary_columns": ["a"]})
+    >>> from types import SimpleNamespace
+    >>> why_not("smooth", SimpleNamespace(table=True, numeric=0, binary_columns=["a"]))
     'Smooth sensitivity: without numbers it is the same as global sensitivity'
     """
     what, columns = EVERY[method], len(facts.binary_columns)

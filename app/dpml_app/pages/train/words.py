@@ -30,8 +30,10 @@ def dataset_note(facts: TrainFacts) -> str:
 
     Examples
     --------
-    >>> dataset_note({"n_train": 900, "n_test": 900, "classes": ("x", "y"), "numeric": 2, "categorical": 1,
-    ...               "columns": ["a", "b", "c"], "binary_columns": ["a", "b", "c1", "c2"]})
+    >>> from types import SimpleNamespace
+    >>> facts = SimpleNamespace(n_train=900, n_test=900, classes=("x", "y"), numeric=2, categorical=1)
+    >>> facts.columns, facts.binary_columns = ["a", "b", "c"], ["a", "b", "c1", "c2"]
+    >>> dataset_note(facts)
     '900 training and 900 test records, 2 numbers and 1 other feature (4 binary columns); to tell: x or y.'
     """
     classes = " or ".join(escape(str(c)) for c in facts.classes)
