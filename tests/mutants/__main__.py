@@ -1,4 +1,4 @@
-"""Break the library in every way of the lists, one at a time, and see that the tests notice: `python tests/mutants`."""
+"""Break the library in every way of the rules, one at a time, and see that the tests notice: `python tests/mutants`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ sys.path.insert(0, str(ROOT))
 def main() -> int:
     """Run the mutants and print what became of each; 0 if all were killed."""
     from mutants import engine
-    from mutants.lists import MUTANTS
+    from mutants.mutant import MUTANTS, PART
 
     parser = argparse.ArgumentParser(prog="python tests/mutants", description=__doc__)
-    parser.add_argument("words", nargs="*", help="only the mutants with one of these in their function or kind")
+    parser.add_argument("words", nargs="*", help="only the mutants with one of these in their name")
     parser.add_argument("--part", action="store_true", help="only the part that runs with the other tests")
+    parser.add_argument("--list", action="store_true", help="only print their names")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 2), help="how many at a time")
     parser.add_argument("--verbose", action="store_true", help="show what the tests said of those that survive")
     asked = parser.parse_args()
-    chosen = [m for m in MUTANTS if m.quick or not asked.part]
+    chosen = PART if asked.part else MUTANTS
     if asked.words:
-        chosen = [m for m in chosen if any(word in f"{m.function} {m.kind}" for word in asked.words)]
+        chosen = [m for m in chosen if any(word in m.name for word in asked.words)]
+    if asked.list:
+        print(*(m.name for m in chosen), sep="\n")
+        return 0
     begun = time.monotonic()
     engine.prepare(chosen)
     before = engine.baseline(chosen)
@@ -35,10 +39,10 @@ def main() -> int:
         return 1
     print(f"{'the library as it is passes':<100} {before.seconds:6.1f} s")
     failed = []
-    for outcome in engine.outcomes(chosen, lambda m: m.node_ids, max(asked.jobs, 1)):
+    for outcome in engine.outcomes(chosen, lambda m: m.tests, max(asked.jobs, 1)):
         mutant = outcome.mutant
         said = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
-        print(f"{mutant.function}: {mutant.kind}: {said}   {outcome.seconds:.1f} s", flush=True)
+        print(f"{mutant.name}: {said}   {outcome.seconds:.1f} s", flush=True)
         if not outcome.killed:
             failed.append(mutant)
             if asked.verbose:
@@ -46,7 +50,7 @@ def main() -> int:
     seconds = time.monotonic() - begun
     print(f"{len(chosen)} mutants, {len(chosen) - len(failed)} killed, {len(failed)} not, {seconds:.0f} s")
     for mutant in failed:
-        print(f"not killed: {mutant.function}: {mutant.kind}")
+        print(f"not killed: {mutant.name}")
     return int(bool(failed) or not chosen)
 
 

@@ -31,6 +31,8 @@ NEIGHBOURS = "40"
 OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
 # the project's own options are for all tests on all cores
 OPTIONS += ["-o", "addopts=--import-mode=importlib"]
+# a fault may let a value through that no later step takes; other errors may be of a mutant that does not run at all
+NOTICED = (AssertionError, DpmlError, pytest.fail.Exception, ValueError, LookupError, ArithmeticError, Warning)
 # plugins are there before pytest begins
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 
@@ -54,8 +56,16 @@ class Outcome:
 class _Failures:
     """Notes which test failed, and by what; the first example that fails is enough, and is not made smaller."""
 
-    def __init__(self) -> None:
+    def __init__(self, tests: tuple[str, ...] = ()) -> None:
         self.found: list[tuple[str, str]] = []
+        self.tests = tests
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Keep the tests that are named, in the order of their names, and leave out what needs a browser."""
+        kept: dict[str, Any] = {}
+        for path, _, word in (test.rpartition("/") for test in self.tests):
+            kept |= {item.nodeid: item for item in items if item.nodeid.startswith(path) and word in item.nodeid}
+        items[:] = kept.values() if self.tests else items
 
     def pytest_sessionstart(self) -> None:
         """Choose how hypothesis searches, after the tests' own choice."""
@@ -77,7 +87,7 @@ def _fair(error: BaseException) -> bool:
         return all(_fair(inner) for inner in error.exceptions)
     if isinstance(error, (TypeError, AttributeError)) and any(text in str(error) for text in (REFUSED, "'Private'")):
         return True  # a mutant that uses an exact value where a noisy one was meant does not get past the type
-    return isinstance(error, (AssertionError, DpmlError, pytest.fail.Exception))
+    return isinstance(error, NOTICED)
 
 
 def prepare(mutants: Iterable[Mutant]) -> None:
@@ -86,7 +96,7 @@ def prepare(mutants: Iterable[Mutant]) -> None:
     os.environ.update(DPML_NEIGHBOURS=NEIGHBOURS, CI="true")  # and hypothesis finds the same each time
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    files = sorted({node.split("::")[0] for mutant in mutants for node in mutant.node_ids})
+    files = sorted(_files(test for mutant in mutants for test in mutant.tests))
     quiet = os.open(os.devnull, os.O_WRONLY)
     kept = os.dup(1)
     sys.stdout.flush()
@@ -100,12 +110,16 @@ def prepare(mutants: Iterable[Mutant]) -> None:
         raise SystemExit(f"pytest cannot collect the tests of the mutants: status {int(status)}")
 
 
-def run(mutant: Mutant | None, node_ids: list[str]) -> dict[str, Any]:
+def _files(tests: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(test.rpartition("/")[0] for test in tests))
+
+
+def run(mutant: Mutant | None, tests: tuple[str, ...]) -> dict[str, Any]:
     """Apply a mutant, or none, and run the tests; in a child, which ends after it."""
     if mutant is not None:
         mutant.apply()
-    failures = _Failures()
-    status = int(pytest.main([*OPTIONS, *node_ids], plugins=[failures]))
+    failures = _Failures(tests)
+    status = int(pytest.main([*OPTIONS, *_files(tests)], plugins=[failures]))
     return {"status": status, "failures": failures.found}
 
 
@@ -172,14 +186,14 @@ class _Job:
         return Outcome(self.mutant, *_verdict(result), time.monotonic() - self.begun, output)
 
 
-def outcomes(mutants: Iterable[Mutant | None], node_ids: Callable[[Any], list[str]], jobs: int) -> Iterator[Outcome]:
+def outcomes(mutants: Iterable[Mutant | None], tests: Callable[[Any], tuple[str, ...]], jobs: int) -> Iterator[Outcome]:
     """Run mutants, several at a time, and give each outcome as soon as it is known."""
     waiting, running = list(mutants)[::-1], {}
     while waiting or running:
         while waiting and len(running) < jobs:
             mutant = waiting.pop()
-            ids = node_ids(mutant)
-            job = _Job(mutant, *forked(lambda mutant=mutant, ids=ids: run(mutant, ids)), time.monotonic())
+            names = tests(mutant)
+            job = _Job(mutant, *forked(lambda mutant=mutant, names=names: run(mutant, names)), time.monotonic())
             running[job.read] = job
         ready, _, _ = select.select(list(running), [], [], 1.0)
         now = time.monotonic()
@@ -190,6 +204,6 @@ def outcomes(mutants: Iterable[Mutant | None], node_ids: Callable[[Any], list[st
 
 def baseline(mutants: Iterable[Mutant]) -> Outcome:
     """Run all tests of the mutants on the library as it is: they have to pass, or a kill means nothing."""
-    every = sorted({node for mutant in mutants for node in mutant.node_ids})
+    every = tuple(sorted({test for mutant in mutants for test in mutant.tests}))
     [outcome] = outcomes([None], lambda _: every, 1)
     return outcome

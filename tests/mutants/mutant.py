@@ -1,4 +1,4 @@
-"""One change to one function of the library: the function, the text that is replaced, and the tests that must fail."""
+"""One fault: a rule, the function that it changes, and which of the places that the rule finds there."""
 
 from __future__ import annotations
 
@@ -6,111 +6,107 @@ import ast
 import importlib
 import inspect
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+from mutants.rules import RULES, applied, functions, places
+from mutants.tests import EQUIVALENT, LEFT_OUT, tests_of
 
 ROOT = Path(__file__).parents[2]
 
 
-class DoesNotApply(Exception):
-    """The function is not there, or its text has changed: the mutant has to be written anew."""
-
-
 @dataclass(frozen=True)
 class Mutant:
-    """A change of `old`, which stands once in the source of `function`, to `new`; one of `tests` must then fail.
+    """A rule applied to a place of a function, which is qualified by its module; one of the tests must then fail."""
 
-    `function` is qualified by its module, `kind` says in a few words what is wrong then, and `tests` are node ids or
-    files, without ``tests/``. A mutant that is `quick` is in the part that runs with the other tests.
-    """
-
+    rule: str
+    module: str
     function: str
-    kind: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
-    quick: bool = False
+    occurrence: int
+
+    @property
+    def name(self) -> str:
+        """The rule, the qualified name and the place, counted from 1."""
+        return f"{self.rule}: {self.module}.{self.function} {self.occurrence}"
 
     @cached_property
-    def node_ids(self) -> list[str]:
-        """The tests as pytest takes them in the root of the project."""
-        return [f"tests/{test}" for test in self.tests]
+    def tests(self) -> tuple[str, ...]:
+        """Files of tests, each with a word that the test must have in its name, the quickest first."""
+        return tests_of(f"{self.module}.{self.function}")
 
     def apply(self) -> None:
         """Change the function in this process, for everyone who holds it.
 
         The code object itself is replaced, for other modules have the function under names of their own.
         """
-        self.find()[1].__code__ = self.changed()
+        self.find().__code__ = self.changed()
 
     def changed(self) -> types.CodeType:
-        """Return the code of the function after the change, or raise `DoesNotApply`."""
-        module, function = self.find()
-        source, first, last = self._source(module, function)
-        lines = source.splitlines(keepends=True)
-        body = "".join(lines[first - 1 : last])
-        if (times := body.count(self.old)) != 1:
-            raise DoesNotApply(
-                f"{self.function} has {self.old!r} {times} times in its source, where it must have it once"
-            )
-        changed = "".join(lines[: first - 1]) + body.replace(self.old, self.new) + "".join(lines[last:])
-        try:
-            code = _code_of(compile(changed, str(module.__file__), "exec"), function.__qualname__)
-        except SyntaxError as error:
-            raise DoesNotApply(f"{self.function} cannot be read with {self.new!r}: {error}") from error
-        if code is None or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(source)):
-            raise DoesNotApply(f"{self.function} is the same after {self.old!r} has become {self.new!r}")
-        if code.co_freevars != function.__code__.co_freevars:
-            raise DoesNotApply(f"{self.function} takes other names from around it after the change")
+        """Return the code of the function after the change."""
+        tree = ast.parse(_source(self.module))
+        [node] = [node for name, node in functions(tree) if name == self.function][-1:]
+        changed = applied(self.rule, node, self.occurrence)
+        for parent in [tree, *(part for part in tree.body if isinstance(part, ast.ClassDef))]:
+            parent.body = [changed if part is node else part for part in parent.body]
+        path = str(_path(self.module))
+        code = _code_of(compile(ast.fix_missing_locations(tree), path, "exec"), self.function)
+        assert code is not None and code.co_freevars == self.find().__code__.co_freevars, self.name
         return code
 
-    def find(self) -> tuple[types.ModuleType, types.FunctionType]:
-        """Return the module and the plain function below properties, class methods and caches."""
-        names = self.function.split(".")
-        for cut in range(len(names) - 1, 0, -1):
-            try:
-                module = importlib.import_module(".".join(names[:cut]))
-            except ModuleNotFoundError:
-                continue
-            found: Any = module
-            for name in names[cut:]:
-                try:
-                    found = inspect.getattr_static(found, name)
-                except AttributeError:
-                    raise DoesNotApply(f"{self.function} is not there: {found} has no {name!r}") from None
-            function = _plain(found)
-            if not isinstance(function, types.FunctionType) or function.__module__ != module.__name__:
-                raise DoesNotApply(f"{self.function} is no function of {module.__name__}")
-            if function.__qualname__ != ".".join(names[cut:]):
-                raise DoesNotApply(f"{self.function} is defined elsewhere, as {function.__qualname__}")
-            return module, function
-        raise DoesNotApply(f"{self.function} is in no module")
-
-    def _source(self, module: types.ModuleType, function: types.FunctionType) -> tuple[str, int, int]:
-        source = Path(str(module.__file__)).read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
-                start = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                if start == function.__code__.co_firstlineno:
-                    return source, node.lineno, int(node.end_lineno or node.lineno)
-        raise DoesNotApply(f"{self.function} is not in {module.__file__} as it was imported")
+    def find(self) -> types.FunctionType:
+        """Return the plain function below properties, class methods, caches and decorators."""
+        value: Any = importlib.import_module(self.module)
+        for name in self.function.split("."):
+            value = inspect.getattr_static(value, name)
+        value = _plain(value)
+        assert isinstance(value, types.FunctionType) and value.__qualname__ == self.function, self.name
+        return value
 
 
-def _plain(found: Any) -> Any:
+def _mutants() -> Iterator[Mutant]:
+    for path in sorted((ROOT / "dpml").rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if module.startswith(LEFT_OUT):
+            continue
+        for name, function in functions(ast.parse(_source(module))):
+            for rule in RULES:
+                for place in range(places(rule, function)):
+                    yield Mutant(rule, module, name, place + 1)
+
+
+def _path(module: str) -> Path:
+    path = ROOT.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@cache
+def _source(module: str) -> str:
+    return _path(module).read_text(encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
     for inner in ("fget", "__func__", "func", "function", "__wrapped__"):
-        while not isinstance(found, types.FunctionType) and hasattr(found, inner):
-            found = getattr(found, inner)
-    while isinstance(found, types.FunctionType) and hasattr(found, "__wrapped__"):  # context managers
-        found = found.__wrapped__
-    return found
+        while not isinstance(value, types.FunctionType) and hasattr(value, inner):
+            value = getattr(value, inner)
+    while isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):
+        value = value.__wrapped__
+    return value
 
 
 def _code_of(code: types.CodeType, qualname: str) -> types.CodeType | None:
-    for inner in code.co_consts:
+    """Return the code of a function in that of its module; of two, as a property has with its setter, the last."""
+    for inner in reversed(code.co_consts):
         if isinstance(inner, types.CodeType):
-            found = inner if inner.co_qualname == qualname else _code_of(inner, qualname)
-            if found is not None:
-                return found
+            value = inner if inner.co_qualname == qualname else _code_of(inner, qualname)
+            if value is not None:
+                return value
     return None
+
+
+ALL = list(_mutants())
+MUTANTS = [mutant for mutant in ALL if mutant.name not in EQUIVALENT]
+# for each rule one, and so of each kind of test
+PART = [m for i, m in enumerate(MUTANTS) if m.rule not in {n.rule for n in MUTANTS[:i]}]
