@@ -32,26 +32,22 @@ def main() -> int:
         print(*(m.name for m in chosen), sep="\n")
         return 0
     begun = time.monotonic()
-    engine.prepare(chosen)
-    before = engine.baseline(chosen)
-    if before.verdict != "survived":
-        print(f"the tests fail on the library as it is: {before.verdict} {before.test}\n{before.output}")
-        return 1
-    print(f"{'the library as it is passes':<100} {before.seconds:6.1f} s")
     failed = []
-    for outcome in engine.outcomes(chosen, lambda m: m.tests, max(asked.jobs, 1)):
-        mutant = outcome.mutant
-        said = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
-        print(f"{mutant.name}: {said}   {outcome.seconds:.1f} s", flush=True)
+
+    def tell(outcome: engine.Outcome) -> None:
+        word = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
+        print(f"{outcome.mutant.name}: {word}   {outcome.seconds:.1f} s", flush=True)
         if not outcome.killed:
-            failed.append(mutant)
+            failed.append(outcome.mutant)
             if asked.verbose:
                 print(outcome.output)
+
+    status = engine.Engine(chosen, asked.jobs, tell).run()
     seconds = time.monotonic() - begun
     print(f"{len(chosen)} mutants, {len(chosen) - len(failed)} killed, {len(failed)} not, {seconds:.0f} s")
     for mutant in failed:
         print(f"not killed: {mutant.name}")
-    return int(bool(failed) or not chosen)
+    return int(bool(failed) or not chosen or status)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,13 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from _pytest.main import pytest_runtestloop
 from hypothesis import Phase, settings
 
 from dpml.exceptions import DpmlError
@@ -28,7 +30,7 @@ from mutants.mutant import ROOT, Mutant
 SECONDS = 120.0
 # fewer neighbours than the tests make by themselves: a mutant is not far from any of them
 NEIGHBOURS = "40"
-OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
+OPTIONS = ["-q", "-x", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
 # the project's own options are for all tests on all cores
 OPTIONS += ["-o", "addopts=--import-mode=importlib"]
 # a fault may let a value through that no later step takes; other errors may be of a mutant that does not run at all
@@ -41,7 +43,7 @@ OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 class Outcome:
     """What became of one mutant, or of the library as it is."""
 
-    mutant: Mutant | None
+    mutant: Mutant
     verdict: str  # killed, survived, or what went wrong
     test: str
     seconds: float
@@ -56,16 +58,8 @@ class Outcome:
 class _Failures:
     """Notes which test failed, and by what; the first example that fails is enough, and is not made smaller."""
 
-    def __init__(self, tests: tuple[str, ...] = ()) -> None:
-        self.found: list[tuple[str, str]] = []
-        self.tests = tests
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Keep the tests that are named, in the order of their names, and leave out what needs a browser."""
-        kept: dict[str, Any] = {}
-        for path, _, word in (test.rpartition("/") for test in self.tests):
-            kept |= {item.nodeid: item for item in items if item.nodeid.startswith(path) and word in item.nodeid}
-        items[:] = kept.values() if self.tests else items
+    def __init__(self) -> None:
+        self.failures: list[tuple[str, str]] = []
 
     def pytest_sessionstart(self) -> None:
         """Choose how hypothesis searches, after the tests' own choice."""
@@ -79,7 +73,59 @@ class _Failures:
         result = yield
         if result.get_result().failed:
             fair = call.when == "call" and _fair(call.excinfo.value)
-            self.found.append((item.nodeid, "" if fair else call.excinfo.exconly()))
+            self.failures.append((item.nodeid, "" if fair else call.excinfo.exconly()))
+
+
+class Engine(_Failures):
+    """Collects the tests of the mutants once; every mutant is then a fork of this process, and tells of its end."""
+
+    def __init__(self, mutants: list[Mutant], jobs: int, tell: Callable[[Outcome], None]) -> None:
+        super().__init__()
+        self.mutants, self.jobs, self.tell = mutants, max(jobs, 1), tell
+        self.killers: dict[str, dict[str, None]] = {}
+
+    def run(self) -> int:
+        """Run all mutants; return the status of pytest, 0 if its collection went well."""
+        os.chdir(ROOT)
+        os.environ.update(DPML_NEIGHBOURS=NEIGHBOURS, CI="true")  # and hypothesis finds the same each time
+        for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            os.environ.setdefault(variable, "1")
+        files = dict.fromkeys(test.rpartition("/")[0] for mutant in self.mutants for test in mutant.tests)
+        return int(pytest.main([*OPTIONS, *sorted(files)], plugins=[self]))
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """Run each mutant in a fork, several at a time, where pytest would run the tests."""
+        waiting, running = self.mutants[::-1], {}
+        while waiting or running:
+            while waiting and len(running) < self.jobs:
+                mutant = waiting.pop()
+                forking = forked(lambda mutant=mutant: self._mutated(session, mutant))
+                job = _Job(mutant, *forking, time.monotonic())
+                running[job.read] = job
+            ready, _, _ = select.select(list(running), [], [], 1.0)
+            now = time.monotonic()
+            for read in [read for read in running if read in ready or now - running[read].begun > SECONDS]:
+                outcome = running.pop(read).finish(read not in ready)
+                if outcome.killed:
+                    self.killers.setdefault(outcome.mutant.module, {})[outcome.test] = None
+                self.tell(outcome)
+        return True
+
+    def _mutated(self, session: Any, mutant: Mutant) -> dict[str, Any]:
+        """Run the tests of a mutant in this child."""
+        session.items = self._items(session.items, mutant)
+        mutant.apply()
+        with suppress(session.Failed):
+            pytest_runtestloop(session)
+        return {"tests": len(session.items), "failures": self.failures}
+
+    def _items(self, items: list[Any], mutant: Mutant) -> list[Any]:
+        """Return the tests of a mutant; those come first that killed others of its module."""
+        names = {item.nodeid: item for item in items}
+        order = {name: names[name] for name in self.killers.get(mutant.module, {})}
+        for path, _, word in (test.rpartition("/") for test in mutant.tests):
+            order |= {name: item for name, item in names.items() if name.startswith(path) and word in name}
+        return list(order.values())
 
 
 def _fair(error: BaseException) -> bool:
@@ -88,39 +134,6 @@ def _fair(error: BaseException) -> bool:
     if isinstance(error, (TypeError, AttributeError)) and any(text in str(error) for text in (REFUSED, "'Private'")):
         return True  # a mutant that uses an exact value where a noisy one was meant does not get past the type
     return isinstance(error, NOTICED)
-
-
-def prepare(mutants: Iterable[Mutant]) -> None:
-    """Import the library, and the test files with pytest's assertions, once for all processes to come."""
-    os.chdir(ROOT)
-    os.environ.update(DPML_NEIGHBOURS=NEIGHBOURS, CI="true")  # and hypothesis finds the same each time
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
-    files = sorted(_files(test for mutant in mutants for test in mutant.tests))
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    kept = os.dup(1)
-    sys.stdout.flush()
-    os.dup2(quiet, 1)
-    try:
-        status = pytest.main([*OPTIONS, "--collect-only", *files], plugins=[_Failures()])
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-    if status != 0:
-        raise SystemExit(f"pytest cannot collect the tests of the mutants: status {int(status)}")
-
-
-def _files(tests: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(test.rpartition("/")[0] for test in tests))
-
-
-def run(mutant: Mutant | None, tests: tuple[str, ...]) -> dict[str, Any]:
-    """Apply a mutant, or none, and run the tests; in a child, which ends after it."""
-    if mutant is not None:
-        mutant.apply()
-    failures = _Failures(tests)
-    status = int(pytest.main([*OPTIONS, *_files(tests)], plugins=[failures]))
-    return {"status": status, "failures": failures.found}
 
 
 def forked(work: Callable[[], dict[str, Any]]) -> tuple[int, int, int]:
@@ -154,17 +167,17 @@ def forked(work: Callable[[], dict[str, Any]]) -> tuple[int, int, int]:
 def _verdict(result: dict[str, Any]) -> tuple[str, str]:
     if "error" in result:
         return result["error"], ""
-    if result["status"] == 0:
+    if not result["tests"]:
+        return "no test", ""
+    if not result["failures"]:
         return "survived", ""
-    if result["status"] != 1 or not result["failures"]:
-        return f"pytest ended with status {result['status']}", ""
     test, unfair = result["failures"][0]
     return (f"a test failed by another exception: {unfair}" if unfair else "killed"), test
 
 
 @dataclass
 class _Job:
-    mutant: Mutant | None
+    mutant: Mutant
     process: int
     read: int
     log: int
@@ -184,26 +197,3 @@ class _Job:
         os.close(self.log)
         result = json.loads(text) if text else {"error": "too slow" if late else "the process ended early"}
         return Outcome(self.mutant, *_verdict(result), time.monotonic() - self.begun, output)
-
-
-def outcomes(mutants: Iterable[Mutant | None], tests: Callable[[Any], tuple[str, ...]], jobs: int) -> Iterator[Outcome]:
-    """Run mutants, several at a time, and give each outcome as soon as it is known."""
-    waiting, running = list(mutants)[::-1], {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            mutant = waiting.pop()
-            names = tests(mutant)
-            job = _Job(mutant, *forked(lambda mutant=mutant, names=names: run(mutant, names)), time.monotonic())
-            running[job.read] = job
-        ready, _, _ = select.select(list(running), [], [], 1.0)
-        now = time.monotonic()
-        limit = {read: SECONDS if job.mutant else 10 * SECONDS for read, job in running.items()}
-        for read in [read for read in running if read in ready or now - running[read].begun > limit[read]]:
-            yield running.pop(read).finish(read not in ready)
-
-
-def baseline(mutants: Iterable[Mutant]) -> Outcome:
-    """Run all tests of the mutants on the library as it is: they have to pass, or a kill means nothing."""
-    every = tuple(sorted({test for mutant in mutants for test in mutant.tests}))
-    [outcome] = outcomes([None], lambda _: every, 1)
-    return outcome

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mutants.rules import RULES, applied, functions, places
-from mutants.tests import EQUIVALENT, LEFT_OUT, tests_of
+from mutants.table import EQUIVALENT, LEFT_OUT, tests_of
 
 ROOT = Path(__file__).parents[2]
 
