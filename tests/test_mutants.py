@@ -56,21 +56,11 @@ def test_the_mutants_take_at_most_700_lines():
 FAULTS = {
     "noise to a third": ("rng.laplace(size=3)", "rng.laplace(size=3) / 3.0"),
     "epsilon tripled": ("Laplace(epsilon, 2)", "Laplace(3.0 * epsilon, 2)"),
-    "sensitivity halved": ("Laplace(epsilon, 2)", "Laplace(epsilon, 0.5 * 2)"),
     "no charge": ("charge(a, b)", "pass"),
-    "charged a third": ("charge(a, epsilon)", f"charge(a, {1 / 3} * epsilon)"),
     "relation factor 1": ("FACTOR[a]", "1"),
-    "relation swapped": ("a == 'replace-one'", "a == 'add-remove'"),
     "relation left out": ("release_x(a, relation=b)", "release_x(a)"),
     "the rest is the whole": ("rest_of(a, b)", "a"),
-    "delta left out": ("charge(a, delta)", "charge(a, 0.0)"),
     "bound left out": ("np.clip(a, 0, 1)", "a"),
-    "a release does not clip": ("'clip' if a else b", "b"),
-    "no noise": ("perturbed(a, b)", "a"),
-    "no secure noise": ("f(secure=self.release)", "f(secure=False)"),
-    "a seed in a release": ("check_release(a)", "check_release(None)"),
-    "loss halved": ("Loss(pure=a)", "Loss(pure=0.5 * a)"),
-    "exact number of records": ("public_number(a, b)", "len(a)"),
 }
 
 

@@ -25,29 +25,28 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 2), help="how many at a time")
     parser.add_argument("--verbose", action="store_true", help="show what the tests said of those that survive")
     asked = parser.parse_args()
-    chosen = PART if asked.part else MUTANTS
-    if asked.words:
-        chosen = [m for m in chosen if any(word in m.name for word in asked.words)]
+    chosen = [m for m in (PART if asked.part else MUTANTS) if any(word in m.name for word in asked.words or [""])]
     if asked.list:
         print(*(m.name for m in chosen), sep="\n")
         return 0
-    begun = time.monotonic()
-    failed = []
+    begun, killed, failed = time.monotonic(), 0, []
 
     def tell(outcome: engine.Outcome) -> None:
-        word = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
-        print(f"{outcome.mutant.name}: {word}   {outcome.seconds:.1f} s", flush=True)
-        if not outcome.killed:
-            failed.append(outcome.mutant)
+        nonlocal killed
+        killed += outcome.killed and outcome.mutant is not None
+        wanted = "killed" if outcome.mutant else "survived"
+        name = outcome.mutant.name if outcome.mutant else "the library as it is"
+        verdict = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
+        print(f"{name}: {verdict}   {outcome.seconds:.1f} s", flush=True)
+        if outcome.verdict != wanted:
+            failed.append(name)
             if asked.verbose:
                 print(outcome.output)
 
     status = engine.Engine(chosen, asked.jobs, tell).run()
-    seconds = time.monotonic() - begun
-    print(f"{len(chosen)} mutants, {len(chosen) - len(failed)} killed, {len(failed)} not, {seconds:.0f} s")
-    for mutant in failed:
-        print(f"not killed: {mutant.name}")
-    return int(bool(failed) or not chosen or status)
+    print(f"{len(chosen)} mutants, {killed} killed, {time.monotonic() - begun:.0f} s")
+    print(*(f"not as it must be: {name}" for name in failed), sep="\n")
+    return int(bool(failed) or not killed or status)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import inspect
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ class Mutant:
         """The rule, the qualified name and the place, counted from 1."""
         return f"{self.rule}: {self.module}.{self.function} {self.occurrence}"
 
-    @cached_property
+    @property
     def tests(self) -> tuple[str, ...]:
         """Files of tests, each with a word that the test must have in its name, the quickest first."""
         return tests_of(f"{self.module}.{self.function}")
@@ -46,14 +45,14 @@ class Mutant:
 
     def changed(self) -> types.CodeType:
         """Return the code of the function after the change."""
-        tree = ast.parse(_source(self.module))
-        [node] = [node for name, node in functions(tree) if name == self.function][-1:]
+        tree = ast.parse(_path(self.module).read_text())
+        node = [node for name, node in functions(tree) if name == self.function][-1]
         changed = applied(self.rule, node, self.occurrence)
         for parent in [tree, *(part for part in tree.body if isinstance(part, ast.ClassDef))]:
             parent.body = [changed if part is node else part for part in parent.body]
-        path = str(_path(self.module))
-        code = _code_of(compile(ast.fix_missing_locations(tree), path, "exec"), self.function)
-        assert code is not None and code.co_freevars == self.find().__code__.co_freevars, self.name
+        code = _code_of(compile(tree, str(_path(self.module)), "exec"), self.function)
+        assert code is not None, self.name
+        assert code.co_freevars == self.find().__code__.co_freevars, self.name
         return code
 
     def find(self) -> types.FunctionType:
@@ -62,7 +61,8 @@ class Mutant:
         for name in self.function.split("."):
             value = inspect.getattr_static(value, name)
         value = _plain(value)
-        assert isinstance(value, types.FunctionType) and value.__qualname__ == self.function, self.name
+        assert isinstance(value, types.FunctionType), self.name
+        assert value.__qualname__ == self.function, self.name
         return value
 
 
@@ -71,7 +71,7 @@ def _mutants() -> Iterator[Mutant]:
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         if module.startswith(LEFT_OUT):
             continue
-        for name, function in functions(ast.parse(_source(module))):
+        for name, function in functions(ast.parse(_path(module).read_text())):
             for rule in RULES:
                 for place in range(places(rule, function)):
                     yield Mutant(rule, module, name, place + 1)
@@ -82,28 +82,18 @@ def _path(module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-@cache
-def _source(module: str) -> str:
-    return _path(module).read_text(encoding="utf-8")
-
-
 def _plain(value: Any) -> Any:
     for inner in ("fget", "__func__", "func", "function", "__wrapped__"):
-        while not isinstance(value, types.FunctionType) and hasattr(value, inner):
+        while hasattr(value, inner) and (inner == "__wrapped__" or not isinstance(value, types.FunctionType)):
             value = getattr(value, inner)
-    while isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):
-        value = value.__wrapped__
     return value
 
 
 def _code_of(code: types.CodeType, qualname: str) -> types.CodeType | None:
     """Return the code of a function in that of its module; of two, as a property has with its setter, the last."""
-    for inner in reversed(code.co_consts):
-        if isinstance(inner, types.CodeType):
-            value = inner if inner.co_qualname == qualname else _code_of(inner, qualname)
-            if value is not None:
-                return value
-    return None
+    inner = [part for part in reversed(code.co_consts) if isinstance(part, types.CodeType)]
+    values = (part if part.co_qualname == qualname else _code_of(part, qualname) for part in inner)
+    return next((value for value in values if value is not None), None)
 
 
 ALL = list(_mutants())
