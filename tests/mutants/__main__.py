@@ -8,9 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path[0] = str(ROOT / "tests")
-sys.path.insert(0, str(ROOT))
+sys.path[:1] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
 
 def main() -> int:
@@ -33,10 +31,9 @@ def main() -> int:
 
     def tell(outcome: engine.Outcome) -> None:
         nonlocal killed
-        killed += outcome.killed and outcome.mutant is not None
-        wanted = "killed" if outcome.mutant else "survived"
-        name = outcome.mutant.name if outcome.mutant else "the library as it is"
-        verdict = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
+        killed += outcome.verdict == "killed" and outcome.mutant is not None
+        name, wanted = (outcome.mutant.name, "killed") if outcome.mutant else ("the library as it is", "survived")
+        verdict = f"{outcome.verdict} by {outcome.test}" if outcome.test else outcome.verdict.upper()
         print(f"{name}: {verdict}   {outcome.seconds:.1f} s", flush=True)
         if outcome.verdict != wanted:
             failed.append(name)
@@ -44,8 +41,7 @@ def main() -> int:
                 print(outcome.output)
 
     status = engine.Engine(chosen, asked.jobs, tell).run()
-    print(f"{len(chosen)} mutants, {killed} killed, {time.monotonic() - begun:.0f} s")
-    print(*(f"not as it must be: {name}" for name in failed), sep="\n")
+    print(f"{len(chosen)} mutants, {killed} killed, not: {failed}, {time.monotonic() - begun:.0f} s")
     return int(bool(failed) or not killed or status)
 
 

@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,11 +48,6 @@ class Outcome:
     seconds: float
     output: str
 
-    @property
-    def killed(self) -> bool:
-        """Whether a test noticed."""
-        return self.verdict == "killed"
-
 
 def _fair(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):  # several examples of hypothesis
@@ -71,9 +66,8 @@ class Engine:
         self.failures: list[tuple[str, str]] = []
 
     def run(self) -> int:
-        """Run all mutants; return the status of pytest, which is 0 if the tests could be collected."""
+        """Run all mutants; return the status of pytest, 0 if the tests could be collected."""
         os.chdir(ROOT)
-        # with CI hypothesis finds the same each time
         os.environ.update(DPML_NEIGHBOURS=NEIGHBOURS, CI="true", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
         files = {test.rpartition("/")[0] for mutant in self.mutants for test in mutant.tests}
         return int(pytest.main([*OPTIONS, *sorted(files)], plugins=[self]))
@@ -85,16 +79,17 @@ class Engine:
         settings.load_profile("mutants")
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
         """Note which test failed, and by what."""
-        result = yield
+        result: Any = yield
         if result.get_result().failed:
             fair = call.when == "call" and _fair(call.excinfo.value)
             self.failures.append((item.nodeid, "" if fair else call.excinfo.exconly()))
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Run each mutant in a fork, several at a time, and at last the tests that killed without any."""
-        waiting, running = self.mutants[::-1], {}
+        waiting = self.mutants[::-1]
+        running: dict[int, tuple[Mutant | None, Path, float]] = {}
         while waiting or running:
             while waiting and len(running) < self.jobs:
                 running |= self._forked(session, waiting.pop())
@@ -109,9 +104,8 @@ class Engine:
         if child:
             return {child: (mutant, folder, time.monotonic())}
         try:
-            output = os.open(folder / "output", os.O_WRONLY | os.O_CREAT)
-            os.dup2(output, 1)
-            os.dup2(output, 2)
+            for stream in (1, 2):
+                os.dup2(os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
             if mutant is not None:
                 signal.alarm(SECONDS)
                 mutant.apply()
@@ -134,7 +128,7 @@ class Engine:
                 test, unfair = failures[0]
                 verdict = f"a test failed by another exception: {unfair}" if unfair else "killed"
         outcome = Outcome(mutant, verdict, test, time.monotonic() - begun, (folder / "output").read_text())
-        if mutant is not None and outcome.killed:
+        if mutant is not None and outcome.verdict == "killed":
             self.killers.setdefault(mutant.module, {})[test] = None
         for file in folder.iterdir():
             file.unlink()

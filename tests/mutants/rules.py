@@ -12,7 +12,7 @@ from typing import Any
 
 Rule = Callable[[Any], "ast.AST | None"]
 
-DRAWS = ("laplace", "normal", "standard_")
+DRAWS = ["laplace", "normal", *(f"standard_{law}" for law in ("normal", "cauchy", "exponential", "gamma", "t"))]
 SECURE = ["integer_laplace", "discrete_gaussian"]
 CHARGES = ["charge", "spend", "_charge"]
 MECHANISMS = ["Laplace", "Gaussian", "ExponentialMechanism", "SparseVector"]
@@ -67,7 +67,7 @@ def _first(names: Sequence[str], node: Any) -> ast.AST | None:
 
 
 def _third(node: Any) -> ast.AST | None:
-    if _called(node).startswith(DRAWS) and isinstance(node.func, ast.Attribute):
+    if _called(node) in DRAWS and isinstance(node.func, ast.Attribute):
         return ast.BinOp(node, ast.Div(), ast.Constant(3.0))
     return _scaled(node, SECURE, (1,), 1 / 3) or (
         _scaled(node, (), ("scale",), 1 / 3) if _called(node).startswith("make_") else None

@@ -1,4 +1,4 @@
-"""Which tests must notice a fault of a module, and which faults change nothing that a test could see."""
+"""Which tests must notice a fault of a module; the faults (pattern of names: reason) that change nothing to see."""
 
 from __future__ import annotations
 
