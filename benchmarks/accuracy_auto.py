@@ -1,4 +1,4 @@
-"""The classifier to begin with against every single method, and its public rules on sets that had no part in them.
+"""The default classifier against every single method, and its public rules on sets that had no part in them.
 
 python benchmarks/accuracy_auto.py [--draws 20] [--rule-draws 6] [--sets telco ...] [--methods AutoClassifier ...]
     [--results] [--peers 5]

@@ -1,4 +1,4 @@
-"""The data sets on which the classifier to begin with is judged, as raw tables with their public facts.
+"""The data sets on which the default classifier is judged, as raw tables with their public facts.
 
 Each has tables of training and of test records, labels, and a schema of the raw columns: numbers with bounds,
 categories, or words. No cut points are given: a method bins by itself. The five sets under ``DPML_DATA/more`` had no

@@ -63,16 +63,16 @@ def naive_bayes_fit() -> None:
     X, y, schema = data.X_train, data.y_train, data.schema
     private = BernoulliNB(0.1, schema=schema, selection="none", random_state=0)
     plain = PlainBernoulliNB(binarize=None)
-    whole, door, sharing, exact = medians(
+    whole, checks, sharing, exact = medians(
         lambda: private.fit(X, y),
         lambda: schema.check_table(X, y),
         lambda: share_rows(X, private.row_bound_),
         lambda: plain.fit(X, y),
     )
-    rest = whole - door - sharing
+    rest = whole - checks - sharing
     print(
         f"a private fit on adult's {len(y):,} rows: {1e3 * rest:.0f} ms, {rest / exact:.2f} x scikit-learn's "
-        f"({1e3 * exact:.0f} ms); apart: checking {1e3 * door:.0f} ms, sharing {1e3 * sharing:.0f} ms"
+        f"({1e3 * exact:.0f} ms); apart: checking {1e3 * checks:.0f} ms, sharing {1e3 * sharing:.0f} ms"
     )
 
 

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from dpml._validate import ON_INVALID, check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidSchema, shown
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema
 from dpml.schema.untrusted import read_frame
@@ -211,7 +211,7 @@ def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
     row_bound = check_integer(row_bound, "row_bound", 1)
     check_rng(rng)
     # a random key for each one in the records that have too many ones
-    keys = door.public_randomness(rng, "random", size=_ones_of_long_records(X, row_bound))
+    keys = boundary.public_randomness(rng, "random", size=_ones_of_long_records(X, row_bound))
     return _cut(X, row_bound, keys)
 
 

@@ -1,4 +1,4 @@
-"""Every public door with cells, labels and containers of any kind, and 10,000 of them: ``python tests/fuzz.py``.
+"""Every public function with cells, labels and containers of any kind, and 10,000 of them: ``python tests/fuzz.py``.
 
 An exception may depend on what is public: the settings, the kind of container, the number of columns. So every example
 here is one that must not raise, whatever the cells are and however many records there are.
@@ -23,7 +23,7 @@ from dpml.exceptions import FactWarning
 from dpml.mechanisms import smooth_sensitivity
 from dpml.schema import Feature, Schema
 
-# ---- doors -----------------------------------------------------------------------------------------------------------
+# ---- entry points ----------------------------------------------------------------------------------------------------
 
 BINARY = Schema.binary(3)
 BINARIES = [
@@ -218,19 +218,19 @@ def a_smooth_sensitivity(rng, secure):
     return f"smooth_sensitivity {kind} {relation} of {n}: {type(values).__name__}", call
 
 
-DOORS = [an_estimator] * 6 + [an_evaluation] * 2
-DOORS += [a_cross_validation, an_encoding, a_selection_transforms, a_smooth_sensitivity]
+ENTRY_POINTS = [an_estimator] * 6 + [an_evaluation] * 2
+ENTRY_POINTS += [a_cross_validation, an_encoding, a_selection_transforms, a_smooth_sensitivity]
 
 
 def example(seed):
     """Return the words and the call of one example; the same each time."""
     rng = np.random.default_rng([20, seed])
     while True:
-        door, secure = pick(rng, DOORS), rng.random() < 0.5
+        entry_point, secure = pick(rng, ENTRY_POINTS), rng.random() < 0.5
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return door(rng, secure)
+                return entry_point(rng, secure)
         except (RuntimeError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             continue  # the container itself cannot hold these cells
 

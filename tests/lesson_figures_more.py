@@ -235,5 +235,5 @@ def begun_with(s):
 
 @check
 def better_than(s, method):
-    """Whether the classifier to begin with is right more often than a method."""
+    """Whether the default classifier is right more often than a method."""
     return of_method(s, "auto") > of_method(s, method)

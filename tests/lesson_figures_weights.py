@@ -8,9 +8,9 @@ import pandas as pd
 from lesson_checks import check
 
 from dpml.auditing import recorded_releases
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.publishing import ImportanceWeights, release_answers
-from dpml.publishing.ratio import balanced_minimiser
+from dpml.publishing.weights.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
 
 PEOPLE = Schema((Feature("age", "categorical", ("young", "old")), Feature("income", "categorical", ("low", "high"))))
@@ -38,16 +38,16 @@ def year_of_importance(s):
 
 @check
 def weights_are_post_processing(s):
-    """What follows a fit hands nothing to the door."""
+    """What follows a fit hands nothing to the boundary."""
     model = ImportanceWeights(1.0, random_state=0).fit(np.eye(3)[[0, 1]], np.eye(3))
 
     class Refused:
         def release(self, mechanism, statistic, rng):
             raise AssertionError("a draw")
 
-        coins = alternatives = release
+        public_randomness = best_of_runs = release
 
-    with door.listen(Refused()):
+    with boundary.observe(Refused()):
         return len(model.weights(np.eye(3))) == 3 and model.weighted(np.eye(3)).mean([1, 0, 0]) > 0
 
 

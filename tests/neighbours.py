@@ -1,6 +1,6 @@
 """Neighbouring tables for the tests of wholes, and the loop that looks for the dearest of them.
 
-Hypothesis makes a hundred of them, and shrinks what it finds; ``DPML_NEIGHBOURS=10000`` takes that many from a seeded
+Hypothesis makes forty of them, and shrinks what it finds; ``DPML_NEIGHBOURS=10000`` takes that many from a seeded
 generator instead, ten times faster. With ``DPML_WORST=FILE`` the largest ratio of each test is added to a file.
 """
 
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from dpml.schema import Feature, Schema
 
-EXAMPLES = int(os.environ.get("DPML_NEIGHBOURS", "100"))
+EXAMPLES = int(os.environ.get("DPML_NEIGHBOURS", "40"))
 MOST_BY_HYPOTHESIS = 1000
 EPSILONS = (1.0, 0.1, 4.0)
 RELATIONS = ("add-remove", "replace-one")

@@ -26,7 +26,7 @@ from dpml.mechanisms import (
     ReportNoisyMax,
     SparseVector,
     Staircase,
-    door,
+    boundary,
 )
 from dpml.mechanisms.gaussian import gaussian_delta
 from dpml.mechanisms.secure import discrete_gaussian, integer_laplace, noisy_max
@@ -282,7 +282,7 @@ def test_releases_go_on_as_usual_when_nobody_listens():
     recorded_cost(released(Laplace(1.0)), [0.0], [1.0])
     after = Laplace(1.0).release(np.zeros(3), rng=np.random.default_rng(5))
     assert np.array_equal(before, after)
-    assert door._listener.get() is None
+    assert boundary._observer.get() is None
 
 
 def test_a_selector_is_recorded():

@@ -20,7 +20,7 @@ from scipy import sparse
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.auditing.sameness import fingerprint, same
 from dpml.exceptions import FactWarning, InvalidData
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import Private
 from dpml.schema import Feature, Schema
 
@@ -342,12 +342,12 @@ def test_a_warning_for_study_has_no_part_in_the_cost():
 # ---- public randomness -----------------------------------------------------------------------------------------------
 
 ASKED = {
-    "argument": lambda n: door.public_randomness(RNG, "integers", n),
-    "draw": lambda n: door.public_randomness(RNG, "integers" if n == 1 else "permutation", 5),
-    "number of draws": lambda n: [door.public_randomness(RNG, "random") for _ in range(n)],
-    "size": lambda n: door.public_randomness(RNG, "random", size=3 * n),
-    "second axis": lambda n: door.public_randomness(RNG, "random", size=(2, n)),
-    "size or none": lambda n: door.public_randomness(RNG, "random", size=None if n == 1 else 1),
+    "argument": lambda n: boundary.public_randomness(RNG, "integers", n),
+    "draw": lambda n: boundary.public_randomness(RNG, "integers" if n == 1 else "permutation", 5),
+    "number of draws": lambda n: [boundary.public_randomness(RNG, "random") for _ in range(n)],
+    "size": lambda n: boundary.public_randomness(RNG, "random", size=3 * n),
+    "second axis": lambda n: boundary.public_randomness(RNG, "random", size=(2, n)),
+    "size or none": lambda n: boundary.public_randomness(RNG, "random", size=None if n == 1 else 1),
 }
 
 
@@ -366,7 +366,7 @@ def test_public_randomness_is_asked_for_in_the_same_place():
     def call(data):
         for k in range(2):
             if len(data) == k + 1:
-                door.public_randomness(RNG, "random")
+                boundary.public_randomness(RNG, "random")
             Laplace(1.0).release(0.0, rng=RNG)
 
     assert recorded_cost(call, [1.0], [1.0, 2.0]) == math.inf
@@ -375,7 +375,7 @@ def test_public_randomness_is_asked_for_in_the_same_place():
 @pytest.mark.parametrize("of_a_record", [1, 4, 5])
 def test_a_record_asks_for_its_own_entries(of_a_record):
     def call(table):
-        door.public_randomness(RNG, "random", size=of_a_record * len(table))
+        boundary.public_randomness(RNG, "random", size=of_a_record * len(table))
 
     assert recorded_cost(call, np.ones((3, 4)), np.ones((4, 4))) == (0.0 if of_a_record <= 4 else math.inf)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from listening import listening
+from observing import observing
 
 import dpml.classifiers.linear._weights as weights
 from dpml.budget.shares import divide_epsilon, equal_share, rest_of, split_epsilon
@@ -107,7 +107,7 @@ def test_one_against_the_rest(n_classes, monkeypatch):
 
 def test_evaluations_of_several_classes():
     options = {"classes": range(5), "rng": np.random.default_rng(0), "on_invalid": "clip"}
-    with listening() as passed:
+    with observing() as passed:
         release_multiclass_evaluation([0, 1], np.full((2, 5), 0.2), 1.0, **options)
     assert len(passed) == 5
     assert sum(Fraction(mechanism.epsilon) for mechanism, _ in passed) <= 1
@@ -128,7 +128,7 @@ def test_moments(noise):
     released = statistics_of_moments([*NUMBERS, Feature("b"), Feature("c")])
     power = 1 if noise == "cauchy" else 2
     for epsilon in (1.0, 0.1, 0.3, 0.7, 1.1):
-        with listening() as passed:
+        with observing() as passed:
             moments.release_moments(*released, epsilon, "smooth", noise=noise, rng=np.random.default_rng(0))
         classes, cells, mean, variance = (Fraction(mechanism.epsilon) ** power for mechanism, _ in passed)
         # one class count, two attributes, two statistics of each of three numbers
@@ -140,7 +140,7 @@ def test_the_delta_of_moments():
     # a replacement is a removal and an addition: (1 + e^(ε/2)) times the δ of one
     for relation, factor in (("add-remove", 1.0), ("replace-one", 1 + np.exp(0.5))):
         options = {"delta": 1e-3, "noise": "laplace", "rng": np.random.default_rng(0), "relation": relation}
-        with listening() as passed:
+        with observing() as passed:
             moments.release_moments(*released, 1.0, "smooth", **options)
         mean, variance = passed.of(SmoothLaplace)
         # each of the three numbers, all of their draws together

@@ -54,7 +54,7 @@ def keeps_all(original):
     return changed
 
 
-def fat_purses(original):
+def large_inner_budgets(original):
     def changed(*arguments):
         steps, shares = original(*arguments)
         for step in steps:
@@ -139,7 +139,11 @@ CHANGES = {
         "dpml.tuning.search.search_costs",
         retrains_twice,
     ),
-    "purses of twice the share": ("cross-validation", "dpml.evaluation.cross_validation._spenders", fat_purses),
+    "inner budgets of twice the share": (
+        "cross-validation",
+        "dpml.evaluation.cross_validation._spenders",
+        large_inner_budgets,
+    ),
     "the sensitivity of a wavelet halved": ("ranges-privelet", "dpml.mechanisms.ranges.Privelet._moved", scaled(0.5)),
     "factor of random stopping": ("search-random-stopping", "dpml.tuning.plan.equal_share", scaled(2.0)),
     "the number of records that are left": (
@@ -150,17 +154,17 @@ CHANGES = {
     "range of a grid's quality halved": ("privpfc", "dpml.classifiers.grid.cells.quality_range", scaled(0.5)),
     "ε tripled in the choice of a grid": ("privpfc-release", "dpml.mechanisms.source.noisy_max", tripled),
     "ε tripled in a published table": ("privpfc-classifier", "dpml.classifiers.grid.cells.release_grid", tripled),
-    "range of a specialisation halved": ("diffgen", "dpml.publishing.diffgen.specialisation_range", scaled(0.5)),
+    "range of a specialisation halved": ("diffgen", "dpml.publishing.tables.diffgen.specialisation_range", scaled(0.5)),
     "range of discernibility a fifth": (
         "pph",
-        "dpml.publishing.pph.DISCERNIBILITY_RANGE",
+        "dpml.publishing.tables.pph.DISCERNIBILITY_RANGE",
         lambda number: 0.2 * number,
     ),
-    "range of dependence a tenth": ("privbayes", "dpml.publishing.privbayes.dependence_range", scaled(0.1)),
+    "range of dependence a tenth": ("privbayes", "dpml.publishing.tables.privbayes.dependence_range", scaled(0.1)),
     "range of a split halved": ("diffp-c45", "dpml.classifiers.tree.growth.split_range", scaled(0.5)),
     "shares of ε that add up to more": (
         "uniform-grid",
-        "dpml.publishing.uniform.divided",
+        "dpml.publishing.tables.uniform.divided",
         lambda original: lambda *arguments: [2 * part for part in original(*arguments)],
     ),
     "weight of a cut doubled": (

@@ -29,7 +29,7 @@ def bag(table):
     return frozenset(Counter(zip(map(tuple, X.tolist()), codes.tolist(), strict=True)).items())
 
 
-def spelled(record):
+def normalised(record):
     """Return what a typed record says, read letter by letter."""
     return tuple(float(letter in record[1:]) for letter in "abcd"), {"n": 0, "y": 1}[record[0]]
 
@@ -41,10 +41,10 @@ SOME = ("n", "y", "nab", "yab", "ycd")
 def test_typed_neighbours_are_all_neighbours_and_no_others(records):
     table = ".".join(records)
     every = [c + "".join(f) for c in CLASSES for k in range(5) for f in itertools.combinations(FEATURES, k)]
-    own = [spelled(record) for record in records]
-    added = {frozenset(Counter([*own, spelled(record)]).items()) for record in every}
+    own = [normalised(record) for record in records]
+    added = {frozenset(Counter([*own, normalised(record)]).items()) for record in every}
     replaced = {
-        frozenset(Counter([*own[:i], spelled(record), *own[i + 1 :]]).items())
+        frozenset(Counter([*own[:i], normalised(record), *own[i + 1 :]]).items())
         for i in range(len(own))
         for record in every
     }

@@ -13,7 +13,7 @@ import pytest
 from dpml.auditing import recorded_releases
 from dpml.catalogue import CATALOGUE
 from dpml.exceptions import FactWarning
-from dpml.mechanisms.door import Loss
+from dpml.mechanisms.boundary import Loss
 
 TIGHT = 0.95
 CLAIMS = [

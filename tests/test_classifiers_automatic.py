@@ -1,4 +1,4 @@
-"""The classifier to begin with: its parts against naive references, its rule, and what its fit costs and says."""
+"""The default classifier: its parts against naive references, its rule, and what its fit costs and says."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from listening import listening
+from observing import observing
 from people import SCHEMA, people
 from scipy import optimize, sparse
 from scipy.special import expit
@@ -131,7 +131,7 @@ def test_noise_of_histograms_and_counts_follows_the_sensitivity():
     exact = np.zeros((3, 8))
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
         options = {"relation": relation, "rng": np.random.default_rng(0)}
-        with listening() as passed:
+        with observing() as passed:
             release_histograms(exact, 3, 0.5, **options)
             release_others(exact, (2, 6), np.zeros(3), 0.5, **options)
         expected = [Laplace(0.5, 3 * factor), OneHotNorm(0.5, (2, 6), sensitivity=factor)]
@@ -147,7 +147,7 @@ def test_a_record_moves_the_contrasts_of_its_class_by_one_record():
     one_more[1, [1, 4]] += 1
     seen = []
     for table in (counts, one_more):
-        with listening() as passed:
+        with observing() as passed:
             release_others(table, (2, 3), np.zeros(2), 0.5, rng=rng)
         seen.append(passed[0][1])
     mechanism = OneHotNorm(0.5, (2, 3))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from listening import listening
+from observing import observing
 from scipy import sparse
 
 from dpml.auditing import recorded_cost
@@ -55,14 +55,14 @@ def test_dense_tables_are_tables_of_attributes(density, kind, make):
 @pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])
 def test_the_look_has_its_share_and_its_sensitivity(relation, factor):
     X, y = records(0.5)
-    with listening() as passed:
+    with observing() as passed:
         AutoClassifier(0.5, schema=SCHEMA, relation=relation, random_state=0).fit(X, y)
     mechanism, statistic = passed[0]
     assert mechanism == Laplace(0.5 * LOOK_SHARE, factor)
     # all records have many ones: a record more, or one with few, moves the statistic by what is stated
     assert statistic.tolist() == [4000]
     X[0] = 0
-    with listening() as passed:
+    with observing() as passed:
         AutoClassifier(0.5, schema=SCHEMA, relation=relation, random_state=0).fit(X, y)
     assert passed[0][1].tolist() == [3998]
 

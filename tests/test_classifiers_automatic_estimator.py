@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from listening import listening
+from observing import observing
 from people import FEATURES, SCHEMA, THREE, people
 from scipy import sparse
 from scipy.special import expit
@@ -44,7 +44,7 @@ from dpml.tuning import BestSelector
 
 
 def paid_for(mechanism, factor):
-    """The ε of a release at the door; of a perturbed minimum its rate and the determinant (`objective_noise`)."""
+    """The ε of a release at the boundary; of a perturbed minimum its rate and the determinant (`objective_noise`)."""
     if type(mechanism).__name__ == "PerturbedMinimum":
         # two records pull after a replacement, and one determinant counts
         rate = mechanism.noise.epsilon
@@ -103,7 +103,7 @@ def test_the_parts_add_up_to_epsilon(epsilon, plan, relation):
     factor = {"add-remove": 1, "replace-one": 2}[relation]
     if plan == "weights":
         epsilon *= factor
-    with listening() as passed:
+    with observing() as passed:
         model = AutoClassifier(epsilon, schema=schema, relation=relation, random_state=1).fit(table, y)
     used = [mechanism for mechanism, _ in passed]
     assert (model.plan_.n_cells > 0) == (plan != "weights")
@@ -120,7 +120,7 @@ def test_weights_without_a_grid_get_what_the_bins_leave():
     table, y = people()
     codes = (y == "yes").astype(int)
     plan = Plan("table", n_cells=16, bins_share=0.1, addition="weights", grid_share=0.0, trust=0.0)
-    with listening() as passed:
+    with observing() as passed:
         release_table(Layout.of(SCHEMA), table, codes, plan, 2.0, rng=np.random.default_rng(0))
     assert [type(m).__name__ for m, _ in passed] == ["Laplace", "PerturbedMinimum", "_Cover"]
     assert math.fsum(paid_for(m, 1) for m, _ in passed) == pytest.approx(2.0, rel=1e-9)
@@ -147,13 +147,13 @@ def test_words_and_wide_tables():
 def test_a_missing_number_of_records_is_counted_privately():
     table, y = people()
     unknown = Schema(FEATURES, ("no", "yes"))
-    with listening() as passed:
+    with observing() as passed:
         AutoClassifier(2.0, schema=unknown, random_state=0).fit(table, y)
     mechanism, statistic = passed[0]
     assert mechanism == Laplace(0.04, 1)
     assert statistic.tolist() == [4000]
     assert math.fsum(paid_for(m, 1) for m, _ in passed) == pytest.approx(2.0, rel=1e-9)
-    with listening() as passed:  # under replace-one the number is public
+    with observing() as passed:  # under replace-one the number is public
         AutoClassifier(2.0, schema=unknown, relation="replace-one", random_state=0).fit(table, y)
     assert passed[0][0].sensitivity == 2
 

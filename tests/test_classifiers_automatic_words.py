@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from listening import listening
+from observing import observing
 from test_classifiers_automatic_dense import records
 
 from dpml.auditing import recorded_cost
@@ -78,7 +78,7 @@ def test_who_is_right_is_counted_record_by_record():
 def test_the_looks_and_the_counts_add_up(relation, factor):
     X, y = texts(0.1)
     budget = Budget(epsilon := 1.0 * factor, relation=relation)
-    with listening() as passed:
+    with observing() as passed:
         AutoClassifier(epsilon, schema=SCHEMA, relation=relation, budget=budget, random_state=0).fit(X, y)
     mechanisms = [mechanism for mechanism, _ in passed]
     choices = [m for m in mechanisms if isinstance(m, PermuteAndFlip)]

@@ -27,7 +27,7 @@ from dpml.classifiers.grid.cells import divided, grid_qualities
 from dpml.classifiers.grid.classifier import coarser_grids
 from dpml.classifiers.grid.quality import MOST_EXCESS, quality_excess
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.schema import Feature, Schema
 
 PAIRS = [[["u", "z"], list("vwxy")], [["z", "u"], ["v", "x"], ["w", "y"]]]
@@ -357,13 +357,13 @@ def test_a_replaced_record_has_twice_the_noise():
     found = records(400)
     widths = []
 
-    class Listener:
+    class Observer:
         def release(self, mechanism, statistic, rng):
             widths.append(mechanism)
             return mechanism._sample(statistic, rng)
 
     for relation in ("add-remove", "replace-one"):
-        with door.listen(Listener()):
+        with boundary.observe(Observer()):
             release_grid(found, 1.0, relation=relation, rng=np.random.default_rng(0))
     one, two = widths[1], widths[4]
     assert two.change_range == 2 * one.change_range == quality_range(one.epsilon * 60 / 37, "replace-one")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from listening import assert_function_of_releases, listening
+from observing import assert_function_of_releases, observing
 from scipy import sparse
 
 from dpml.classifiers import AutoClassifier, LinearClassifier, LinearSVC, LogisticRegression
@@ -166,11 +166,11 @@ def test_under_add_remove_the_number_of_records_is_released_before_descent_uses_
     X, codes = binary(0, 60, 0.4)
     X = Private(X / np.sqrt(D))
     options = {"method": "noisy-descent", "rng": np.random.default_rng(0), "n_iterations": 2}
-    with listening() as passed:
+    with observing() as passed:
         release_weights(X, Private(codes), 3, 1.0, **options)
     assert len(passed) == 3
     assert passed[0][1].tolist() == [60.0]
-    with listening() as passed:
+    with observing() as passed:
         release_weights(X, Private(codes), 3, 1.0, relation="replace-one", **options)
     assert len(passed) == 2
 

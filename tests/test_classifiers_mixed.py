@@ -1,4 +1,4 @@
-"""MixedNB: limits, what a model holds, the door, what it costs."""
+"""MixedNB: limits, what a model holds, the boundary, what it costs."""
 
 import gc
 import itertools

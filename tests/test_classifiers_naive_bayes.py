@@ -1,4 +1,4 @@
-"""Bernoulli naive Bayes: limits, formulas, privacy on the door and in the pickle, accuracy on the real sets."""
+"""Bernoulli naive Bayes: limits, formulas, privacy on the boundary and in the pickle, accuracy on the real sets."""
 
 import pickle
 

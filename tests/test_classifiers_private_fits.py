@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from listening import assert_function_of_releases
+from observing import assert_function_of_releases
 from scipy import sparse
 from sklearn.base import clone
 
@@ -16,7 +16,7 @@ from dpml.classifiers.naive_bayes.mixed import METHODS
 from dpml.classifiers.naive_bayes.moments import class_statistics, scaled_statistics
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.classifiers.naive_bayes.private_prediction import label_scores, release_labels
-from dpml.mechanisms import door, smooth
+from dpml.mechanisms import boundary, smooth
 from dpml.mechanisms.private import Private, is_private, opened
 from dpml.parquet import ParquetTable
 from dpml.schema import Feature, Schema
@@ -84,13 +84,13 @@ def fit(request, tmp_path):
 
 
 def test_every_statistic_that_a_fit_releases_is_private(monkeypatch, fit):
-    release, private = door.release, []
+    release, private = boundary.release, []
 
     def noted(mechanism, statistic, rng):
         private.append(is_private(statistic))
         return release(mechanism, statistic, rng)
 
-    monkeypatch.setattr(door, "release", noted)
+    monkeypatch.setattr(boundary, "release", noted)
     fit(X, FRAME, Y)
     assert private
     assert all(private)

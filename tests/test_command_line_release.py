@@ -41,9 +41,9 @@ def test_a_release_is_written_and_charged(call, tmp_path, capsys):
     assert not (tmp_path / "again").exists()
 
 
-def test_a_rehearsal_is_charged_to_no_ledger(call, tmp_path, capsys, recwarn):
-    assert call("--rehearse", 0, "--ledger", tmp_path / "ledger.db", "--total", 1) == 0
-    assert "rehearsal, not a release: ε = 1" in capsys.readouterr().out
+def test_a_demonstration_run_is_charged_to_no_ledger(call, tmp_path, capsys, recwarn):
+    assert call("--dry-run", 0, "--ledger", tmp_path / "ledger.db", "--total", 1) == 0
+    assert "demonstration run, not a release: ε = 1" in capsys.readouterr().out
     assert not (tmp_path / "ledger.db").exists()
     assert "cells outside their domain" in str(recwarn.pop().message)
 

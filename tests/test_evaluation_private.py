@@ -26,7 +26,7 @@ from dpml.evaluation.comparison import paired_counts
 from dpml.evaluation.release import count_scores
 from dpml.evaluation.roc import thresholds as thresholds_module
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, is_private, opened
 
 N = 60
@@ -74,13 +74,13 @@ STUDIES = {
 @pytest.fixture
 def released(monkeypatch):
     """The statistics that evaluation gives to a mechanism, as they come to the privacy boundary."""
-    statistics, release = [], door.release
+    statistics, release = [], boundary.release
 
     def watched(mechanism, statistic, generator):
         statistics.append(statistic)
         return release(mechanism, statistic, generator)
 
-    monkeypatch.setattr(door, "release", watched)
+    monkeypatch.setattr(boundary, "release", watched)
     return statistics
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from listening import listening
+from observing import observing
 from sklearn.isotonic import isotonic_regression
 
 from dpml.budget import Budget
@@ -73,7 +73,7 @@ def test_what_each_part_is_paid(monkeypatch, method, first, halves, relation):
         monkeypatch.setattr(module, name, spy(name, getattr(module, name)))
     options = {"n_thresholds": 8} if method == "fixed-space" else {"k": 3}
     options |= {"method": method, "split": 0.3, "halves": halves, "relation": relation}
-    with listening() as passed:
+    with observing() as passed:
         published_roc_curve(*data(), 2.0, rng=np.random.default_rng(0), **options)
     second = 2.0 * (1 - first)
     expected = Privelet(second / 2 if halves else second, 8, relation, 2)
@@ -93,7 +93,7 @@ def test_what_each_part_is_paid(monkeypatch, method, first, halves, relation):
 )
 @pytest.mark.parametrize("method", ["laplace", "laplace-fixed"])
 def test_the_baselines_noise(method, halves, relation, sensitivity):
-    with listening() as passed:
+    with observing() as passed:
         curve = published_roc_curve(
             *data(), 0.5, rng=np.random.default_rng(0), method=method, halves=halves, relation=relation
         )

@@ -1,5 +1,8 @@
 """Every notebook is committed without outputs and runs from top to bottom in a kernel of its own."""
 
+import ast
+import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -10,6 +13,9 @@ from dpml.datasets import NAMES, card
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 SECONDS_PER_CELL = 180
 LINES_PER_CELL = 20  # what is longer does not fit on a screen beside its figure
+
+# what is run at each commit; the names and arguments of all are looked up there
+AT_EACH_COMMIT = ("01_from_data_to_plot", "11_sweeps")
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -29,6 +35,7 @@ def needs_data_files(notebook):
 def test_there_are_numbered_notebooks():
     assert NOTEBOOKS, "notebooks/ holds no notebook"
     assert [path.name for path in NOTEBOOKS if not path.name[:2].isdigit()] == []
+    assert set(AT_EACH_COMMIT) <= {path.stem for path in NOTEBOOKS}
 
 
 @each_notebook
@@ -62,13 +69,73 @@ def test_notebook_begins_with_a_question(path):
     assert "?" in first.source
 
 
+def imported(tree):
+    """Return what is imported, by the names that the code calls it by; a name that is not there raises."""
+    things = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                module = importlib.import_module(alias.name)
+                things[alias.asname or alias.name.partition(".")[0]] = module
+        elif isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                if not hasattr(module, alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")
+                things[alias.asname or alias.name] = getattr(module, alias.name)
+    return things
+
+
+def of_dpml(thing):
+    return getattr(thing, "__module__", "").startswith("dpml")
+
+
+def unknown_arguments(tree, things):
+    """Return the calls of imported objects of dpml with an argument that they do not take."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    for call in calls:
+        thing = things.get(call.func.id)
+        if not of_dpml(thing) or any(k.arg is None for k in call.keywords):
+            continue
+        try:
+            inspect.signature(thing).bind_partial(*call.args, **{k.arg: k.value for k in call.keywords})
+        except TypeError as error:
+            yield call.func.id, str(error)
+
+
+@each_notebook
+def test_what_a_notebook_imports_is_there_and_takes_its_arguments(path):
+    tree = ast.parse("\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code"))
+    things = imported(tree)
+    assert any(map(of_dpml, things.values()))
+    assert list(unknown_arguments(tree, things)) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [("from dpml.schema import Schemas", ImportError), ("import dpml.no_such_room", ImportError)],
+)
+def test_a_name_that_is_not_there_is_noticed(code, fault):
+    with pytest.raises(fault):
+        imported(ast.parse(code))
+
+
+def test_an_argument_that_is_not_taken_is_noticed():
+    tree = ast.parse("from dpml.budget import Budget\nBudget(1.0)\nBudget(epsilons=1.0)")
+    [(name, _message)] = unknown_arguments(tree, imported(tree))
+    assert name == "Budget"
+
+
 # The kernel's client, not dpml: jupyter_client, zmq and tornado announce their own deprecations and leave an event
 # loop's sockets to the garbage collector. What the notebook itself warns about is checked on its stderr.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@each_notebook
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, marks=[pytest.mark.full] * (p.stem not in AT_EACH_COMMIT), id=p.stem) for p in NOTEBOOKS],
+)
 def test_notebook_runs(path, tmp_path, monkeypatch, request):
     from nbclient import NotebookClient
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from dpml.exceptions import InvalidParameter, NoExactScore
-from dpml.mechanisms import ExponentialMechanism, Laplace, door
+from dpml.mechanisms import ExponentialMechanism, Laplace, boundary
 from dpml.mechanisms.private import (
     Private,
     for_study,
@@ -177,11 +177,11 @@ def test_floats_become_integers_without_overflow(values, grid, integers):
 
 def test_public_randomness_takes_numbers_and_no_function():
     rng = np.random.default_rng(0)
-    assert door.public_randomness(rng, "integers", 10, size=5).shape == (5,)
-    per_record = door.public_randomness(rng, "random", size=Private(7))
+    assert boundary.public_randomness(rng, "integers", 10, size=5).shape == (5,)
+    per_record = boundary.public_randomness(rng, "random", size=Private(7))
     assert type(per_record) is Private
     assert opened(per_record).shape == (7,)
     draws = ("choice", (3,)), ("shuffle", ()), (lambda rng: 1, ()), ("integers", (N,)), ("integers", ([1],))
     for draw, arguments in draws:
         with pytest.raises(InvalidParameter):
-            door.public_randomness(rng, draw, *arguments, size=2)
+            boundary.public_randomness(rng, draw, *arguments, size=2)

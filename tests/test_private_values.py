@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 
 OPENED = {
     "dpml.mechanisms.private": "the type itself",
-    "dpml.mechanisms.door": "a statistic is opened for the draw of a mechanism and for the comparison with another",
-    "dpml.estimators.purse": "the fit of an estimator that a wrapper holds takes the records themselves",
+    "dpml.mechanisms.boundary": "a statistic is opened for the draw of a mechanism and for the comparison with another",
+    "dpml.estimators.inner_budget": "the fit of an estimator that a wrapper holds takes the records themselves",
 }
 # an audit compares exact values of two data sets by design
 AUDITING = "dpml.auditing"
@@ -29,7 +29,7 @@ STUDIES = {
     "dpml.evaluation.histogram.roc_histogram": "the exact histogram is what it returns",
     "dpml.evaluation.roc.as_published._published_n": "a number of records as published, without a release",
     "dpml.evaluation.roc.as_published.published_roc_curve": "thresholds by exact scores as published",
-    "dpml.release.released.warn_misfits": "a warning, in a demonstration: what is clipped",
+    "dpml.release.released.warn_violations": "a warning, in a demonstration: what is clipped",
     "dpml.selection._base.PrivateSelector.fit": "an error: fewer records than the schema states",
     "dpml.selection.as_published.PublishedSelector._masks": "a choice by exact scores as published, without a release",
 }
@@ -114,7 +114,7 @@ def tree(source):
         "from dpml.mechanisms.private import opened",
         "from dpml.mechanisms.private import opened as look",
         "from dpml.mechanisms.private import *",
-        "from dpml.mechanisms.door import opened",
+        "from dpml.mechanisms.boundary import opened",
         "from dpml.mechanisms import private\nn = private.opened(X)",
         "n = X._Private__value",
         "n = getattr(X, '_Private__value')",
@@ -172,9 +172,9 @@ IMPURE = [
     "charge(budget, 'add-remove', 1.0)",
     "budget.spend(1.0)",
     "values = Laplace(1.0).release(values)",
-    "values = door.release(mechanism, values, None)",
+    "values = boundary.release(mechanism, values, None)",
     "values = release_row_bounded(values, 1.0, 3)",
-    "values = values + door.public_randomness(None, 'random')",
+    "values = values + boundary.public_randomness(None, 'random')",
     "values = values + rng.normal(size=3)",
     "values = values + np.random.rand(3)",
     "values = values + np.random.default_rng(0).laplace()",

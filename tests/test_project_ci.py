@@ -42,7 +42,7 @@ CHECKS = {
 LONG_CHECKS = {
     "tests/mutants": "mutants",
     "pytest .*tests/test_wholes_estimators.py": "neighbours",
-    "pytest .*tests/test_public_door_fuzz.py": "fuzz",
+    "pytest .*tests/test_public_input_fuzz.py": "fuzz",
     r"\.ci/lowest\.py": "lowest versions",
     "python3.11 -m venv": "lowest versions",
     "lowest/bin/python -m pip install": "lowest versions",
@@ -109,15 +109,23 @@ def test_nothing_runs_without_an_environment(ci):
     assert not any("bin/pytest" in note for note in notes)
 
 
+def leaves_out(note):
+    return re.search(r"/pytest -m (.*?) (?:-n|--durations) ", note)[1]
+
+
 def test_what_takes_long_runs_only_where_it_is_asked_for(ci):
     short, full = ci()[1], ci("full")[1]
     for program in LONG_CHECKS:
         assert not any(re.search(program, note) for note in short), program
         assert any(re.search(program, note) for note in full), program
+    # with `full` nothing is left out, and no test twice
+    left_out = [leaves_out(note) for note in short if "--durations" in note]
+    assert left_out == ["not browser and not full", "browser and not full"]
+    assert [leaves_out(note) for note in full if "--durations" in note] == ["not browser", "browser"]
     [neighbours] = [note for note in full if "tests/test_wholes_estimators.py" in note]
     assert "neighbours=10000" in neighbours
     assert "tests/test_wholes_functions.py" in neighbours
-    [fuzz] = [note for note in full if "tests/test_public_door_fuzz.py" in note]
+    [fuzz] = [note for note in full if "tests/test_public_input_fuzz.py" in note]
     assert "fuzz=10000" in fuzz
 
 

@@ -1,9 +1,9 @@
-"""What all publishers do alike: tables that satisfy the schema, charges, the door, and what is for study alone."""
+"""What all publishers do alike: tables that satisfy the schema, charges, the boundary, and what is for study alone."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from listening import assert_function_of_releases, listening, plain_releases
+from observing import assert_function_of_releases, observing, plain_releases
 from pet_table import SCHEMA, people
 from sklearn.base import clone
 
@@ -92,7 +92,7 @@ def test_charges_come_before_the_first_draw_or_not_at_all(kind):
 
 
 @pytest.mark.parametrize("kind", [*PUBLISHERS, *TREES])
-def test_all_that_a_fit_hands_to_the_door_costs_epsilon_and_what_follows_costs_nothing(kind):
+def test_all_that_a_fit_hands_to_the_boundary_costs_epsilon_and_what_follows_costs_nothing(kind):
     frame = people(400)
     X, y = frame.drop(columns="wealth"), frame["wealth"].tolist()
 
@@ -132,7 +132,7 @@ def test_every_statistic_is_private_until_it_is_drawn(kind, release):
 @pytest.mark.parametrize("kind", [*PUBLISHERS, *FOR_STUDY, *TREES, PrivPfCClassifier])
 def test_only_what_is_for_study_chooses_without_noise(kind):
     frame = people(400)
-    with listening() as passed:
+    with observing() as passed:
         kind(1.0, schema=SCHEMA, random_state=0).fit(frame.drop(columns="wealth"), frame["wealth"])
     assert bool(passed.of(LargestScore)) is (kind in FOR_STUDY)
 

@@ -7,8 +7,9 @@ import pytest
 from pet_table import SCHEMA, people
 
 from dpml.classifiers.grid import Records, places_of
-from dpml.publishing import DiffGen, DiffGenStructNF, diffgen
-from dpml.publishing.diffgen import release_specialisations, specialisation_range, specialisation_score
+from dpml.publishing import DiffGen, DiffGenStructNF
+from dpml.publishing.tables import diffgen
+from dpml.publishing.tables.diffgen import release_specialisations, specialisation_range, specialisation_score
 
 
 def tables(shape, most):
@@ -131,11 +132,11 @@ def test_a_grid_has_no_more_cells_than_allowed(monkeypatch):
 
 
 def test_each_step_has_an_equal_part_of_the_first_share():
-    from dpml.mechanisms import door
+    from dpml.mechanisms import boundary
 
     seen = []
 
-    class Listener:
+    class Observer:
         def release(self, mechanism, statistic, rng):
             seen.append(mechanism)
             return mechanism._sample(statistic, rng)
@@ -144,7 +145,7 @@ def test_each_step_has_an_equal_part_of_the_first_share():
     X, codes, _ = SCHEMA.check_table(frame.drop(columns="wealth"), frame["wealth"])
     taxonomies = tuple(f.taxonomy for f in SCHEMA.features)
     records = Records(places_of(X, SCHEMA, taxonomies), codes, 2, taxonomies)
-    with door.listen(Listener()):
+    with boundary.observe(Observer()):
         release_specialisations(records, 1.0, n_steps=4, shares=(0.2, 0.8), rng=np.random.default_rng(0))
     *choices, counts = seen
     assert [choice.epsilon for choice in choices] == pytest.approx([0.05] * 4)

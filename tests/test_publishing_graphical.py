@@ -5,16 +5,16 @@ import sys
 
 import numpy as np
 import pytest
-from listening import assert_function_of_releases, plain_releases
+from observing import assert_function_of_releases, plain_releases
 from pet_table import SCHEMA, people
 
 from dpml.budget import Budget
 from dpml.classifiers.grid import Records, places_of
 from dpml.exceptions import BudgetExceeded, MissingExtra
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private
 from dpml.publishing.graphical import AIM, MST
-from dpml.publishing.marginals import Marginal, independent, release_aim, release_mst
+from dpml.publishing.graphical.marginals import Marginal, independent, release_aim, release_mst
 
 
 def records_of(frame):
@@ -98,7 +98,7 @@ def test_one_record_changes_a_distance_by_one_at_most():
                 assert abs(np.abs(more - wanted).sum() - np.abs(table - wanted).sum()) <= 1 + 1e-12
 
 
-class Listener:
+class Observer:
     def __init__(self):
         self.seen = []
 
@@ -109,11 +109,11 @@ class Listener:
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_rounds_of_aim_cost_epsilon_together(relation):
-    listener, records = Listener(), records_of(people(500))
-    with door.listen(listener):
+    observer, records = Observer(), records_of(people(500))
+    with boundary.observe(observer):
         found = release_aim(records, 1.0, n_rounds=12, relation=relation, rng=np.random.default_rng(0))
     factor = 2 if relation == "replace-one" else 1
-    (singles, _), *rounds = listener.seen
+    (singles, _), *rounds = observer.seen
     assert singles.scale == pytest.approx(factor * 5 / (5 / 12))
     paid = 5 / 12
     for (choice, _), (noise, _) in itertools.pairwise(rounds[:]):

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from importance_tables import PETS, people
-from listening import assert_function_of_releases, plain_releases
+from observing import assert_function_of_releases, plain_releases
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 from sklearn.base import clone
@@ -23,8 +23,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.ratio import (
+from dpml.publishing.weights.density_ratio import (
     METHODS,
     BalancedMinimum,
     balanced_minimiser,
@@ -32,7 +31,8 @@ from dpml.publishing.ratio import (
     record_change,
     release_sums,
 )
-from dpml.publishing.ratio_features import RatioFeatures
+from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.weights.moments import moment_minimiser
 from dpml.schema import Feature, Schema
 
 # ---- statistics ------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ FITS = [
 
 @pytest.mark.filterwarnings("ignore::dpml.exceptions.ConcentratedWeights")
 @pytest.mark.parametrize("options", FITS, ids=str)
-def test_all_that_a_fit_hands_to_the_door_costs_epsilon_at_most(options):
+def test_all_that_a_fit_hands_to_the_boundary_costs_epsilon_at_most(options):
     public, data = people(50, 1), people(30, 2, 0.2)
     other = data.copy()
     data.loc[29] = ["cat", 80.0, 0, 0]

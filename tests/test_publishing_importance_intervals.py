@@ -9,9 +9,9 @@ from scipy.special import softmax
 
 from dpml.exceptions import InvalidParameter
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.misfit import interaction_size, pair_reach, residuals, telling_pairs
-from dpml.publishing.penalty import PRIOR
-from dpml.publishing.ratio_features import RatioFeatures, public_pairs
+from dpml.publishing.weights.features import RatioFeatures, public_pairs
+from dpml.publishing.weights.misspecification import informative_pairs, interaction_size, pair_reach, residuals
+from dpml.publishing.weights.penalty import PRIOR
 from dpml.schema import Feature, Schema
 
 D = 6
@@ -92,17 +92,17 @@ def test_the_variance_of_the_public_sample_is_that_of_fresh_samples():
         assert (ratio < 1.6).all(), (method, reg_lambda, ratio)
 
 
-def test_what_the_features_tell_has_no_public_variance_and_no_misfit():
+def test_what_the_features_tell_has_no_public_variance_and_no_misspecification():
     """The weights give a feature the private mean, whatever the public records are: up to what λ leaves out."""
     public, private = populations(0.5)
     rng = np.random.default_rng(4)
     D_, E = (CUBE[rng.choice(len(CUBE), n, p=p)] for n, p in ((4000, private), (1500, public)))
     table = ImportanceWeights(5.0, 1e-6, method="moments", pairs=2, random_state=0).fit(D_, E).weighted(E)
-    assert table.misfit > 0
+    assert table.misspecification > 0
     joined = QUERIES[0](E)
     for j in range(D):
         assert table.public_variance(E[:, j]) < 1e-6 * table.public_variance(joined)
-        assert table.misfit_variance(E[:, j]) < 1e-6 * table.misfit_variance(joined)
+        assert table.misspecification_variance(E[:, j]) < 1e-6 * table.misspecification_variance(joined)
 
 
 @pytest.mark.parametrize("size", [0.0, 0.2, 0.5, 1.0])
@@ -147,14 +147,14 @@ def test_one_record_and_a_small_epsilon_give_a_size_of_interactions():
     public = pd.DataFrame(rows, columns=schema.feature_names)
     for seed in range(60):
         weights = ImportanceWeights(0.05, 0.3, method="moments", pairs=2, schema=schema, random_state=seed)
-        assert 0 <= weights.fit(public[:1], public).misfit_ <= 1
+        assert 0 <= weights.fit(public[:1], public).misspecification_ <= 1
 
 
 @pytest.mark.parametrize("pairs", [0, 2])
 def test_the_least_epsilon_tells_nothing_of_interactions(pairs):
     records = CUBE[:40]
     model = ImportanceWeights(1e-100, 0.3, method="moments", pairs=pairs, schema=Schema.binary(D), random_state=0)
-    assert model.fit(records, CUBE).misfit_ in (0.0, 1.0)
+    assert model.fit(records, CUBE).misspecification_ in (0.0, 1.0)
 
 
 def test_noise_in_the_sums_is_not_taken_for_interactions():
@@ -169,7 +169,7 @@ def test_noise_in_the_sums_is_not_taken_for_interactions():
             )
             for e in (0.1, 10.0)
         ]
-        found.append([model.misfit_ for model in loud])
+        found.append([model.misspecification_ for model in loud])
     # 1 is the most that is taken
     assert np.max(found) <= PRIOR
     # what cannot be told at a small ε is allowed for
@@ -183,14 +183,14 @@ def test_the_rule_takes_the_fewest_pairs_that_tell_and_sees_no_private_record(ep
     D_, E = (CUBE[rng.choice(len(CUBE), n, p=p)] for n, p in ((4000, private), (1500, public)))
     features = RatioFeatures(Schema.binary(D))
     parts = features.parts(features.schema.check_features(E)[0])
-    chosen = telling_pairs(features, parts, epsilon, 4000)
+    chosen = informative_pairs(features, parts, epsilon, 4000)
     for table in (D_, np.zeros_like(D_)):
         model = ImportanceWeights(epsilon, method="moments", random_state=0, schema=features.schema).fit(table, E)
         assert model.pairs_ == chosen
     assert chosen == public_pairs(features, parts, len(chosen))
     assert bool(chosen) == (epsilon > 0.1)
     # twice the noise asks for as many pairs at least, or for none
-    fewer = telling_pairs(features, parts, epsilon / 2, 4000)
+    fewer = informative_pairs(features, parts, epsilon / 2, 4000)
     assert len(fewer) >= len(chosen) or not fewer
     for method in ("output", "objective"):
         model = ImportanceWeights(epsilon, 0.1, method=method, random_state=0, schema=features.schema).fit(D_, E)
@@ -222,7 +222,7 @@ def test_residuals_and_reach():
     assert pair_reach(parts, features, shares * left[:, 0]) == pytest.approx(np.square(both).sum())
 
 
-def test_no_pairs_and_other_methods_have_no_misfit():
+def test_no_pairs_and_other_methods_have_no_misspecification():
     rows = np.random.default_rng(8).integers(2, size=(200, 3))
     for options in (
         {"method": "moments", "pairs": 0},
@@ -230,5 +230,5 @@ def test_no_pairs_and_other_methods_have_no_misfit():
         {"method": "output", "pairs": 1},
     ):
         model = ImportanceWeights(1.0, 0.1, random_state=0, **options).fit(rows[:100], rows[100:])
-        assert model.misfit_ == 0
-        assert model.weighted(rows).misfit_variance(rows[:, 0]) == 0
+        assert model.misspecification_ == 0
+        assert model.weighted(rows).misspecification_variance(rows[:, 0]) == 0

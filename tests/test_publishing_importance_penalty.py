@@ -9,10 +9,10 @@ from scipy.special import logsumexp
 
 from dpml.exceptions import ConcentratedWeights
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.penalty import public_reg_lambda
-from dpml.publishing.ratio import METHODS
-from dpml.publishing.ratio_features import RatioFeatures, public_pairs
+from dpml.publishing.weights.density_ratio import METHODS
+from dpml.publishing.weights.features import RatioFeatures, public_pairs
+from dpml.publishing.weights.moments import moment_minimiser
+from dpml.publishing.weights.penalty import public_reg_lambda
 from dpml.schema import Schema
 
 # ---- the penalty, pairs and the intercept ----------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights, release_answers, release_table
-from dpml.publishing.ratio import METHODS, balanced_minimiser, release_balanced_output
-from dpml.publishing.ratio_features import RatioFeatures
-from dpml.publishing.spread import noise_variance
-from dpml.publishing.weighted import limit_bias
+from dpml.publishing.weights.density_ratio import METHODS, balanced_minimiser, release_balanced_output
+from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.weights.variance import noise_variance
+from dpml.publishing.weights.weighted_table import limit_bias
 from dpml.schema import Schema
 
 D = 5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpml.publishing._publisher import drawn_in_order
-from dpml.publishing.network import chained, expected_counts
+from dpml.publishing.graphical.conditionals import chained, expected_counts
 
 SIZES = [3, 2, 4, 2, 3]
 CLIQUES = {

@@ -12,8 +12,8 @@ from sklearn.metrics import mutual_info_score
 from dpml.classifiers.grid import Records
 from dpml.publishing import PrivBayes
 from dpml.publishing._publisher import drawn_given
-from dpml.publishing.dependence import dependence, dependence_range, information_sensitivity, mutual_information
-from dpml.publishing.privbayes import parent_sets, release_network
+from dpml.publishing.tables.dependence import dependence, dependence_range, information_sensitivity, mutual_information
+from dpml.publishing.tables.privbayes import parent_sets, release_network
 from dpml.schema import Feature, Schema
 
 SHAPES = [((2, 2), 5), ((2, 3), 2), ((3, 3), 1)]
@@ -145,19 +145,19 @@ def test_without_noise_the_tables_are_the_marginals(degree):
 
 
 def test_marginals_that_are_in_others_are_not_released():
-    from dpml.mechanisms import door
+    from dpml.mechanisms import boundary
 
     seen = []
 
-    class Listener:
+    class Observer:
         def release(self, mechanism, statistic, rng):
             seen.append((mechanism, np.size(statistic)))
             return mechanism._sample(statistic, rng)
 
         def public_randomness(self, rng, draw, arguments, size):
-            return door.drawn_by(rng, draw, arguments, size)
+            return boundary.drawn_by(rng, draw, arguments, size)
 
-    with door.listen(Listener()):
+    with boundary.observe(Observer()):
         network = release_network(records_of(people(300)), 1.0, degree=4, shares=(0.1, 0.1, 0.8),
                                   rng=np.random.default_rng(0))  # fmt: skip
     # the last attribute has all others as parents, so there is one marginal with all cells and the whole share
@@ -198,22 +198,22 @@ def test_values_follow_the_row_of_their_parents():
 
 
 def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypatch):
-    from dpml.mechanisms import door
-    from dpml.publishing import privbayes
+    from dpml.mechanisms import boundary
+    from dpml.publishing.tables import privbayes
 
     seen = []
 
-    class Listener:
+    class Observer:
         def release(self, mechanism, statistic, rng):
             seen.append(np.size(statistic))
             return mechanism._sample(statistic, rng)
 
         def public_randomness(self, rng, draw, arguments, size):
-            return door.drawn_by(rng, draw, arguments, size)
+            return boundary.drawn_by(rng, draw, arguments, size)
 
     X = np.random.default_rng(0).integers(2, size=(300, 12))
     monkeypatch.setattr(privbayes, "MOST_CANDIDATES", 40)
-    with door.listen(Listener()):
+    with boundary.observe(Observer()):
         model = PrivBayes(1e6, degree=3, random_state=0).fit(X, X[:, 0])
     assert seen[0] == 1
     assert max(seen[1:-1]) <= 42  # 40, or each of the others with each of those before it

@@ -101,7 +101,7 @@ def test_charges_at_once_count_for_the_whole_budget_and_refuse_bad_ones(tmp_path
 
 
 @pytest.mark.parametrize("kind", [PrivPfC, PrivPfCClassifier])
-def test_every_draw_passes_the_door_and_tables_draw_nothing(kind):
+def test_every_draw_passes_the_boundary_and_tables_draw_nothing(kind):
     frame = people(200)
     X, y = frame.drop(columns="wealth"), frame["wealth"].tolist()
 

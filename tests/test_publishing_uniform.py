@@ -8,9 +8,10 @@ import pytest
 from pet_table import SCHEMA, people
 
 from dpml.classifiers.grid.cells import MOST_CELLS
-from dpml.publishing import PPH, UniformGrid, pph
-from dpml.publishing.pph import DISCERNIBILITY_RANGE, discernibility
-from dpml.publishing.uniform import binned, number_of_cells, uniform_bins
+from dpml.publishing import PPH, UniformGrid
+from dpml.publishing.tables import pph
+from dpml.publishing.tables.pph import DISCERNIBILITY_RANGE, discernibility
+from dpml.publishing.tables.uniform import binned, number_of_cells, uniform_bins
 from dpml.schema import Feature
 
 

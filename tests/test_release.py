@@ -121,7 +121,7 @@ def test_a_release_has_either_a_generator_or_secure_noise(release):
             release(**options)
 
 
-# ---- the door of the estimator ---------------------------------------------------------------------------------------
+# ---- records that come in ---------------------------------------------------------------------------------------
 
 
 def table(n=377, D=8, seed=0):

@@ -10,7 +10,7 @@ from private_values import Hostile
 from dpml.auditing import recorded_cost
 from dpml.exceptions import InvalidSchema
 from dpml.release import Plan
-from dpml.release.cells import AsStated, spelled
+from dpml.release.cells import CellNormalizer, normalised
 from dpml.schema import Feature, Schema
 from dpml.tables import read_table
 
@@ -79,7 +79,7 @@ def test_a_model_reads_any_spelling():
     ],
 )
 def test_values_are_spelt_as_stated(cells, stated, found):
-    made = spelled(cells, stated).tolist()
+    made = normalised(cells, stated).tolist()
     assert made == found
     assert list(map(type, made)) == list(map(type, found))
 
@@ -87,7 +87,7 @@ def test_values_are_spelt_as_stated(cells, stated, found):
 def test_no_cell_makes_the_reading_fail():
     cells = np.empty(2, dtype=object)
     cells[0], cells[1] = Hostile(), [1]
-    assert spelled(cells, (0, 1))[0] is cells[0]
+    assert normalised(cells, (0, 1))[0] is cells[0]
 
 
 def test_values_that_a_file_cannot_tell_apart_are_refused():
@@ -98,6 +98,6 @@ def test_values_that_a_file_cannot_tell_apart_are_refused():
 
 def test_a_table_without_names_and_texts_alone_are_left_as_they_are():
     X = np.zeros((2, 3))
-    assert AsStated(SCHEMA).transform(X) is X
+    assert CellNormalizer(SCHEMA).transform(X) is X
     words = pd.DataFrame({"w": ["a", "b"]})
-    assert AsStated(Schema((Feature("w", "categorical", ("a", "b")),))).transform(words) is words
+    assert CellNormalizer(Schema((Feature("w", "categorical", ("a", "b")),))).transform(words) is words

@@ -36,7 +36,7 @@ BINARY = Schema.binary(6, n_lower=100)
 
 
 def run(plan, data, secure=False):
-    """Carry out a plan, with a seed where it is a rehearsal, and without its warning of cells outside their domain."""
+    """Carry out a plan, with a seed for a demonstration run, and without its warning of cells outside their domain."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FactWarning)
         return plan.run(*data, secure=secure, **({} if secure else {"random_state": 0}))
@@ -149,9 +149,9 @@ REFUSED = {
     "not private": (Plan(SCHEMA, 1.0, method="class-sums-by-width"), NotPrivate, "private = False.*'auto'"),
     "charges nothing": (Plan(SCHEMA, 1.0, method=NotCharging), NotPrivate, "not in the catalogue"),
     "pays at predict": (
-        Plan(BINARY, 1.0, method="PrivatePredictionNB"), NoSecureSampler, "'auto', or rehearse: secure=False",
+        Plan(BINARY, 1.0, method="PrivatePredictionNB"), NoSecureSampler, "'auto', or demonstrate: secure=False",
     ),
-    "no secure noise": (Plan(BINARY, 1.0, method=LogisticRegression), NoSecureSampler, "or rehearse: secure=False"),
+    "no secure noise": (Plan(BINARY, 1.0, method=LogisticRegression), NoSecureSampler, "or demonstrate: secure=False"),
     "selection of no columns": (
         Plan(SCHEMA, 1.0, shares={"selection": 0.5, "training": 0.5}), InvalidParameter, "0 for this schema",
     ),
@@ -189,7 +189,7 @@ class Untouched:
         ("PrivatePredictionNB", NotPrivate, "charged nothing for its fit"),
     ],
 )
-def test_a_rehearsal_refuses_what_does_not_pay(method, kind, told):
+def test_a_demonstration_run_refuses_what_does_not_pay(method, kind, told):
     with pytest.raises(kind, match=told):
         Plan(SCHEMA if method != "PrivatePredictionNB" else BINARY, 1.0, method=method).run(
             Untouched(), Untouched(), secure=False, random_state=0
@@ -208,7 +208,7 @@ def test_a_method_that_takes_no_epsilon_is_refused():
         Plan(SCHEMA, 1.0, method=RidgeClassifier)
 
 
-def test_without_opendp_a_release_is_refused_and_a_rehearsal_is_not(monkeypatch):
+def test_without_opendp_a_release_is_refused_and_a_demonstration_run_is_not(monkeypatch):
     def missing():
         raise MissingExtra('pip install "dpml[release]"')
 
@@ -260,13 +260,13 @@ WIDE = Schema.binary(70, n_lower=20_000)
 
 
 @pytest.mark.parametrize(("schema", "method"), [(MANY, "auto"), (WIDE, "LinearClassifier")])
-def test_a_rehearsal_is_one_of_the_method_that_will_be_released(schema, method):
+def test_a_demonstration_run_is_one_of_the_method_that_will_be_released(schema, method):
     """Where any noise will do these choose weights, whose noise has no secure sampler."""
     plan = Plan(schema, 8.0, method=method, shares={"training": 1.0})
     X = pd.DataFrame({f.name: ["basic" if f.kind == "categorical" else 0.0] * 500 for f in schema.features})
     y = np.array(schema.classes, dtype=object)[np.arange(500) % 2]
-    rehearsed, released = (run(plan, (X, y), secure).model for secure in (False, True))
-    assert rehearsed.method_ == released.method_
+    demonstrated, released = (run(plan, (X, y), secure).model for secure in (False, True))
+    assert demonstrated.method_ == released.method_
     study = {"auto": AutoClassifier, "LinearClassifier": LinearClassifier}[method](8.0, schema=schema, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FactWarning)
@@ -280,10 +280,10 @@ def test_what_a_method_holds_must_be_in_the_catalogue():
     assert "NotCharging is not in the catalogue" in str(problem)
 
 
-def test_a_rehearsal_runs_on_facts_of_the_data_and_says_what_it_is():
+def test_a_demonstration_run_runs_on_facts_of_the_data_and_says_what_it_is():
     released = run(Plan(MARKED, 1.0), without_label(customers()))
-    assert released.status == "rehearsal, not a release" == released.model.status_
-    assert "rehearsal, not a release" in released.ledger_json()
+    assert released.status == "demonstration run, not a release" == released.model.status_
+    assert "demonstration run, not a release" in released.ledger_json()
 
 
 def test_a_release_takes_no_seed():

@@ -32,7 +32,7 @@ DATE = datetime.date(2026, 11, 22)
 FILES = ["evaluation.json", "ledger.json", "model.joblib", "schema.yaml", "statement.html", "table.csv"]
 
 
-def rehearsed(n=400, epsilon=1.0, seed=0, schema=SCHEMA, **options):
+def demonstrated(n=400, epsilon=1.0, seed=0, schema=SCHEMA, **options):
     plan = Plan(schema, epsilon, **{"shares": SHARES, "max_grids": 40, **options})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FactWarning)
@@ -40,8 +40,8 @@ def rehearsed(n=400, epsilon=1.0, seed=0, schema=SCHEMA, **options):
 
 
 @pytest.fixture(scope="module")
-def rehearsal():
-    return rehearsed()
+def demonstration():
+    return demonstrated()
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +58,18 @@ def test_a_release_holds_no_cell_of_the_table(released, tmp_path):
     folder = released.save(tmp_path / "out", date=DATE)
     held = [pickle.dumps(released), *(path.read_bytes() for path in folder.iterdir())]
     assert not any(CANARY.encode() in content for content in held)
-    assert not any(b"rehearsal" in content.lower() for content in held)
+    assert not any(b"demonstration run" in content.lower() for content in held)
 
 
 def test_a_release_holds_no_array_as_long_as_its_records():
     """3,600 records more make no model larger by a byte for each."""
-    sizes = {n: len(pickle.dumps(replace(rehearsed(n), table=None))) for n in (400, 4_000)}
+    sizes = {n: len(pickle.dumps(replace(demonstrated(n), table=None))) for n in (400, 4_000)}
     assert abs(sizes[400] - sizes[4_000]) < 3_600
 
 
-def test_the_model_holds_no_purse_and_no_generator(rehearsal):
-    assert rehearsal.model.budget is None
-    assert rehearsal.model.random_state is None
+def test_the_model_holds_no_inner_budget_and_no_generator(demonstration):
+    assert demonstration.model.budget is None
+    assert demonstration.model.random_state is None
 
 
 def test_a_model_after_a_selection_predicts_from_the_raw_table():
@@ -83,9 +83,9 @@ def test_a_model_after_a_selection_predicts_from_the_raw_table():
     assert model.predict(X[X.columns[::-1]]).tolist() == y.tolist()
 
 
-def test_the_model_takes_a_table_that_has_the_labels(rehearsal):
+def test_the_model_takes_a_table_that_has_the_labels(demonstration):
     table = customers(50)
-    assert rehearsal.model.predict(table).tolist() == rehearsal.model.predict(without_label(table)[0]).tolist()
+    assert demonstration.model.predict(table).tolist() == demonstration.model.predict(without_label(table)[0]).tolist()
 
 
 def test_the_file_gives_the_same_predictions_in_another_process(tmp_path):
@@ -162,7 +162,7 @@ def test_intervals_hold_the_measure_of_the_held_out_records():
 
 def test_of_several_classes_the_accuracy_is_released():
     schema = Schema(SCHEMA.features, ("no", "yes", "maybe"), n_lower=300, ignored=("customer",))
-    released = rehearsed(epsilon=1e6, schema=schema, shares={"training": 0.5, "evaluation": 0.5})
+    released = demonstrated(epsilon=1e6, schema=schema, shares={"training": 0.5, "evaluation": 0.5})
     assert released.evaluation["measure"].tolist() == ["accuracy"]
     assert released.histogram.counts.shape == (3, 3)
 
@@ -237,7 +237,7 @@ def test_no_data_make_a_release_fail_or_speak(data, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_rehearsal_says_what_a_release_would_clip_in_silence():
+def test_a_demonstration_run_says_what_a_release_would_clip_in_silence():
     with pytest.warns(FactWarning, match="'age': 1, 'plan': 1, 'spent': 1, 'label': 1"):
         Plan(SCHEMA, 1.0).run(*without_label(customers()), secure=False, random_state=0)
 
@@ -245,55 +245,55 @@ def test_a_rehearsal_says_what_a_release_would_clip_in_silence():
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def test_everything_is_written(rehearsal, tmp_path):
-    folder = rehearsal.save(tmp_path / "a" / "out", date=DATE)
+def test_everything_is_written(demonstration, tmp_path):
+    folder = demonstration.save(tmp_path / "a" / "out", date=DATE)
     assert sorted(path.name for path in folder.iterdir()) == FILES
     assert [path.name for path in folder.parent.iterdir()] == ["out"]
     assert Schema.from_yaml((folder / "schema.yaml").read_text(encoding="utf-8")) == SCHEMA
     ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
-    assert [row["epsilon"] for row in ledger["charges"]] == rehearsal.ledger["epsilon"].tolist()
+    assert [row["epsilon"] for row in ledger["charges"]] == demonstration.ledger["epsilon"].tolist()
     measured = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
-    assert measured["measures"] == rehearsal.evaluation.to_dict(orient="records")
+    assert measured["measures"] == demonstration.evaluation.to_dict(orient="records")
     assert measured["noisy_counts"]["thresholds"][0] == "inf"
-    assert joblib.load(folder / "model.joblib").status_ == rehearsal.status
+    assert joblib.load(folder / "model.joblib").status_ == demonstration.status
 
 
-def test_a_rehearsal_says_so_in_every_file(rehearsal, tmp_path):
-    folder = rehearsal.save(tmp_path / "out", date=DATE)
+def test_a_demonstration_run_says_so_in_every_file(demonstration, tmp_path):
+    folder = demonstration.save(tmp_path / "out", date=DATE)
     for path in folder.iterdir():
-        assert b"ehearsal, not a release" in path.read_bytes(), path.name
+        assert b"emonstration run, not a release" in path.read_bytes(), path.name
 
 
-def test_a_published_table_is_safe_in_a_spreadsheet(rehearsal, tmp_path):
-    text = (rehearsal.save(tmp_path / "out", date=DATE) / "table.csv").read_text(encoding="utf-8")
+def test_a_published_table_is_safe_in_a_spreadsheet(demonstration, tmp_path):
+    text = (demonstration.save(tmp_path / "out", date=DATE) / "table.csv").read_text(encoding="utf-8")
     assert "'=business" in text
     assert '"=business' not in text
 
 
 def test_what_was_not_released_has_no_file(tmp_path):
-    folder = rehearsed(shares={"training": 1.0}).save(tmp_path / "out", date=DATE)
+    folder = demonstrated(shares={"training": 1.0}).save(tmp_path / "out", date=DATE)
     assert sorted(path.name for path in folder.iterdir()) == [
         "ledger.json", "model.joblib", "schema.yaml", "statement.html",
     ]  # fmt: skip
-    folder = rehearsed(shares={"publishing": 1.0}).save(tmp_path / "table", date=DATE)
+    folder = demonstrated(shares={"publishing": 1.0}).save(tmp_path / "table", date=DATE)
     assert "model.joblib" not in {path.name for path in folder.iterdir()}
 
 
-def test_an_empty_folder_is_taken_and_one_with_content_refused(rehearsal, tmp_path):
+def test_an_empty_folder_is_taken_and_one_with_content_refused(demonstration, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
-    rehearsal.save(folder, date=DATE)
+    demonstration.save(folder, date=DATE)
     with pytest.raises(InvalidParameter, match="folder"):
-        rehearsal.save(folder, date=DATE)
+        demonstration.save(folder, date=DATE)
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(InvalidParameter, match="folder"):
-        rehearsal.save(file, date=DATE)
+        demonstration.save(file, date=DATE)
     assert file.read_text() == "mine"
 
 
 @pytest.mark.parametrize("broken", ["safe_csv", "_write", "joblib"])
-def test_a_fault_in_the_middle_leaves_nothing(rehearsal, tmp_path, monkeypatch, broken):
+def test_a_fault_in_the_middle_leaves_nothing(demonstration, tmp_path, monkeypatch, broken):
     class Full:
         def __call__(self, *args, **options):
             raise OSError("no space left on device")
@@ -302,7 +302,7 @@ def test_a_fault_in_the_middle_leaves_nothing(rehearsal, tmp_path, monkeypatch, 
 
     monkeypatch.setattr(files_of, broken, Full())
     with pytest.raises(OSError, match="no space left"):
-        rehearsal.save(tmp_path / "out", date=DATE)
+        demonstration.save(tmp_path / "out", date=DATE)
     assert not list(tmp_path.iterdir())
 
 
@@ -362,9 +362,9 @@ def test_every_text_in_the_statement_is_escaped():
     assert Page(statement).texts.count(evil) == 1  # the name of the column; elsewhere it is in a longer text
 
 
-def test_the_statement_of_a_rehearsal_is_one(rehearsal):
-    text = rehearsal.statement(date=DATE)
-    assert "Rehearsal, not a release" in text
+def test_the_statement_of_a_demonstration_run_is_one(demonstration):
+    text = demonstration.statement(date=DATE)
+    assert "Demonstration run, not a release" in text
     assert "NumPy" in text
     assert "OpenDP" not in text
 
@@ -374,7 +374,7 @@ def test_of_each_fact_it_is_told_whether_a_person_stated_it():
     age = replace(age, confirmed="upper")
     plan = replace(plan, data_derived=True)
     schema = replace(SCHEMA, features=(age, plan, spent), data_derived="n_lower", confirmed="classes")
-    facts = rehearsed(schema=schema).statement(date=DATE).partition("Said to be")[2]
+    facts = demonstrated(schema=schema).statement(date=DATE).partition("Said to be")[2]
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", facts)
     origin = {name: by for name, _said, by in rows}
     off = "READ OFF THE DATA, not confirmed"
@@ -385,7 +385,7 @@ def test_of_each_fact_it_is_told_whether_a_person_stated_it():
 
 
 def test_a_huge_epsilon_is_told_without_an_error():
-    text = rehearsed(epsilon=5_000.0).statement(date=DATE)
+    text = demonstrated(epsilon=5_000.0).statement(date=DATE)
     assert "more than 1e308" in text
     assert "100.0 %" in text
-    assert isinstance(rehearsed(epsilon=5_000.0), Released)
+    assert isinstance(demonstrated(epsilon=5_000.0), Released)

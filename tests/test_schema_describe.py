@@ -192,11 +192,11 @@ def test_columns_left_out_are_named_once_and_are_no_features():
     assert X.tolist() == [[1.0, 0.0]]
 
 
-def test_misfits_are_counted_by_column():
+def test_violations_are_counted_by_column():
     schema = Schema((Feature("x", "numeric", lower=0, upper=1, missing=0.5), Feature("b")), (0, 1))
     X = pd.DataFrame({"x": [0.5, 2.0, None, -1.0], "b": [0, 1, 2, None]})
-    assert schema.misfits(X, [0, 1, 2, "a"]) == {"x": 2, "b": 2, "label": 2}
-    assert schema.misfits([[0.5, 1]], [0]) == {}
+    assert schema.violations(X, [0, 1, 2, "a"]) == {"x": 2, "b": 2, "label": 2}
+    assert schema.violations([[0.5, 1]], [0]) == {}
 
 
 def test_a_person_says_what_stands_for_a_gap():

@@ -7,8 +7,9 @@ import pytest
 from dpml.datasets import load
 from dpml.datasets.own import own_dataset
 from dpml.exceptions import InvalidParameter
+from dpml.methods import method
 from dpml.schema import Feature, Schema
-from dpml.studies import ADVISED, advise, majority_accuracy
+from dpml.studies import advise, advised, majority_accuracy
 
 
 def table(n, signal, seed=0):
@@ -27,23 +28,23 @@ def test_with_many_records_the_best_method_comes_to_what_the_table_allows():
     # nobody can be right more often than the plan tells: 90 %, of 1,800 test records 0.7 % standard error
     assert found.mean == pytest.approx(0.9, abs=0.03)
     assert found.enough
-    assert found.method in ADVISED
-    assert 1 <= found.equal <= found.candidates == len(ADVISED)
+    assert found.method in advised()
+    assert 1 <= found.equal <= found.candidates == len(advised())
 
 
 def test_every_method_that_is_compared_is_told_with_its_interval():
     data = table(1500, 0.9)
     found = advise(data, 0.5, draws=8, rng=np.random.default_rng(4))
-    assert {one.method for one in found.methods} == set(ADVISED)
+    assert {one.method for one in found.methods} == set(advised())
     assert sum(one.equal for one in found.methods) == found.equal
     [best] = [one for one in found.methods if one.method == found.method]
     assert (best.mean, best.low, best.high, best.equal) == (found.mean, found.low, found.high, True)
     # the same draws, by hand: each method has the stream that its place gives it
     rng = np.random.default_rng(4)
-    for name, kind in ADVISED.items():
+    for name in advised():
         own = np.random.default_rng(rng.integers(2**63))
-        more = {"grids": 8} if name == "automatic" else {}
-        runs = kind(data, relation="add-remove")(0.5, draws=8, rng=own, **more)["accuracy"]
+        more = {"grids": 8} if name == "auto" else {}
+        runs = method(name).study_of(data)(0.5, draws=8, rng=own, **more)["accuracy"]
         [told] = [one for one in found.methods if one.method == name]
         assert told.mean == pytest.approx(np.mean(runs[1::2]))
         assert (told.low, told.high) == pytest.approx(tuple(np.quantile(runs, [0.05, 0.95])))

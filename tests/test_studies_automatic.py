@@ -1,4 +1,4 @@
-"""A study of the classifier to begin with draws what its fits draw."""
+"""A study of the default classifier draws what its fits draw."""
 
 import numpy as np
 import pytest

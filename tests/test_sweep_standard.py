@@ -16,7 +16,11 @@ FOLDER = shipped("studies/toy.json").parent
 MOST_BYTES = 300_000
 # one ε each, not the same: a fit on adult takes half a second
 PARTS = {"toy": (0.01, 1.0, 10.0), "census": (0.1,), "breast_cancer": (1.0,), "mushrooms": (0.5,)}
-each_with_files = [pytest.param(name, marks=[pytest.mark.data] * bool(card(name)["files"])) for name in PARTS]
+# one of them at each commit
+each_with_files = [
+    pytest.param(name, marks=[pytest.mark.data] * bool(card(name)["files"]) + [pytest.mark.full] * (name != "toy"))
+    for name in PARTS
+]
 
 
 def test_every_study_ships_and_all_are_small():

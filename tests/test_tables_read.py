@@ -23,7 +23,7 @@ from dpml.exceptions import (
 from dpml.tables import Limits, read_table
 
 LIMITS = Limits(**bad_uploads.LIMITS)
-WHOLE = 1000
+WHOLE, PART = 1000, 100
 
 
 def read(content):
@@ -64,10 +64,15 @@ def test_a_bad_file_ends_in_an_error_that_names_its_fault_or_is_read(number):
     check(number)
 
 
-@pytest.mark.long
-def test_a_thousand_bad_files_end_in_an_error_that_names_the_fault_or_are_read():
+@pytest.mark.parametrize(
+    "numbers",
+    [range(WHOLE - PART, WHOLE), pytest.param(range(WHOLE - PART), marks=pytest.mark.full)],
+    ids=["a tenth", "the rest"],
+)
+def test_a_thousand_bad_files_end_in_an_error_that_names_the_fault_or_are_read(numbers):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
-    for number in range(WHOLE):
+    assert len(numbers) >= len(bad_uploads.FAULTS)
+    for number in numbers:
         check(number)
 
 

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from listening import listening
+from observing import observing
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
@@ -132,7 +132,7 @@ def test_the_look_has_the_noise_of_its_statistic(D, row_bound, unit, relation):
     epsilon = 6.0
     steps = plan(schema, epsilon, relation)
     assert steps.epsilon_look > 0
-    with listening() as passed:
+    with observing() as passed:
         BestSelector(epsilon, schema=schema, relation=relation, random_state=0).fit(X, y)
     look = passed.of(PermuteAndFlip)[0]
     assert look == PermuteAndFlip(steps.epsilon_look, unit * (1 if relation == "add-remove" else 2))
@@ -160,7 +160,7 @@ def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
     monkeypatch.setattr(planning, "TopSelector", Selector)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
     model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0)
-    with listening() as passed:
+    with observing() as passed:
         model.fit(X, y)
     [look] = passed.of(PermuteAndFlip)
     assert look.change_range == planning.OF * (1 if relation == "add-remove" else 2)

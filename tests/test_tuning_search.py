@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from listening import listening
+from observing import observing
 from scipy import stats
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -14,7 +14,7 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LinearSVC, LogisticRegression
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
+from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 from dpml.tuning import (
@@ -172,9 +172,9 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
 
     class Recorded(BernoulliNB):
         def fit(self, X, y):
-            if len(y):  # not the rehearsals
+            if len(y):  # not the dry runs
                 fits.append((self.epsilon, len(y), self.relation, self.schema.n_lower))
-            with door.unreleased():  # only the search is listened to
+            with boundary.unreleased():  # only the search is listened to
                 return super().fit(X, y)
 
     X, y = table()
@@ -182,7 +182,7 @@ def test_what_each_step_is_given(options, n_trained, trained, selected, relation
     search = PrivateSearch(
         Recorded(1.0), {"row_bound": [1, 2, 3]}, 1.2, relation=relation, schema=schema, random_state=0, **options
     )
-    with listening() as passed:
+    with observing() as passed:
         search.fit(X, y)
     choices, scores = passed.of(PermuteAndFlip, ExponentialMechanism), passed.of(Laplace)
     retrained = search.costs_["retrain"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from listening import listening
+from observing import observing
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from tuning_table import table
@@ -76,7 +76,7 @@ def test_interface():
     again = clone(search).fit(frame, labels)
     np.testing.assert_array_equal(again.predict_proba(frame), search.predict_proba(frame))
     assert search.best_estimator_.random_state is None
-    assert search.best_estimator_.budget.remaining == 0  # its purse, from which a later release would be paid
+    assert search.best_estimator_.budget.remaining == 0  # its inner budget, from which a later release would be paid
     assert search.score(frame, labels) > 0.7
     with pytest.raises(AttributeError):
         PrivateSearch(LinearSVC(1.0), [{}], 1.0).fit(X, y).predict_proba(X)
@@ -154,14 +154,14 @@ def test_an_estimator_that_spends_more_than_it_states_is_stopped():
 
 
 def test_release_is_secure_and_raises_for_no_data():
-    with listening() as expected:
+    with observing() as expected:
         noisy_max([0, 0], 10.0, 1)
         noisy_max([0, 0], 10.0, 2)
     by_addition, by_replacement = (mechanism for mechanism, _ in expected)
 
     X, y = table()
     search = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 3]}, 20.0, release=True)
-    with listening() as passed:
+    with observing() as passed:
         search.fit(X, y)
     [correct] = [statistic for mechanism, statistic in passed if mechanism == by_addition]
     assert correct.dtype.kind == "i"
@@ -170,7 +170,7 @@ def test_release_is_secure_and_raises_for_no_data():
     assert not hasattr(search, "score")
     X[0, 0], y = np.nan, y.astype(float)
     y[3] = 9.0
-    with listening() as passed:
+    with observing() as passed:
         assert clone(search).set_params(relation="replace-one").fit(X, y).predict(X).shape == (600,)
     assert [mechanism for mechanism, _ in passed].count(by_replacement) == 1
     with pytest.raises(InvalidParameter, match="random_state"):

@@ -138,7 +138,7 @@ def test_the_noise_of_the_stable_search_does_not_depend_on_the_records():
             before = state.state["state"]["state"]
             assert (np.asarray(X).sum(axis=1) <= 2).all()
             super().fit(X, y)
-            if len(y):  # not the rehearsals
+            if len(y):  # not the dry runs
                 states.append((before, state.state["state"]["state"]))
             return self
 

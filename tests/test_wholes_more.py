@@ -13,7 +13,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.exceptions import FactWarning
 from dpml.publishing import PPH, ImportanceWeights
 from dpml.publishing.graphical import AIM, MST
-from dpml.publishing.marginals import release_aim
+from dpml.publishing.graphical.marginals import release_aim
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
 

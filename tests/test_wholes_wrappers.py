@@ -1,4 +1,4 @@
-"""What wrappers charge covers what they hold: purses, refusals by name, and records that are dropped."""
+"""What wrappers charge covers what they hold: inner budgets, refusals by name, and records that are dropped."""
 
 import itertools
 import math
@@ -113,15 +113,15 @@ DELTA_METHOD = LogisticRegression(1.0, method="noisy-descent", delta=1e-3, n_ite
 )
 def test_what_costs_more_or_nothing_is_refused_by_name_before_anything_is_charged(wrapper, estimator, error):
     budget = Budget(100.0, 0.1)
-    # by the estimator's name, or by the method's where the estimator itself refuses the purse
+    # by the estimator's name, or by the method's where the estimator itself refuses the inner budget
     with pytest.raises(error, match=f"{type(estimator).__name__}|method = 'published'"):
         wrapper(estimator, budget)
     assert budget.spent == 0
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_what_is_released_later_is_paid_from_the_purse_or_refused(wrapper):
-    """A fit that charges all of its purse leaves nothing for labels."""
+def test_what_is_released_later_is_paid_from_the_inner_budget_or_refused(wrapper):
+    """A fit that charges all of its inner budget leaves nothing for labels."""
     budget = Budget(100.0, 0.1)
     with pytest.raises(BudgetExceeded):
         wrapper(Later(), budget).predict(table()[0])
@@ -154,7 +154,7 @@ def test_cross_validation_gives_no_fit_more_than_was_stated_for_it():
     assert budget.spent == 3.5
 
 
-def test_a_purse_is_under_the_wrappers_relation():
+def test_an_inner_budget_is_under_the_wrappers_relation():
     for relation, other in itertools.permutations(RELATIONS):
         held = BernoulliNB(1.0, relation=other)
         model = BestSelector(1.0, held, relation=relation, schema=BITS, random_state=0).fit(*table())

@@ -29,11 +29,11 @@ from dpml_app.work.pool import Chunk
 __all__ = [
     "BOX_STYLE",
     "CHOSEN",
+    "DEFERRED",
+    "IMMEDIATE",
     "INSET",
-    "LATE",
-    "NOW",
-    "SOON",
     "WHOLE",
+    "WORKER",
     "Answer",
     "Card",
     "Number",
@@ -110,12 +110,12 @@ CONTROL_STYLE = """
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
-# A series and a place on its axis. Three places are of the setting that is chosen. What is at NOW is answered at once,
-# in the server; what is at LATE as well, but nothing waits for it; what is at SOON is slow, so that workers compute it,
-# before anything else.
+# A series and a place on its axis. Three places are of the setting that is chosen. What is at IMMEDIATE is answered at
+# once, in the server; what is at DEFERRED as well, but nothing waits for it; what is at WORKER is slow, so that workers
+# compute it, before anything else.
 Place = tuple[str, Any]
-NOW, LATE, SOON = "now", "late", "soon"
-CHOSEN = (NOW, LATE, SOON)
+IMMEDIATE, DEFERRED, WORKER = "now", "late", "soon"
+CHOSEN = (IMMEDIATE, DEFERRED, WORKER)
 Values = Mapping[str, Any]
 Results = Mapping[Place, Any]
 
@@ -221,7 +221,7 @@ class Card:
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         """Show a setting: markers, levels and legend, and the results at the setting that is chosen.
 
-        `now` has those at NOW, and those at LATE and SOON that are known already.
+        `now` has those at IMMEDIATE, and those at DEFERRED and WORKER that are known already.
         """
 
     def outdate(self, names: set[str]) -> None:
@@ -255,7 +255,7 @@ class Card:
 
 def here(results: Results, series: str) -> Any:
     """Return what is known of a series at the setting that is chosen, or None."""
-    return results.get((series, NOW), results.get((series, SOON)))
+    return results.get((series, IMMEDIATE), results.get((series, WORKER)))
 
 
 class Slot(pn.Column):

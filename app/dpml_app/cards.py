@@ -12,9 +12,9 @@ from bokeh.models import ColumnDataSource
 from dpml_app import own
 from dpml_app.card import (
     CHOSEN,
-    LATE,
-    NOW,
-    SOON,
+    DEFERRED,
+    IMMEDIATE,
+    WORKER,
     Answer,
     Card,
     Place,
@@ -28,9 +28,9 @@ from dpml_app.real_data import GENERATED
 from dpml_app.settings import Shared
 from dpml_app.text import dataset_note
 from dpml_app.widgets import Controls
-from dpml_app.work.engine import DELAY, Engine
-from dpml_app.work.late import Late
+from dpml_app.work.deferred import DeferredRequest
 from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.task_runner import DELAY, TaskRunner
 from dpml_app.work.threads import ANSWERS
 
 __all__ = ["CardPage"]
@@ -56,7 +56,7 @@ class CardPage(PlacedCards):
         What the workers compute, for the status line.
     controls_kind : class
         Makes the widgets.
-    engine : class
+    runner : class
         What asks the workers.
     reload : frozenset of str
         Settings after which the facts are loaded again.
@@ -69,7 +69,7 @@ class CardPage(PlacedCards):
     sources: ClassVar[tuple[str, str]]
     what: ClassVar[str] = "curves"
     controls_kind: ClassVar[type[Controls]]
-    engine: ClassVar[type[Engine]] = Engine
+    runner: ClassVar[type[TaskRunner]] = TaskRunner
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
 
     def __init__(self, settings: Shared, pool: Pool):
@@ -89,8 +89,8 @@ class CardPage(PlacedCards):
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
         told: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
-        self.work = self.engine(pool, name=work, what=self.what, **told)
-        self.late = Late(pool, what=self.what, **told)
+        self.work = self.runner(pool, name=work, what=self.what, **told)
+        self.deferred = DeferredRequest(pool, what=self.what, **told)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
@@ -174,7 +174,7 @@ class CardPage(PlacedCards):
         """Stop computing for a page that has been closed."""
         super().stop()
         self.work.stop()
-        self.late.stop()
+        self.deferred.stop()
 
     def resume(self) -> None:
         """Answer what has changed while another page was shown."""
@@ -223,12 +223,12 @@ class CardPage(PlacedCards):
         wanted = {n: made.work(values, facts) if refused.get(n) == "" else {} for n, made in self.cards.items()}
         at_once, late = (
             {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == when}
-            for when in (NOW, LATE)
+            for when in (IMMEDIATE, DEFERRED)
         )
         if values != self._values:
             self.work.stop()
         answers = [self._call(chunk.function, *chunk.arguments) for chunk in at_once]
-        await asyncio.gather(*answers, self.late.request(late))
+        await asyncio.gather(*answers, self.deferred.request(late))
         if self._doc is None:
             return
         self._values = values
@@ -323,7 +323,7 @@ class CardPage(PlacedCards):
         for name, work in wanted.items():
             for place, chunk in work.items():
                 if self.pool.cache.get(chunk.key) is None:
-                    ranked[3 if self.cards[name].waits(place) else 0 if place[1] == SOON else 2].append(chunk)
+                    ranked[3 if self.cards[name].waits(place) else 0 if place[1] == WORKER else 2].append(chunk)
         return list(dict.fromkeys(chunk for some in ranked.values() for chunk in some))
 
     def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:

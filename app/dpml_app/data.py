@@ -34,6 +34,7 @@ __all__ = [
     "accuracy",
     "adopt",
     "dataset",
+    "detach",
     "facts",
     "feature_ladder",
     "forget",
@@ -41,7 +42,6 @@ __all__ = [
     "statistic",
     "statistic_key",
     "study",
-    "take_back",
 ]
 
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
@@ -84,7 +84,7 @@ def forget(name: str) -> None:
         _STATISTICS.pop(key, None)
 
 
-def take_back(name: str) -> None:
+def detach(name: str) -> None:
     """Drop a session's table, and all that this process has of it."""
     own.drop(name)
     forget(name)

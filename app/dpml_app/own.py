@@ -27,6 +27,7 @@ __all__ = [
     "TITLE",
     "NotHere",
     "Own",
+    "attach",
     "called",
     "dataset",
     "drop",
@@ -34,7 +35,6 @@ __all__ = [
     "here",
     "is_own",
     "keep",
-    "lend",
     "make",
     "most_bytes",
     "named",
@@ -141,7 +141,7 @@ def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> Own:
     return Own(name, payload, CELL * cells + len(payload), made)
 
 
-def lend(table: Own) -> None:
+def attach(table: Own) -> None:
     """Hold a table while its session lives."""
     with _CHANGING:
         held = sum(one.bytes for one in _HELD.values() if isinstance(one, Own))

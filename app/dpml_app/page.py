@@ -90,7 +90,7 @@ class BasePage:
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     # why it cannot show another one
-    misfit: ClassVar[str] = "has more than two classes, and this page is about two"
+    unsupported_reason: ClassVar[str] = "has more than two classes, and this page is about two"
     slots: list[Slot]
     # whether there are cards that are made when they are asked for
     has_more: ClassVar[bool] = True

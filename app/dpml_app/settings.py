@@ -88,13 +88,13 @@ def choice(
     return kind(default=default, objects=offered, label=label)
 
 
-class Lacking(param.Parameterized):
+class MissingDataset(param.Parameterized):
     """The data set that was asked for last and whose files are not on this machine; empty if they are."""
 
     dataset = param.String("")
 
 
-class Held(param.Parameterized):
+class UploadedTableParam(param.Parameterized):
     """The session's own table, None while there is none."""
 
     table = param.ClassSelector(class_=own.Own, default=None, allow_None=True)
@@ -105,9 +105,9 @@ class Shared(param.Parameterized):
 
     Attributes
     ----------
-    lacking : Lacking
+    lacking : MissingDataset
         The data set that was asked for and is not here, for whoever can get it.
-    own : Held
+    own : UploadedTableParam
         The session's own table.
     """
 
@@ -124,8 +124,8 @@ class Shared(param.Parameterized):
 
     def __init__(self, **params: Any):
         super().__init__(**params)
-        self.lacking = Lacking()
-        self.own = Held()
+        self.lacking = MissingDataset()
+        self.own = UploadedTableParam()
 
     def hold(self, table: own.Own | None) -> None:
         """Offer a table to the pages of this session, instead of the one before; None: offer none."""

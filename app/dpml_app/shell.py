@@ -33,7 +33,6 @@ from dpml_app.drawing.figure import script
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.page import ExplorePage
 from dpml_app.idle import Idle, most_minutes
-from dpml_app.lent import exchange
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
 from dpml_app.memory import give_back_soon
 from dpml_app.mydata.page import MyDataPage
@@ -43,6 +42,7 @@ from dpml_app.publish.page import PublishPage
 from dpml_app.report import report_of
 from dpml_app.select.page import SelectPage
 from dpml_app.settings import PAGES
+from dpml_app.shared_table import exchange
 from dpml_app.state import Settings
 from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import pool
@@ -222,12 +222,14 @@ class Shell:
         if own.is_own(self.settings.dataset):
             table = self.settings.own.table
             uses = table is not None and "dataset" in self.settings.page_names(name)
-            misfit = page.controls.own_misfit(table.data) if uses and table is not None else ""
-            if misfit:
+            unsupported_reason = (
+                page.controls.unsupported_table_reason(table.data) if uses and table is not None else ""
+            )
+            if unsupported_reason:
                 self.settings.dataset = "census"
-                page.report("dataset", f"{own.TITLE} {misfit}: it shows census.", "info")
+                page.report("dataset", f"{own.TITLE} {unsupported_reason}: it shows census.", "info")
         elif page.datasets and self.settings.dataset not in page.datasets:
-            text = f"{self.settings.dataset} {page.misfit}: it shows census."
+            text = f"{self.settings.dataset} {page.unsupported_reason}: it shows census."
             self.settings.dataset = "census"
             page.report("dataset", text, "info")
         self._wait()

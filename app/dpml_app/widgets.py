@@ -188,7 +188,7 @@ class Controls:
         """Make the widgets that stand in cards."""
 
     @classmethod
-    def own_misfit(cls, data: Dataset) -> str:
+    def unsupported_table_reason(cls, data: Dataset) -> str:
         """Return in words why the page cannot show a session's own table; empty if it can."""
         if data.schema.n_classes > cls.own_classes:
             most = {0: "uploaded tables are not for this page", 2: "this page is about two"}
@@ -199,7 +199,7 @@ class Controls:
     def offered(self) -> dict[str, str]:
         """Return the data sets by their titles, the session's own table first."""
         table = self.settings.own.table
-        mine = {own.TITLE: table.name} if table is not None and not self.own_misfit(table.data) else {}
+        mine = {own.TITLE: table.name} if table is not None and not self.unsupported_table_reason(table.data) else {}
         return {**mine, **titled(TITLES, self.datasets)}
 
     def _mark_datasets(self, _event: Any) -> None:

@@ -22,7 +22,7 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
         help="release a model of a table, a synthetic table, and a statement of what they cost",
         description="Release a model of a table, its measures, a synthetic table, and a statement for a "
         "data-protection officer, from the public facts in a schema. --preview says what will be charged and what "
-        "stands against it, without opening the table. --rehearse SEED does everything on demonstration noise.",
+        "stands against it, without opening the table. --dry-run SEED does everything on demonstration noise.",
     )
     parser.add_argument("table", metavar="TABLE", help="CSV, one record a line, or Parquet")
     parser.add_argument("schema", metavar="SCHEMA", help="the public facts as YAML, of Schema.to_yaml")
@@ -47,7 +47,7 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     parser.add_argument("--stated-by", metavar="NAME", help="who says that the schema's facts are public")
     parser.add_argument("--date", metavar="YYYY-MM-DD", help="on the statement (default: today)")
     parser.add_argument("--preview", action="store_true", help="say what would be charged, and stop")
-    parser.add_argument("--rehearse", type=int, metavar="SEED", help="demonstration noise: not a release")
+    parser.add_argument("--dry-run", type=int, metavar="SEED", help="demonstration noise: not a release")
     parser.set_defaults(run=lambda arguments: _release(arguments, say))
 
 
@@ -61,7 +61,7 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     from dpml.schema import Schema
     from dpml.tables import read_table
 
-    secure, date = arguments.rehearse is None, _date(arguments.date)
+    secure, date = arguments.dry_run is None, _date(arguments.date)
     try:
         schema = Schema.from_yaml(Path(arguments.schema).read_text(encoding="utf-8"))
     except OSError as error:
@@ -92,13 +92,13 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     if (arguments.ledger is None) != (arguments.total is None):
         raise InvalidParameter("--total", arguments.total, "given with --ledger, and only then")
     folder = check_folder(arguments.out)
-    # a rehearsal costs nothing, so it is charged to no ledger
+    # a demonstration run costs nothing, so it is charged to no ledger
     budget = None
     if secure and arguments.ledger is not None:
         budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
-    # a rehearsal reads as the release will
+    # a demonstration run reads as the release will
     table = read_table(arguments.table, encoding=arguments.encoding, release=True)
-    released = plan.run(table, arguments.label, secure=secure, random_state=arguments.rehearse, budget=budget)
+    released = plan.run(table, arguments.label, secure=secure, random_state=arguments.dry_run, budget=budget)
     try:
         released.save(folder, date=date, stated_by=arguments.stated_by)
     except OSError as error:

@@ -49,7 +49,7 @@ class Effects:
         if threading.get_ident() == self.thread:
             self.notes.append(words)
 
-    def heard(self, event: str, arguments: tuple) -> None:
+    def observed(self, event: str, arguments: tuple) -> None:
         """Note an event of the interpreter that writes, or reaches beyond the process."""
         if event == "open":
             path, mode, flags = arguments
@@ -95,7 +95,7 @@ _one_at_a_time = threading.RLock()
 def _hook(event: str, arguments: tuple) -> None:
     effects = _observing.get()
     if effects is not None:
-        effects.heard(event, arguments)
+        effects.observed(event, arguments)
 
 
 class _Tee:

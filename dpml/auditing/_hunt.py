@@ -66,7 +66,7 @@ class _Attack:
     gap: float
 
 
-class Hunt:
+class CounterexampleSearch:
     """The steps of a search. They share the mechanism, the claim's δ, the clock and the numbers of draws."""
 
     def __init__(self, mechanism, domain: Neighbours, delta: float, alpha: float, rng, clock: Clock):

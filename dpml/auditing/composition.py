@@ -10,7 +10,7 @@ import numpy as np
 
 from dpml.auditing.audit import smallest_epsilon
 from dpml.exceptions import MissingExtra
-from dpml.mechanisms.door import Loss
+from dpml.mechanisms.boundary import Loss
 from dpml.mechanisms.gaussian import gaussian_delta
 
 Profile = Callable[[float], float]

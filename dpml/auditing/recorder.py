@@ -1,9 +1,9 @@
 """The recorder: the releases of a whole call about two neighbours, and their true privacy cost, whatever it claims.
 
-Every draw of noise and every private choice of the library goes through one door (`dpml.mechanisms.door`). While the
-call runs on the data, the recorder stores each mechanism, its exact statistic and its output. While the call runs on
-the neighbour, the recorder answers each release with the stored output, so that later steps, which may depend on it,
-see the same past. The two statistics of each release then give the cost of that release, given the past.
+Every draw of noise and every private choice of the library goes through one boundary (`dpml.mechanisms.boundary`).
+While the call runs on the data, the recorder stores each mechanism, its exact statistic and its output. While the call
+runs on the neighbour, the recorder answers each release with the stored output, so that later steps, which may depend
+on it, see the same past. The two statistics of each release then give the cost of that release, given the past.
 
 Whatever else the two calls leave must be equal, or the cost is infinite: results with everything that they hold
 (`dpml.auditing.sameness`), refusals, warnings, output and files (`dpml.auditing._effects`), and public randomness, of
@@ -28,8 +28,8 @@ from dpml.auditing.alignment import difference_last, entries_of_a_record
 from dpml.auditing.composition import epsilon_without_pure
 from dpml.auditing.sameness import fingerprint
 from dpml.exceptions import DpmlError, InvalidParameter
-from dpml.mechanisms import door
-from dpml.mechanisms.door import EVERYTHING, NOTHING, Loss
+from dpml.mechanisms import boundary
+from dpml.mechanisms.boundary import EVERYTHING, NOTHING, Loss
 
 __all__ = ["Release", "recorded_cost", "recorded_releases"]
 
@@ -44,7 +44,7 @@ class Release:
         The mechanism, with the scale of its draw.
     statistic, neighbour_statistic : object
         Private: for an audit, not for publication.
-    loss : dpml.mechanisms.door.Loss
+    loss : dpml.mechanisms.boundary.Loss
     """
 
     mechanism: Any
@@ -83,7 +83,7 @@ class _Asked:
 
 @dataclass
 class _Recording:
-    """Listener that records the first call."""
+    """Observer that records the first call."""
 
     rng: np.random.Generator
     releases: list[_Noted] = field(default_factory=list)
@@ -99,12 +99,12 @@ class _Recording:
         return output
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-        drawn = door.drawn_by(self.rng, draw, arguments, size)
+        drawn = boundary.drawn_by(self.rng, draw, arguments, size)
         self.public_draws.append(_Asked(draw, arguments, size, len(self.releases), copy.deepcopy(drawn)))
         return drawn
 
     @contextmanager
-    def alternatives(self, factor: float) -> Iterator[Any]:
+    def best_of_runs(self, factor: float) -> Iterator[Any]:
         before, group, runs = self._run, self._groups, 0
         self._groups += 1
 
@@ -126,7 +126,7 @@ class _Diverged(BaseException):
 
 @dataclass
 class _Replay(_Recording):
-    """Listener that answers a second call with the outputs of the first, and compares the statistics."""
+    """Observer that answers a second call with the outputs of the first, and compares the statistics."""
 
     first: _Recording = None  # type: ignore[assignment]
     entries: int = 1
@@ -159,7 +159,7 @@ class _Replay(_Recording):
         asked.drawn = copy.deepcopy(before.drawn)
         if np.shape(size) == () and size != before.size:
             # the last record was added or removed: the other records keep their draws
-            asked.drawn = door.drawn_by(self.rng, draw, arguments, size)
+            asked.drawn = boundary.drawn_by(self.rng, draw, arguments, size)
             common = min(size, before.size)
             asked.drawn[:common] = before.drawn[:common]
         return asked.drawn
@@ -306,9 +306,9 @@ class _Ended:
     error: Exception | None
 
 
-def _run(call: Callable, data: Any, listener: _Recording) -> _Ended:
+def _run(call: Callable, data: Any, observer: _Recording) -> _Ended:
     result = error = None
-    with effects() as left, door.listen(listener):
+    with effects() as left, boundary.observe(observer):
         try:
             result = call(data)
         except Exception as raised:

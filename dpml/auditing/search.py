@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
-from dpml.auditing._hunt import Clock, Hunt
+from dpml.auditing._hunt import Clock, CounterexampleSearch
 from dpml.auditing.attacker import lower_bounds
 from dpml.auditing.audit import AuditResult
 from dpml.auditing.search_neighbours import Neighbours, Pairs
@@ -123,7 +123,7 @@ def search(
     if not callable(mechanism):
         raise InvalidParameter("mechanism", mechanism, "callable as mechanism(data, draws=..., rng=...)")
     domain = neighbours if isinstance(neighbours, Neighbours) else Pairs(neighbours)
-    hunt = Hunt(mechanism, domain, delta, 1 - confidence, rng, Clock(seconds, clock))
+    hunt = CounterexampleSearch(mechanism, domain, delta, 1 - confidence, rng, Clock(seconds, clock))
     hunt.plan(draws)
     attack = hunt.choose(hunt.climb(hunt.screen()))
     hits, misses, counted, fpr, tpr = hunt.count(attack, draws)

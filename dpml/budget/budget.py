@@ -18,10 +18,10 @@ from typing import Any
 import pandas as pd
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
-from dpml.budget.book import Book, Cost, down, exact, nearest, up
 from dpml.budget.conversion import zcdp_epsilon
-from dpml.budget.file import FileLedger
+from dpml.budget.file import FileLedger, ledger_path
 from dpml.budget.ledger import Ledger, Terms
+from dpml.budget.running_totals import Cost, RunningTotals, down, exact, nearest, up
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
 __all__ = ["Budget", "charge"]
@@ -99,7 +99,7 @@ class Budget:
         self._epsilon = check_epsilon(epsilon)
         self._delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
         self._relation = check_relation(relation)
-        self._path = _check_path(path)
+        self._path = ledger_path(path)
         if not isinstance(must_exist, bool) or (must_exist and self._path is None):
             raise InvalidParameter("must_exist", must_exist, "True or False, and False without a path")
         self._part, self._id = "", ""
@@ -170,10 +170,10 @@ class Budget:
         cost = {"epsilon": epsilon + 0.0, "delta": delta + 0.0, "rho": rho + 0.0}
         entry = {"part": self._id, "name": self._part, "label": str(label), **cost}
 
-        def check(book: Book) -> None:
-            after, _ = book.after(self._id, (exact(epsilon), exact(delta), exact(rho)))
+        def check(totals: RunningTotals) -> None:
+            after, _ = totals.after(self._id, (exact(epsilon), exact(delta), exact(rho)))
             for holder in self._lineage():
-                holder._check(book.parts[holder._id].total, after[holder._id], {"ε": epsilon, "δ": delta, "ρ": rho})
+                holder._check(totals.parts[holder._id].total, after[holder._id], {"ε": epsilon, "δ": delta, "ρ": rho})
 
         self._ledger.record([entry], check)
 
@@ -205,11 +205,11 @@ class Budget:
         shared = {"part": self._id, "name": self._part, "delta": 0.0, "rho": 0.0}
         entries = [{**shared, "label": label, "epsilon": epsilon} for label, epsilon in epsilons.items()]
 
-        def check(book: Book) -> None:
-            after, _ = book.after(self._id, (sum(map(exact, epsilons.values())), 0, 0))
+        def check(totals: RunningTotals) -> None:
+            after, _ = totals.after(self._id, (sum(map(exact, epsilons.values())), 0, 0))
             asked = {"ε": math.fsum(epsilons.values()), "δ": 0.0, "ρ": 0.0}
             for holder in self._lineage():
-                holder._check(book.parts[holder._id].total, after[holder._id], asked)
+                holder._check(totals.parts[holder._id].total, after[holder._id], asked)
 
         self._ledger.record(entries, check)
 
@@ -237,8 +237,8 @@ class Budget:
         return nearest(self._spent()[0])
 
     def _spent(self) -> tuple[int, int]:
-        with self._ledger.look() as book:
-            total = book.parts[self._id].total
+        with self._ledger.look() as totals:
+            total = totals.parts[self._id].total
         return self._cost(total)
 
     @property
@@ -249,8 +249,8 @@ class Budget:
     @property
     def ledger(self) -> pd.DataFrame:
         """One row for each charge, oldest first: label, part, epsilon, delta, rho, relation."""
-        with self._ledger.look() as book:
-            charges = list(book.below(self._id))
+        with self._ledger.look() as totals:
+            charges = list(totals.below(self._id))
         names = {"label": "label", "part": "name", "epsilon": "epsilon", "delta": "delta", "rho": "rho"}
         # Arrow's texts, which pandas takes where they are installed, cannot hold every label
         rows = {column: [charge[key] for charge in charges] for column, key in names.items()}
@@ -385,20 +385,6 @@ def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget
         found.__dict__.update(state)
         _living[address] = found
     return found
-
-
-def _check_path(path: str | os.PathLike | None) -> str | None:
-    """Return the absolute path of a file, or None."""
-    if path is None:
-        return None
-    allowed = "a file's name, or None"
-    try:
-        name = os.fsdecode(path)
-    except TypeError:
-        raise InvalidParameter("path", path, allowed) from None
-    if not name or "\0" in name:
-        raise InvalidParameter("path", path, allowed)
-    return os.path.realpath(os.path.expanduser(name))
 
 
 def charge(

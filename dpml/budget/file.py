@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dpml.budget.book import Book, link
 from dpml.budget.ledger import FORKING, Check, Ledger, Terms
+from dpml.budget.running_totals import RunningTotals, chain_hash
 from dpml.exceptions import DpmlError, InvalidParameter, LedgerDamaged, LedgerOutdated, LedgerUnavailable
 
-__all__ = ["FileLedger"]
+__all__ = ["FileLedger", "ledger_path"]
 
 # seconds that a charge waits for other processes
 LOCK_TIMEOUT = 60.0
@@ -34,6 +34,20 @@ TABLES = (
     "CREATE TABLE entry (id INTEGER PRIMARY KEY, facts TEXT NOT NULL)",
 )
 OLD_TABLES = {b"total", b"part", b"charge"}
+
+
+def ledger_path(path: str | os.PathLike | None) -> str | None:
+    """Return the absolute path of a file, or None."""
+    if path is None:
+        return None
+    allowed = "a file's name, or None"
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        raise InvalidParameter("path", path, allowed) from None
+    if not name or "\0" in name:
+        raise InvalidParameter("path", path, allowed)
+    return os.path.realpath(os.path.expanduser(name))
 
 
 class FileLedger(Ledger):
@@ -63,27 +77,27 @@ class FileLedger(Ledger):
             return ledger
 
     @contextmanager
-    def look(self) -> Iterator[Book]:
+    def look(self) -> Iterator[RunningTotals]:
         """Return a context that holds the current entries still."""
         with self._transaction("BEGIN"):
-            yield self._book
+            yield self._totals
 
     def record(self, entries: list[dict[str, Any]], check: Check | None = None) -> None:
         """Write all new entries to disk, or none if the check raises or the write fails."""
-        texts = [Book.text(entry) for entry in entries]
+        texts = [RunningTotals.text(entry) for entry in entries]
         with self._lock:
             with self._transaction("BEGIN IMMEDIATE") as connection:
                 if check is not None:
-                    check(self._book)
-                count, chain = self._book.count, self._book.chain
+                    check(self._totals)
+                count, chain = self._totals.count, self._totals.chain
                 for text in texts:
-                    count, chain = count + 1, link(chain, text)
+                    count, chain = count + 1, chain_hash(chain, text)
                     connection.execute("INSERT INTO entry VALUES (?, ?)", (count, text.decode()))
                 head = _head(self.terms, self.key, count, chain)
                 connection.execute("UPDATE head SET facts = ?, checksum = ? WHERE id = 1", head)
                 connection.execute("COMMIT")
             for text in texts:
-                self._book.add(text)
+                self._totals.add(text)
             self._seen = count, chain
             self._row, self._stamp = (head[0].encode(), head[1]), _stamp(self.path)
 
@@ -125,7 +139,7 @@ class FileLedger(Ledger):
                 connection.execute("BEGIN IMMEDIATE")
                 for table in TABLES:
                     connection.execute(table)
-                head = _head(self.terms, key, 0, Book(key.encode(), self.terms.relation).chain)
+                head = _head(self.terms, key, 0, RunningTotals(key.encode(), self.terms.relation).chain)
                 connection.execute("INSERT INTO head VALUES (1, ?, ?)", head)
                 connection.execute("COMMIT")
             # if another process was first, use its ledger
@@ -172,7 +186,7 @@ class FileLedger(Ledger):
     # ---- reading ----------------------------------------------------------------------------------------------
 
     def _read(self, connection: sqlite3.Connection) -> None:
-        """Update the book: read only the new entries, or all entries if anything else has changed."""
+        """Update the totals: read only the new entries, or all entries if anything else has changed."""
         try:
             # the first query takes the lock, so no other process writes while the rest is read
             row = None if self._row is None else _head_row(connection, self.path)
@@ -188,12 +202,12 @@ class FileLedger(Ledger):
                 _check_file(connection, self.path)
                 row = _head_row(connection, self.path)
                 facts = self._facts(row)
-                self._take(connection, facts, Book(facts["ledger"].encode(), self.terms.relation))
+                self._take(connection, facts, RunningTotals(facts["ledger"].encode(), self.terms.relation))
             else:
                 facts = self._facts(row)
-                if facts["entries"] <= self._book.count:
+                if facts["entries"] <= self._totals.count:
                     raise LedgerDamaged(self.path, "has changed: charges that were there before are missing")
-                self._take(connection, facts, self._book)
+                self._take(connection, facts, self._totals)
             self._row = row
             self._stamp = stamp
         except DpmlError:
@@ -212,13 +226,13 @@ class FileLedger(Ledger):
             raise InvalidParameter("(epsilon, delta, relation)", tuple(self.terms), allowed)
         return facts
 
-    def _take(self, connection: sqlite3.Connection, facts: dict[str, Any], book: Book) -> None:
-        """Read the entries that a book does not have yet, and check that they fit the head."""
-        rows = connection.execute("SELECT id, facts FROM entry WHERE id > ? ORDER BY id", (book.count,)).fetchall()
-        count, chain = book.count, book.chain
+    def _take(self, connection: sqlite3.Connection, facts: dict[str, Any], totals: RunningTotals) -> None:
+        """Read the entries that the totals does not have yet, and check that they fit the head."""
+        rows = connection.execute("SELECT id, facts FROM entry WHERE id > ? ORDER BY id", (totals.count,)).fetchall()
+        count, chain = totals.count, totals.chain
         is_seen = self._seen in (None, (count, chain))
         for number, text in rows:
-            count, chain = count + 1, link(chain, text)
+            count, chain = count + 1, chain_hash(chain, text)
             if number != count:
                 raise LedgerDamaged(self.path, f"is damaged: entry {count} is missing")
             is_seen = is_seen or self._seen == (count, chain)
@@ -227,8 +241,8 @@ class FileLedger(Ledger):
         if not is_seen:
             raise LedgerDamaged(self.path, "has changed: charges that were there before are missing")
         for _, text in rows:
-            book.add(text)
-        self.key, self._book, self._seen = facts["ledger"], book, (count, chain)
+            totals.add(text)
+        self.key, self._totals, self._seen = facts["ledger"], totals, (count, chain)
 
     def __reduce__(self) -> tuple:
         with self._lock:
@@ -240,13 +254,13 @@ class FileLedger(Ledger):
 
 def _head(terms: Terms, key: str, count: int, chain: bytes) -> tuple[str, bytes]:
     facts = json.dumps({"ledger": key, **terms._asdict(), "entries": count, "chain": chain.hex()})
-    return facts, link(b"head", facts.encode())
+    return facts, chain_hash(b"head", facts.encode())
 
 
 def _head_row(connection: sqlite3.Connection, path: str) -> tuple[bytes, bytes]:
     """Return the stored head, or raise if it is damaged."""
     rows = connection.execute("SELECT id, facts, checksum FROM head").fetchall()
-    if len(rows) != 1 or rows[0][0] != 1 or link(b"head", rows[0][1]) != rows[0][2]:
+    if len(rows) != 1 or rows[0][0] != 1 or chain_hash(b"head", rows[0][1]) != rows[0][2]:
         raise LedgerDamaged(path, "is damaged: its head does not fit its checksum")
     return rows[0][1:]
 
@@ -328,7 +342,7 @@ def _same_file(terms: Terms, path: str, key: str, seen: tuple[int, bytes]) -> Fi
     with FORKING:
         found = _recent.pop((path, key), None)
         # a ledger that has seen fewer entries than the sender could not tell if later ones went missing
-        if found is None or found._book.count < seen[0]:
+        if found is None or found._totals.count < seen[0]:
             found = FileLedger(terms, path, key, seen)
         _recent[path, key] = found
         while len(_recent) > KEPT:

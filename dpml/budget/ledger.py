@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from dpml.budget.book import Book
+from dpml.budget.running_totals import RunningTotals
 from dpml.exceptions import DpmlError
 
 __all__ = ["FORKING", "Ledger", "Terms"]
 
-Check = Callable[[Book], None]
+Check = Callable[[RunningTotals], None]
 
 
 class Terms(NamedTuple):
@@ -36,7 +36,7 @@ class Ledger:
         self.key = key
         self._lock = threading.RLock()
         self._process: int | None = os.getpid()
-        self._book = Book(key.encode(), terms.relation)
+        self._totals = RunningTotals(key.encode(), terms.relation)
         with FORKING:
             _forked.add(self)
 
@@ -58,18 +58,18 @@ class Ledger:
             yield
 
     @contextmanager
-    def look(self) -> Iterator[Book]:
+    def look(self) -> Iterator[RunningTotals]:
         """Return a context that holds the current entries still."""
         with self._mine():
-            yield self._book
+            yield self._totals
 
     def record(self, entries: list[dict[str, Any]], check: Check | None = None) -> None:
         """Add all new entries, or none if the check raises."""
         with self._mine():
             if check is not None:
-                check(self._book)
+                check(self._totals)
             for entry in entries:
-                self._book.add(Book.text(entry))
+                self._totals.add(RunningTotals.text(entry))
 
     def __reduce__(self) -> tuple:
         return _same_ledger, (self.terms, self.key)

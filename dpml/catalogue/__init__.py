@@ -6,8 +6,11 @@ published with a wrong claim keeps its own name here. It is marked ``private = F
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pandas as pd
 
+from dpml import methods
 from dpml._validate import check_choice
 from dpml.catalogue import (
     _automatic,
@@ -31,8 +34,21 @@ from dpml.catalogue import (
 )
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue.editable import read_neighbours, read_table
+from dpml.exceptions import InvalidParameter
 
-__all__ = ["CATALOGUE", "Case", "Method", "as_table", "claims", "method", "read_neighbours", "read_table"]
+__all__ = [
+    "CATALOGUE",
+    "Case",
+    "Method",
+    "Standing",
+    "as_table",
+    "claims",
+    "method",
+    "read_neighbours",
+    "read_table",
+    "register",
+    "standing",
+]
 
 ROOMS = (
     _mechanisms,
@@ -60,6 +76,70 @@ CATALOGUE: dict[str, Method] = {entry.name: entry for room in ROOMS for entry in
 def method(name: str) -> Method:
     """Return the catalogue's entry of this name."""
     return CATALOGUE[check_choice(name, "name", list(CATALOGUE))]
+
+
+def register(entry: Method) -> Method:
+    """Add a claim under a name that is not taken, and return it.
+
+    Raises
+    ------
+    InvalidParameter
+        The name is taken.
+    """
+    if entry.name in CATALOGUE:
+        raise InvalidParameter("name", entry.name, "a name that is not in the catalogue")
+    CATALOGUE[entry.name] = entry
+    return entry
+
+
+class Standing(NamedTuple):
+    """What the claims of a method come to.
+
+    Attributes
+    ----------
+    private : bool
+        Whether each of its claims has a cost that holds for every data set. False without claims.
+    holds : bool
+        Whether that cost is the ε that is stated.
+    delta : float
+        The largest δ of its claims.
+    relations : tuple of str
+        Neighbouring relations for which some claim is made.
+    source : str
+        What its first claim cites; empty without claims.
+    """
+
+    private: bool
+    holds: bool
+    delta: float
+    relations: tuple[str, ...]
+    source: str
+
+
+def standing(key: str, *, numeric: bool = True) -> Standing:
+    """Return what the catalogue says of a method of `dpml.methods`.
+
+    Parameters
+    ----------
+    key : str
+        Of the method.
+    numeric : bool
+        Whether the table has numeric attributes.
+
+    Examples
+    --------
+    >>> standing("vaidya").private, standing("vaidya", numeric=False).private, standing("vaidya", numeric=False).holds
+    (False, True, False)
+    """
+    one = methods.method(key)
+    entries = [method(name) for name in (numeric and one.numeric_claims) or one.claims]
+    return Standing(
+        private=bool(entries) and all(entry.private for entry in entries),
+        holds=bool(entries) and all(entry.holds() for entry in entries),
+        delta=max((entry.delta for entry in entries), default=0.0),
+        relations=tuple(dict.fromkeys(relation for entry in entries for relation in entry.relations)),
+        source=entries[0].citation if entries else "",
+    )
 
 
 def claims() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Claims of the classifier to begin with: one for each way that its public rule takes."""
+"""Claims of the default classifier: one for each way that its public rule takes."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _entry(way: str, release: bool = False) -> Method:
         covers.append(f"{parts}.additive.release_started")
     return Method(
         f"auto-{way}" + ("-release" if release else ""),
-        f"The classifier to begin with: {IN_WORDS[way]}" + (", release" if release else ""),
+        f"The default classifier: {IN_WORDS[way]}" + (", release" if release else ""),
         "classifier",
         tuple(covers),
         "this project: composition of its parts",

@@ -67,7 +67,7 @@ def _output(calibration: str, kind: str):
     return case
 
 
-# ---- perturbed objectives: densities of the exact minimiser, from the noise and the records at the door -------------
+# ---- perturbed objectives: densities of the exact minimiser, from the noise and the records at the boundary ----------
 
 
 class _PerturbedMinimum:
@@ -192,8 +192,8 @@ def _approximate_minima(kind: str):
 class _StepsOfDescent:
     """The δ of all noisy releases of a fit. Each gradient is charged for the largest change that a record can cause.
 
-    The number of releases and their noise come from the door. If a recorded change is larger, it is charged instead.
-    On one path, gradients differ by less than this maximum, so that the result is larger than the recorder's.
+    The number of releases and their noise come from the boundary. If a recorded change is larger, it is charged
+    instead. On one path, gradients differ by less than this maximum, so that the result is larger than the recorder's.
     """
 
     def __init__(self, call: Any, relation: str):

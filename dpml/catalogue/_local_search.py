@@ -58,8 +58,8 @@ class _AsDrawn:
     """The cost of a fit: that of its worst path of choices, or the recorder's cost if that is larger.
 
     The recorder takes the worst outcome of each choice, but only on the paths that it draws. The worst path is rare,
-    and only an enumeration finds it. The enumeration takes the ε of the choices from the door, but trusts the range of
-    the scores. The recorder does not trust this range.
+    and only an enumeration finds it. The enumeration takes the ε of the choices from the boundary, but trusts the range
+    of the scores. The recorder does not trust this range.
     """
 
     def __init__(self, call: Any, paths: Any):
@@ -116,7 +116,7 @@ def _local(calibration: str):
     return case
 
 
-SEED = 1  # with these coins the first candidates are -1, -1 and 1, and their children differ
+SEED = 1  # with these draws the first candidates are -1, -1 and 1, and their children differ
 
 
 class _GenePaths:

@@ -31,9 +31,9 @@ class Case:
         ``call(data)``: one run of the public object, with everything that it does to records before it releases.
     sample : callable
         ``sample(data, draws=..., rng=...)``: outputs of many runs. It draws them as one batch where the release can.
-        One draw of it releases what `call` releases. A test compares the two at the door, where noise is drawn.
+        One draw of it releases what `call` releases. A test compares the two at the boundary, where noise is drawn.
     exact : object, optional
-        Computes the cost of `call` from what the call handed to the door: see `dpml.catalogue._recorded`.
+        Computes the cost of `call` from what the call handed to the boundary: see `dpml.catalogue._recorded`.
     score : callable, optional
         The attacker's score for these neighbours.
     draws : int

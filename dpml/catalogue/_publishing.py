@@ -15,7 +15,7 @@ from dpml.catalogue._recorded import recorded
 from dpml.classifiers import DiffPC45, DiffPID3
 from dpml.classifiers.grid import Records, places_of
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayes, PrivBayesStructNF, UniformGrid
-from dpml.publishing.marginals import release_aim, release_mst
+from dpml.publishing.graphical.marginals import release_aim, release_mst
 from dpml.schema import Feature, Schema
 
 # a number in three groups for C4.5, which cuts it in two
@@ -237,7 +237,7 @@ MARGINALS = tuple(
         name,
         title,
         "publishing",
-        (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.marginals.{make.__name__}"),
+        (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.graphical.marginals.{make.__name__}"),
         f"{source}, with Laplace noise",
         "ε",
         True,
@@ -251,10 +251,10 @@ MARGINALS = tuple(
     )
 )
 RELEASED = {
-    DiffGen: ("dpml.publishing.diffgen.release_specialisations",),
-    PPH: ("dpml.publishing.pph.release_projection",),
-    UniformGrid: ("dpml.publishing.uniform.release_uniform_grid",),
-    PrivBayes: ("dpml.publishing.privbayes.release_network",),
+    DiffGen: ("dpml.publishing.tables.diffgen.release_specialisations",),
+    PPH: ("dpml.publishing.tables.pph.release_projection",),
+    UniformGrid: ("dpml.publishing.tables.uniform.release_uniform_grid",),
+    PrivBayes: ("dpml.publishing.tables.privbayes.release_network",),
     DiffPC45: ("dpml.classifiers.tree.release_tree",),
 }
 SPECIALISED, PROJECTED = (

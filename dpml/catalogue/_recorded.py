@@ -1,9 +1,9 @@
-"""Exact audits of public objects. They use what the call really handed to the door, not a formula for the noise.
+"""Exact audits of public objects. They use what the call really handed to the boundary, not a formula for the noise.
 
 `recorded` gives the cost of a whole call as the recorder finds it. The cost is exact for noise with known densities and
 for choices with known probabilities. For some mechanisms (one shot, peeling, the joint mechanism, sparse vector,
 perturbed objectives) the recorder knows only the bound from a proof. For these, this module enumerates the outputs or
-compares densities, from the statistic and the mechanism that the call handed to the door (`drawn`, `Enumerated`).
+compares densities, from the statistic and the mechanism that the call handed to the boundary (`drawn`, `Enumerated`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.auditing.audit import smallest_epsilon
 from dpml.exceptions import DpmlError, MissingExtra
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 
 __all__ = [
     "ComparedLoss",
@@ -75,7 +75,7 @@ class EvenlyDivided(RecordedProfile):
     """
 
     def _cost(self, data: Any, neighbour: Any) -> float:
-        total = sum((r.loss for r in recorded_releases(self.call, data, neighbour)), door.NOTHING)
+        total = sum((r.loss for r in recorded_releases(self.call, data, neighbour)), boundary.NOTHING)
         if total.gaussian or total.sampled:
             raise NotImplementedError("Gaussian releases add up exactly: use RecordedProfile")
         share = self.delta / max(len(total.profiles), 1)
@@ -97,7 +97,7 @@ def recorded(call: Call, delta: float = 0.0, pasts: int = 2) -> RecordedLoss | R
 
 
 def drawn(call: Call, data: Any) -> list[tuple[Any, Any]]:
-    """Return each (mechanism, exact statistic) that a call hands to the door."""
+    """Return each (mechanism, exact statistic) that a call hands to the boundary."""
     return [(release.mechanism, release.statistic) for release in recorded_releases(call, data, data)]
 
 
@@ -106,22 +106,22 @@ class _Found(BaseException):
 
 
 class _First:
-    """A listener that ends a call at its first release, so that nothing is drawn."""
+    """An observer that ends a call at its first release, so that nothing is drawn."""
 
     def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
         raise _Found(mechanism, statistic)
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-        return door.drawn_by(rng, draw, arguments, size)
+        return boundary.drawn_by(rng, draw, arguments, size)
 
-    def alternatives(self, factor: float) -> Any:
+    def best_of_runs(self, factor: float) -> Any:
         return nullcontext(nullcontext)
 
 
 def first_drawn(call: Call, data: Any) -> tuple[Any, Any]:
     """Return the (mechanism, exact statistic) of a call's first release, without drawing noise."""
     try:
-        with door.listen(_First()):
+        with boundary.observe(_First()):
             call(data)
     except _Found as found:
         mechanism, statistic = found.args
@@ -135,9 +135,9 @@ class Compared:
     def __init__(self, call: Call):
         self.call = call
 
-    def _loss(self, data: Any, neighbour: Any) -> door.Loss:
+    def _loss(self, data: Any, neighbour: Any) -> boundary.Loss:
         (one, statistic), (other, other_statistic) = (first_drawn(self.call, side) for side in (data, neighbour))
-        return one._compare(statistic, other, other_statistic) if one == other else door.EVERYTHING
+        return one._compare(statistic, other, other_statistic) if one == other else boundary.EVERYTHING
 
 
 class ComparedLoss(Compared):
@@ -181,7 +181,7 @@ class Enumerated:
 
 
 def of_choice(mechanism: Any, statistic: Any) -> Any:
-    """Return the log probabilities of one choice by scores. The scores at the door are in units of the noise."""
+    """Return the log probabilities of one choice by scores. The scores at the boundary are in units of the noise."""
     scores = np.asarray(statistic, dtype=float).reshape(-1)
     # `probabilities` takes scores in their own units, for both kinds of mechanism
     units = mechanism.scale if hasattr(mechanism, "scale") else 1 / mechanism.weight

@@ -32,7 +32,7 @@ SEQUENCES = list(itertools.permutations(range(D), T))
 def fitted(make: Any, schema: Schema = SCHEMA, probabilities: Any = None, masks: Any = None) -> tuple[Any, Any, Any]:
     """Return call, sample and exact of a selector; ``make(seed)`` makes it.
 
-    `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the door,
+    `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the boundary,
     `masks` in the order of their `probabilities`.
     """
 
@@ -46,7 +46,7 @@ def fitted(make: Any, schema: Schema = SCHEMA, probabilities: Any = None, masks:
     return call, sample, Enumerated(call, probabilities, masks) if probabilities else recorded(call)
 
 
-# ---- probabilities of TopSelector's sets, from the definition of each method and the scores at the door -------------
+# ---- probabilities of TopSelector's sets, from the definition of each method and the scores at the boundary ----------
 
 
 def _of_sequences(of_sequence: Any) -> Any:

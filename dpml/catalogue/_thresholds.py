@@ -33,7 +33,7 @@ def _inside(x: np.ndarray, left: float, right: float) -> np.ndarray:
 
 
 def _median_node(level: float, call: Any, data: Any) -> Node:
-    """Return the densities of noisy medians, with the noise that the call handed to the door.
+    """Return the densities of noisy medians, with the noise that the call handed to the boundary.
 
     The noise of the first node, divided by its smooth sensitivity, gives the noise for a smooth sensitivity of 1.
     """
@@ -54,7 +54,7 @@ def _median_node(level: float, call: Any, data: Any) -> Node:
 
 
 def _quantile_node(level: float, call: Any, data: Any) -> Node:
-    """Return the densities of cuts by the exponential mechanism, with the weight that the call handed to the door."""
+    """Return the densities of cuts by the exponential mechanism, with the weight that the call handed over."""
     level = float(np.max(drawn(call, data)[0][1][-1]))
 
     def node(x: np.ndarray, left: float, right: float):
@@ -162,7 +162,7 @@ def _cells(data: Any, thresholds: np.ndarray) -> np.ndarray:
 
 
 class _Sums:
-    """The cost of the sums after a cut, with the noise that the call handed to the door."""
+    """The cost of the sums after a cut, with the noise that the call handed to the boundary."""
 
     def __init__(self, call: Any, ranges: Privelet):
         self.call, self.ranges = call, ranges

@@ -149,7 +149,7 @@ SEARCH = "dpml.tuning.PrivateSearch"
 HELD_OUT = "after [chaudhuri2011], Algorithm 3; ranges derived here"
 BEST = "dpml.tuning.BestSelector"
 CROSS = "dpml.evaluation.private_cross_val_score"
-HELD = "derived here: the inner estimators pay from a purse of their own"
+HELD = "derived here: the inner estimators pay from an inner budget of their own"
 
 
 def _wrapper(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:

@@ -1,4 +1,4 @@
-"""The linear classifier to begin with: naive Bayes or a support vector machine, by a public rule.
+"""The linear default classifier: naive Bayes or a support vector machine, by a public rule.
 
 Naive Bayes estimates two numbers for each feature and tolerates much noise. A support vector machine accounts for
 correlated attributes and needs more records for each feature. Which is better depends on the number of records, the
@@ -131,7 +131,7 @@ class LinearClassifier(PrivateClassifier):
     release: bool = False
     random_state: Any = None
 
-    # set by a rehearsal: choose the method that a release would choose, and draw noise for study
+    # set by a demonstration run: choose the method that a release would choose, and draw noise for study
     _as_release = False
 
     def fit(self, X: Any, y: Any) -> LinearClassifier:

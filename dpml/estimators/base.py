@@ -109,7 +109,7 @@ class PrivateEstimator(BaseEstimator):
         release = getattr(self, "release", False)
         on_invalid = "clip" if release else self.on_invalid
         if not release and on_invalid == "clip":
-            _tell_misfits(for_study(_misfits(schema, Private(X), y), release, "what clipping changes"))
+            _warn_violations(for_study(_violations(schema, Private(X), y), release, "what clipping changes"))
         X, codes, found = schema.check_table(X, y, on_invalid)
         if not release:
             self._tell_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, few)
@@ -169,17 +169,17 @@ class PrivateEstimator(BaseEstimator):
 
 
 @statistic
-def _misfits(schema: Schema, X: Any, y: Any) -> dict[str, int]:
+def _violations(schema: Schema, X: Any, y: Any) -> dict[str, int]:
     try:
-        return schema.misfits(X, y)
+        return schema.violations(X, y)
     except Exception:  # no table, or labels of another number: the checks that follow say so
         return {}
 
 
-def _tell_misfits(misfits: dict[str, int]) -> None:
+def _warn_violations(violations: dict[str, int]) -> None:
     """Warn, for study, of what clipping changes."""
-    if misfits:
-        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(misfits.items())[:8])
+    if violations:
+        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(violations.items())[:8])
         warnings.warn(
             f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({told}): "
             "check how they are spelt in the schema",

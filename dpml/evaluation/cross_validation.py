@@ -17,13 +17,13 @@ from sklearn.base import clone
 
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
-from dpml.estimators.purse import fit_held, rehearse, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.histogram import N_BINS, check_start
 from dpml.evaluation.private_evaluation import PrivateEvaluation
 from dpml.evaluation.release import count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler, NotPrivate
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, number_of, public_number, statistic
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
@@ -185,11 +185,11 @@ def private_cross_val_score(
     if where is None:
         # under replace-one the number of records is public, and so is the fold of each position
         size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
-        where = door.public_randomness(rng, "integers", n_folds, size=size)
+        where = boundary.public_randomness(rng, "integers", n_folds, size=size)
     deltas: list[float] = []
     if steps:
         trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
-        deltas = rehearse(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
+        deltas = dry_run(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
     total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * math.fsum(deltas)
     if steps:
         charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
@@ -290,7 +290,7 @@ def _prepared(
         if last == "budget":
             changes[name] = None
         elif last == "random_state":
-            changes[name] = None if release else int(door.public_randomness(rng, "integers", 2**31))
+            changes[name] = None if release else int(boundary.public_randomness(rng, "integers", 2**31))
         elif last == "on_invalid":
             changes[name] = on_invalid
         elif last == "release":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng, check_upper
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import number_of, statistic
 
@@ -80,7 +80,7 @@ class SampleAndAggregate:
         A block that is empty or has no finite result gives the middle of the bounds.
         """
         n = number_of(records)
-        where = door.public_randomness(check_rng(rng), "integers", self.blocks, size=n)
+        where = boundary.public_randomness(check_rng(rng), "integers", self.blocks, size=n)
         return self._block_results(records, function, where)
 
     @statistic

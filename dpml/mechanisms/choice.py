@@ -18,7 +18,7 @@ from dpml._validate import (
     check_rng,
     check_upper,
 )
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 
 __all__ = ["ClampedLikelihood", "ExponentialMechanism", "PermuteAndFlip", "ReportNoisyMax"]
@@ -79,14 +79,14 @@ class ExponentialMechanism:
         Sampled as the largest of score plus Gumbel noise, which has exactly these probabilities.
         """
         rows = candidate_rows(scores, check_draws(draws) or 1, self.weight)
-        chosen = door.release(self, rows, check_rng(rng))
+        chosen = boundary.release(self, rows, check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
         return (rng.gumbel(size=statistic.shape) + statistic).argmax(axis=-1)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        return door.Loss(pure=softmax_distance(statistic, other_statistic))
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        return boundary.Loss(pure=softmax_distance(statistic, other_statistic))
 
 
 NOISES = ("exponential", "laplace", "gumbel")
@@ -159,7 +159,7 @@ class ReportNoisyMax:
     def release(self, scores: Any, *, rng: np.random.Generator, draws: int | None = None) -> Any:
         """Return the index of the chosen candidate, or an array of `draws` indices."""
         rows = candidate_rows(scores, check_draws(draws) or 1, unit=self.scale)
-        chosen = door.release(self, rows, check_rng(rng))
+        chosen = boundary.release(self, rows, check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -171,19 +171,19 @@ class ReportNoisyMax:
             noisy = rng.gumbel(size=statistic.shape)
         return (noisy + statistic).argmax(axis=-1)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         if self.noise == "gumbel":
-            return door.Loss(pure=softmax_distance(statistic, other_statistic))
+            return boundary.Loss(pure=softmax_distance(statistic, other_statistic))
         bounds = range_of_change(statistic, other_statistic)  # by the derivation above, in units of the noise
         if statistic.shape[-1] > MOST_COMPARED:
-            return door.Loss(pure=float(bounds.sum()))
+            return boundary.Loss(pure=float(bounds.sum()))
         total = 0.0
         for first, second, bound in zip(statistic, other_statistic, bounds, strict=True):
             p, q = (self.probabilities(row * self.scale) for row in (first, second))
             # a tiny probability has too few correct digits for a ratio: use the bound, which always holds
             known = min(p.min(), q.min()) > 1e-9
             total += min(float(np.abs(np.log(p) - np.log(q)).max()), bound) if known else bound
-        return door.Loss(pure=total)
+        return boundary.Loss(pure=total)
 
     def probabilities(self, scores: Any) -> NDArray[np.float64]:
         """Return the probability of each candidate, scores of shape (candidates,).

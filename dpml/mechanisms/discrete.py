@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, to_integers
 from dpml.mechanisms.tails import SymmetricNoise
 
@@ -62,15 +62,15 @@ class Geometric(SymmetricNoise):
 
         The difference of two geometric variables has this distribution.
         """
-        return door.release(self, repeated(to_integers(values), check_draws(draws), np.int64), check_rng(rng))
+        return boundary.release(self, repeated(to_integers(values), check_draws(draws), np.int64), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         success = -math.expm1(-self.epsilon / self.sensitivity)
         shape = statistic.shape
         return statistic + rng.geometric(success, shape) - rng.geometric(success, shape)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        return door.Loss(pure=door.l1_distance(statistic, other_statistic) * self.epsilon / self.sensitivity)
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        return boundary.Loss(pure=boundary.l1_distance(statistic, other_statistic) * self.epsilon / self.sensitivity)
 
     def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         # 2(1-α)/(1+α)·(α^(k+1) + α^(k+2) + ...), k = ⌊t⌋
@@ -167,7 +167,7 @@ class Staircase(SymmetricNoise):
 
         Sampled as sign, period, step and place (Geng and Viswanath 2014, Algorithm 1).
         """
-        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
+        return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         b, g, shape = math.exp(-self.epsilon), self.gamma, statistic.shape
@@ -179,10 +179,10 @@ class Staircase(SymmetricNoise):
         size = period + np.where(high, g * place, g + (1 - g) * place)
         return statistic + sign * self.sensitivity * size
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # a shift of at most k sensitivities crosses at most k steps of the density, and k at some point
         steps = np.ceil(np.abs(np.subtract(statistic, other_statistic)) / self.sensitivity)
-        return door.Loss(pure=float(steps.sum()) * self.epsilon)
+        return boundary.Loss(pure=float(steps.sum()) * self.epsilon)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
         """Return the log density of each output coordinate given the exact values."""

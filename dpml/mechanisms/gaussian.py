@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from dpml._validate import check_draws, check_epsilon, check_number, check_rng
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
 
@@ -115,7 +115,7 @@ class Gaussian(SymmetricNoise):
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
         """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
-        return door.release(NormalNoise(self.scale), repeated(values, check_draws(draws)), check_rng(rng))
+        return boundary.release(NormalNoise(self.scale), repeated(values, check_draws(draws)), check_rng(rng))
 
     def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         return 2 * ndtr(-t / self.scale)
@@ -138,7 +138,7 @@ class Gaussian(SymmetricNoise):
 class NormalNoise:
     """Normal noise with a given standard deviation σ on every coordinate, for several releases with one joint cost.
 
-    Released by `door.release`: the statistic plus noise. The joint cost is `gaussian_delta` with μ² summed over the
+    Released by `boundary.release`: the statistic plus noise. The joint cost is `gaussian_delta` with μ² summed over the
     releases, so one of them states no claim of its own.
     """
 
@@ -147,5 +147,5 @@ class NormalNoise:
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         return statistic + rng.normal(scale=self.scale, size=statistic.shape)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        return door.Loss(gaussian=float((np.subtract(statistic, other_statistic) ** 2).sum()) / self.scale**2)
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        return boundary.Loss(gaussian=float((np.subtract(statistic, other_statistic) ** 2).sum()) / self.scale**2)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_number, check_rng
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
 
@@ -57,16 +57,16 @@ class Laplace(SymmetricNoise):
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
         """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
-        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
+        return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         noise = rng.laplace(scale=self.scale, size=statistic.shape)
         noise += statistic
         return noise
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # outside the two centres the log ratio of a coordinate equals its bound |difference| / scale
-        return door.Loss(pure=door.l1_distance(statistic, other_statistic) / self.scale)
+        return boundary.Loss(pure=boundary.l1_distance(statistic, other_statistic) / self.scale)
 
     def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.exp(-t / self.scale)

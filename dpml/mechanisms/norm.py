@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
 
 __all__ = ["NormGamma"]
@@ -75,7 +75,7 @@ class NormGamma:
         The last axis of `values` holds the D coordinates of one statistic; each statistic gets its own noise.
         """
         values = vectors_of(values, self.dimension)
-        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
+        return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         shape = statistic.shape
@@ -84,9 +84,9 @@ class NormGamma:
         noise += statistic
         return noise
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # the log ratio tends to this bound far out in the direction of the difference
-        return door.Loss(pure=float(self._norm(np.subtract(statistic, other_statistic)).sum()) / self.scale)
+        return boundary.Loss(pure=float(self._norm(np.subtract(statistic, other_statistic)).sum()) / self.scale)
 
     def _direction(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return points on the unit sphere of the p-norm, drawn from its cone measure."""

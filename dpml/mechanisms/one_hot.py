@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.norm import vectors_of
 from dpml.mechanisms.private import repeated
 
@@ -128,7 +128,7 @@ class OneHotNorm:
         The last axis of `values` holds the D coordinates of one statistic; each statistic gets its own noise.
         """
         values = vectors_of(values, self.dimension)
-        return door.release(self, repeated(values, check_draws(draws)), check_rng(rng))
+        return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> FloatArray:
         outer = statistic.shape[:-1]
@@ -138,9 +138,9 @@ class OneHotNorm:
         point[..., self.dimension - self.n_scalars :] = rng.uniform(-1, 1, (*outer, self.n_scalars))
         return statistic + point * rng.gamma(self.dimension + 1, self.scale, (*outer, 1))
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # the log ratio tends to this bound far out in the direction of the difference
-        return door.Loss(pure=float(self.norm(np.subtract(statistic, other_statistic)).sum()) / self.scale)
+        return boundary.Loss(pure=float(self.norm(np.subtract(statistic, other_statistic)).sum()) / self.scale)
 
     def norm(self, vectors: Any) -> FloatArray:
         """Return ‖·‖_K of vectors of shape (..., D)."""

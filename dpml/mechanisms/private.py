@@ -4,11 +4,11 @@ A `Private` value has no length, truth, number, order, iteration or array: ``if 
 is a TypeError, and so is every use of an exact count where a noisy one was meant. It is used in two ways:
 
 - a *statistic* (`statistic`), an exact function that takes private values and returns private ones;
-- a release: the privacy boundary (`dpml.mechanisms.door`) opens a statistic for a mechanism's draw and comparison.
+- a release: the privacy boundary (`dpml.mechanisms.boundary`) opens a statistic for a mechanism's draw and comparison.
 
 Four more functions open one: `n_columns` (the schema has stated that number), `public_number` (under replace-one it is
 public), `for_study` (refuses in release mode), and the fit of an estimator that a wrapper holds
-(`dpml.estimators.purse`), which takes the records themselves.
+(`dpml.estimators.inner_budget`), which takes the records themselves.
 tests/test_private_values.py walks the syntax tree: nothing else does.
 
 The type prevents mistakes, not malice: Python hides nothing from code that means to look (docs/privacy.md).

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import PermuteAndFlip
 from dpml.mechanisms.private import MOST_STEPS, repeated, statistic
 
@@ -210,7 +210,7 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) ->
 
 
 def _perturbed(mechanism: Any, values: Any, draws: int | None) -> IntArray:
-    return door.release(mechanism, repeated(_integers(values, "values"), check_draws(draws), np.int64), None)
+    return boundary.release(mechanism, repeated(_integers(values, "values"), check_draws(draws), np.int64), None)
 
 
 @dataclass(frozen=True)
@@ -233,8 +233,8 @@ class _IntegerLaplace(_IntegerNoise):
         space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l1_distance(T=dp.i64)
         return dp.m.make_laplace(*space, scale=self.scale)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        return door.Loss(pure=door.l1_distance(statistic, other_statistic) / self.scale)
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        return boundary.Loss(pure=boundary.l1_distance(statistic, other_statistic) / self.scale)
 
 
 @dataclass(frozen=True)
@@ -243,11 +243,11 @@ class _DiscreteGaussian(_IntegerNoise):
         space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.i64)
         return dp.m.make_gaussian(*space, scale=self.scale)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        total = door.NOTHING
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        total = boundary.NOTHING
         for one, two in zip(np.ravel(statistic), np.ravel(other_statistic), strict=True):
             if one != two:
-                total += door.Loss(profiles=(self._profile(float(one - two)),))
+                total += boundary.Loss(profiles=(self._profile(float(one - two)),))
         return total
 
     def _profile(self, shift: float) -> Any:
@@ -345,7 +345,7 @@ def noisy_max(
         step = check_number(grid, "grid", 0.0, open_lower=True)
         exact = _steps(scores, step)
         scale = integer_scale(epsilon, math.ceil(width / Fraction(step)) + 2)
-    chosen = door.release(_NoisyMax(scale), repeated(exact, check_draws(draws) or 1, np.int64), None)
+    chosen = boundary.release(_NoisyMax(scale), repeated(exact, check_draws(draws) or 1, np.int64), None)
     return int(chosen[0]) if draws is None else chosen
 
 
@@ -361,7 +361,7 @@ class _NoisyMax:
         choose = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=self.scale)
         return np.array([choose(np.array(row)) for row in statistic], dtype=np.int64)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # the same distribution as `PermuteAndFlip`, with the scores in units of the noise scale
         first, second = (np.asarray(s, dtype=float) / self.scale for s in (statistic, other_statistic))
         return PermuteAndFlip(1.0, 1.0)._compare(first, other, second)

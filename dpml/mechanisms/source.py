@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_rng
 from dpml.exceptions import InvalidParameter, NotPrivate
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ExponentialMechanism
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import repeated, to_integers
@@ -32,9 +32,9 @@ class LargestScore:
     def _sample(self, statistic: NDArray[np.float64], rng: Any) -> NDArray[np.intp]:
         return statistic.argmax(axis=-1)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         alike = (statistic.argmax(axis=-1) == other_statistic.argmax(axis=-1)).all()
-        return door.NOTHING if alike else door.EVERYTHING
+        return boundary.NOTHING if alike else boundary.EVERYTHING
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Source:
     def choice(self, scores: Any, epsilon: float, change_range: float) -> int:
         """Return the index of a candidate with a high score. Cost: ε if changes span at most `change_range`."""
         if self.exact_choice:
-            return int(door.release(LargestScore(), repeated(scores, 1), self.rng)[0])
+            return int(boundary.release(LargestScore(), repeated(scores, 1), self.rng)[0])
         if self.secure:
             return noisy_max(scores, epsilon, change_range, grid=STEP)
         return ExponentialMechanism(epsilon, change_range).release(scores, rng=check_rng(self.rng))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
 
 __all__ = ["SparseVector", "above_threshold"]
@@ -82,7 +82,7 @@ class SparseVector:
     ) -> NDArray[np.int8]:
         """Return the answers, shape (draws, queries), or (queries,) if `draws` is None."""
         excess = repeated(_excess(values, threshold), check_draws(draws) or 1)
-        answers = door.release(self, excess, check_rng(rng))
+        answers = boundary.release(self, excess, check_rng(rng))
         return answers[0] if draws is None else answers
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int8]:
@@ -92,13 +92,13 @@ class SparseVector:
         before = above.cumsum(axis=1) - above
         return np.where(before >= self.cutoff, NOT_ASKED, above.astype(np.int8)).astype(np.int8)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # the bound of the derivation, applied to the actual changes of these queries
         change = np.subtract(statistic, other_statistic)
         size = np.abs(change).max(axis=-1, initial=0.0)
         one_way = (change >= 0).all(axis=-1) | (change <= 0).all(axis=-1)
         rho, nu = self.scales
-        return door.Loss(pure=float((size / rho + np.where(one_way, 1, 2) * self.cutoff * size / nu).sum()))
+        return boundary.Loss(pure=float((size / rho + np.where(one_way, 1, 2) * self.cutoff * size / nu).sum()))
 
     def log_probability(self, answers: Any, values: Any, threshold: float) -> float:
         """Return the log probability of a list of answers, by integrating over the noisy threshold."""

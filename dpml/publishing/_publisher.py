@@ -18,7 +18,7 @@ from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
 from dpml.classifiers.grid.fitting import Checked, charge, check_table
 from dpml.estimators.base import PrivateEstimator
 from dpml.exceptions import InvalidData, shown
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.schema import Schema, Taxonomy
 from dpml.schema.untrusted import read_frame
 
@@ -106,7 +106,7 @@ class Publisher(PrivateEstimator):
     def _table_rng(self) -> np.random.Generator:
         state = self.random_state
         if state is None:
-            return np.random.default_rng(door.public_randomness(np.random.default_rng(), "integers", 2**63))
+            return np.random.default_rng(boundary.public_randomness(np.random.default_rng(), "integers", 2**63))
         # not the numbers that the noise was made from
         return np.random.default_rng([int(state), 1]) if isinstance(state, (int, np.integer)) else as_generator(state)
 

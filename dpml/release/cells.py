@@ -21,7 +21,7 @@ from dpml.exceptions import InvalidSchema
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_cells, read_frame
 
-__all__ = ["AsStated", "check_spellings", "needs_spelling", "spelled"]
+__all__ = ["CellNormalizer", "check_categories_differ", "needs_normalising", "normalised"]
 
 TRUTH = {"true": 1.0, "false": 0.0}
 
@@ -44,7 +44,7 @@ def _has_numbers(stated: Sequence) -> bool:
     return any(isinstance(_key(value), float) for value in stated)
 
 
-def check_spellings(schema: Schema) -> list[InvalidSchema]:
+def check_categories_differ(schema: Schema) -> list[InvalidSchema]:
     """Return a refusal for each list of values in which two differ in their spelling alone."""
     listed = {f"categories of {f.name!r}": f.categories or () for f in schema.features if f.kind == "categorical"}
     found = []
@@ -55,12 +55,12 @@ def check_spellings(schema: Schema) -> list[InvalidSchema]:
     return found
 
 
-def spelled(cells: Any, stated: Sequence) -> NDArray[Any]:
+def normalised(cells: Any, stated: Sequence) -> NDArray[Any]:
     """Return cells with each value that the schema states as the schema spells it.
 
     Examples
     --------
-    >>> spelled(["1", 1.0, "x", None], (0, 1)).tolist()
+    >>> normalised(["1", 1.0, "x", None], (0, 1)).tolist()
     [1, 1, 'x', None]
     """
     given = plain_cells(cells)
@@ -80,13 +80,13 @@ def _spelled(value: Any, known: dict) -> Any:
         return value
 
 
-def needs_spelling(schema: Schema) -> list[str]:
+def needs_normalising(schema: Schema) -> list[str]:
     """Return the columns whose categories can be spelt in more than one way."""
     return [f.name for f in schema.features if f.kind == "categorical" and _has_numbers(f.categories or ())]
 
 
 @dataclass(eq=False, repr=False)
-class AsStated(TransformerMixin, BaseEstimator):
+class CellNormalizer(TransformerMixin, BaseEstimator):
     """A step of a model: cells of a table as the schema spells them. It learns nothing.
 
     Parameters
@@ -96,7 +96,7 @@ class AsStated(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from dpml.schema import Feature
-    >>> step = AsStated(Schema((Feature("rooms", "categorical", (1, 2, 3)),), ("no", "yes")))
+    >>> step = CellNormalizer(Schema((Feature("rooms", "categorical", (1, 2, 3)),), ("no", "yes")))
     >>> step.transform(pd.DataFrame({"rooms": ["1", 2.0]}))["rooms"].tolist()
     [1, 2]
     """
@@ -110,12 +110,12 @@ class AsStated(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return a table with named columns, with its cells as the schema spells them; another kind unchanged."""
         X = read_frame(X)
-        names = needs_spelling(self.schema)
+        names = needs_normalising(self.schema)
         if not isinstance(X, pd.DataFrame) or not names:
             return X
         categories = {f.name: f.categories or () for f in self.schema.features}
         columns = [
-            pd.Series(spelled(X.iloc[:, i], categories[str(name)]), index=X.index, dtype=object)
+            pd.Series(normalised(X.iloc[:, i], categories[str(name)]), index=X.index, dtype=object)
             if str(name) in names
             else X.iloc[:, i]
             for i, name in enumerate(X.columns)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import joblib
 
 from dpml.exceptions import InvalidParameter
-from dpml.release.released import REHEARSAL
 from dpml.tables import safe_csv
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def write(released: Released, folder: str | os.PathLike, statement: str) -> Path
         texts = {
             "ledger.json": released.ledger_json(),
             "statement.html": statement,
-            "schema.yaml": _marked(released, released.schema.to_yaml()),
+            "schema.yaml": released.schema_yaml(),
         }
         if released.evaluation is not None:
             texts["evaluation.json"] = released.evaluation_json()
@@ -60,10 +59,6 @@ def write(released: Released, folder: str | os.PathLike, statement: str) -> Path
         shutil.rmtree(draft, ignore_errors=True)
         raise
     return path
-
-
-def _marked(released: Released, text: str) -> str:
-    return f"# {REHEARSAL}\n{text}" if released.status == REHEARSAL else text
 
 
 def _write(path: Path, content: bytes) -> None:

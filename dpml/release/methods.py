@@ -8,16 +8,27 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 import dpml.classifiers
-from dpml.catalogue import CATALOGUE, Method
+from dpml.catalogue import CATALOGUE, Method, standing
 from dpml.estimators import spending_steps
 from dpml.exceptions import DpmlError, InvalidParameter, NotPrivate, RelationMismatch
+from dpml.methods import METHODS, of_family
 
-__all__ = ["claims_of", "method_named", "method_problems", "set_up", "source_of"]
+__all__ = ["claims_of", "method_named", "method_problems", "offered", "set_up", "source_of"]
 
 ROOM = "dpml.classifiers"
 # options that the catalogue names, and that are constants of the noise and no method
 CALIBRATIONS = ("range", "tight")
-AUTO = "AutoClassifier"
+
+
+def offered() -> tuple[str, ...]:
+    """Return the keys of the registered classifiers that are trained here, and whose claims hold.
+
+    Examples
+    --------
+    >>> offered()[:3]
+    ('auto', 'binned', 'row-bounded')
+    """
+    return tuple(entry.key for entry in of_family("classifier") if entry.target and standing(entry.key).holds)
 
 
 def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
@@ -26,17 +37,24 @@ def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
     Parameters
     ----------
     method : str, class or estimator
-        "auto", a class of `dpml.classifiers`, its name, a name in the catalogue, or an estimator that is not fitted.
+        A key of `dpml.methods`, a class of `dpml.classifiers`, its name, a name in the catalogue, or an estimator that
+        is not fitted.
     """
     if isinstance(method, str):
-        if method == "auto":
-            method = AUTO
+        own = METHODS.get(method)
+        if own is not None and own.target:
+            wrong = [name for name in (*own.claims, *own.numeric_claims) if not CATALOGUE[name].private]
+            # what the catalogue has against it is said by `method_problems`
+            return (wrong[0], None) if wrong else (own.kind.__name__, own.make(1.0))
         if method in dpml.classifiers.__all__:
             return method, getattr(dpml.classifiers, method)(1.0)
         if method in CATALOGUE:
             return method, _of_entry(CATALOGUE[method])
         raise InvalidParameter(
-            "method", method, f"'auto', one of {', '.join(dpml.classifiers.__all__)}, or a classifier in the catalogue"
+            "method",
+            method,
+            f"one of {', '.join(offered())}, one of {', '.join(dpml.classifiers.__all__)}, or a classifier in the "
+            "catalogue",
         )
     if inspect.isclass(method) and issubclass(method, BaseEstimator):
         parameters = inspect.signature(method).parameters
@@ -89,7 +107,7 @@ def claims_of(kind: type) -> list[Method]:
     """Return the catalogue's entries about a class."""
     room, name = kind.__module__.split(".")[:2], kind.__name__
     if room[0] != "dpml":
-        return []
+        return [entry for entry in CATALOGUE.values() if f"{kind.__module__}.{name}" in entry.covers]
     return [
         entry
         for entry in CATALOGUE.values()

@@ -1,4 +1,4 @@
-"""What noise a release draws, noted at the door that every draw passes: what was drawn, and not what is said."""
+"""What noise a release draws, noted at the boundary that every draw passes: what was drawn, and not what is said."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 
 __all__ = ["in_words", "noted"]
 
@@ -29,7 +29,7 @@ WORDS = {
 
 
 class _Noting:
-    """Listener that notes each mechanism, and passes the release on to whoever listened before."""
+    """Observer that notes each mechanism, and passes the release on to whoever observed before."""
 
     def __init__(self, noise: list[str], outer: Any):
         self.noise, self.outer = noise, outer
@@ -43,19 +43,19 @@ class _Noting:
         )
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
-        with door.listen(self.outer):
-            return door.public_randomness(rng, draw, *arguments, size=size)
+        with boundary.observe(self.outer):
+            return boundary.public_randomness(rng, draw, *arguments, size=size)
 
-    def alternatives(self, factor: float) -> Any:
-        with door.listen(self.outer):
-            return door.alternatives(factor)
+    def best_of_runs(self, factor: float) -> Any:
+        with boundary.observe(self.outer):
+            return boundary.best_of_runs(factor)
 
 
 @contextmanager
 def noted() -> Iterator[list[str]]:
     """Return a context in which every kind of noise that is drawn is added to a list, in words."""
     noise: list[str] = []
-    with door.listen(_Noting(noise, door.listener())):
+    with boundary.observe(_Noting(noise, boundary.observer())):
         yield noise
 
 

@@ -31,12 +31,12 @@ from dpml.exceptions import (
     NotPrivate,
     RelationMismatch,
 )
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
-from dpml.release.cells import check_spellings
+from dpml.release.cells import check_categories_differ
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records
-from dpml.release.released import COLUMNS, Released, warn_misfits
+from dpml.release.released import COLUMNS, Released, warn_violations
 from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out
 from dpml.schema import Schema
 from dpml.selection.plan import plan as selection_plan
@@ -99,7 +99,7 @@ class Plan:
     [['training', 0.8], ['evaluation', 0.2]]
     >>> released = plan.run(table, "left", secure=False, random_state=0)
     >>> released.status
-    'rehearsal, not a release'
+    'demonstration run, not a release'
     >>> released.model.predict(pd.DataFrame({"age": [20, 80]})).tolist()
     ['no', 'yes']
     """
@@ -189,8 +189,8 @@ class Plan:
         Parameters
         ----------
         secure : bool
-            Whether a release is planned, or a rehearsal: a rehearsal may draw any noise, and facts that were read off
-            the data are no obstacle to it.
+            Whether a release is planned, or a demonstration run: a demonstration run may draw any noise, and facts that
+            were read off the data are no obstacle to it.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class Plan:
             names = ", ".join(marked[:8]) + (", ..." if len(marked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
             found.append(InvalidSchema("data_derived", names, allowed))
-        found += check_spellings(self.schema)
+        found += check_categories_differ(self.schema)
         name, model = self._method
         against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
         found += against
@@ -277,8 +277,8 @@ class Plan:
         for parts in _stages(task.epsilons):
             some = replace(task, epsilons={part: task.epsilons[part] for part in parts})
             try:
-                # a listener of an audit hears nothing of it: there are no records
-                with door.listen(None):
+                # an observer of an audit sees nothing of it: there are no records
+                with boundary.observe(None):
                     rng = None if secure else np.random.default_rng(0)
                     done = carry_out(some, Records.none(schema), secure=secure, rng=rng)
                 charges = [*charges, *done.charges]
@@ -312,9 +312,9 @@ class Plan:
             The column of X with the labels, or the labels.
         secure : bool
             True: a release, with noise from OpenDP. No data set makes it fail, and values outside their domain are
-            clipped. False: a rehearsal on demonstration noise; everything that it makes says so.
+            clipped. False: a demonstration run on demonstration noise; everything that it makes says so.
         random_state : int, Generator, RandomState or None
-            Seed of a rehearsal. A release has none.
+            Seed of a demonstration run. A release has none.
         budget : Budget, optional
             Charged all rows of `preview`, or none of them, before anything is drawn.
 
@@ -343,7 +343,7 @@ class Plan:
             if budget is not None:
                 _charge(budget, planned, self.relation)
             if not secure:
-                warn_misfits(self.schema, records)
+                warn_violations(self.schema, records)
             done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
         _check_charges(planned, done)
         return Released.of(self, done, secure)
@@ -363,7 +363,9 @@ def _stages(epsilons: Mapping[str, float]) -> list[tuple[str, ...]]:
 
 def _advised(error: DpmlError, method: str) -> DpmlError:
     if isinstance(error, NoSecureSampler):
-        return NoSecureSampler(f"{method}: {error}. Choose a method that has one, as 'auto', or rehearse: secure=False")
+        return NoSecureSampler(
+            f"{method}: {error}. Choose a method that has one, as 'auto', or demonstrate: secure=False"
+        )
     return error
 
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml.exceptions import InvalidData, shown
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, number_of, statistic
-from dpml.release.cells import AsStated, spelled
+from dpml.release.cells import CellNormalizer, normalised
 from dpml.schema import Schema
 from dpml.schema.untrusted import null_rows, plain_rows, read_frame
 
@@ -42,7 +42,7 @@ class Records:
 
     def split(self, share: float, rng: np.random.Generator) -> tuple[Records, Records]:
         """Return the records that train and those that evaluate, by a number drawn for each record."""
-        drawn = door.public_randomness(rng, "random", size=number_of(self.y))
+        drawn = boundary.public_randomness(rng, "random", size=number_of(self.y))
         training, held_out = (_kept(self.X, self.y, drawn, share, below) for below in (False, True))
         return replace(self, X=training[0], y=training[1]), replace(self, X=held_out[0], y=held_out[1])
 
@@ -92,14 +92,14 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         missing = [name for name in schema.feature_names if name not in names]
         if missing:
             raise InvalidData(f"column {shown(missing[0])} is missing: the table must have every column of the schema")
-        X = AsStated(schema).transform(X.reset_index(drop=True))
+        X = CellNormalizer(schema).transform(X.reset_index(drop=True))
         X.columns = pd.Index(names, dtype=object)
     elif sparse.issparse(X):
         X = X.tocsr()
     else:
         X = np.asarray(X)
     schema.check_features(X[:0], "clip")  # the columns, which are public
-    labels = spelled(y, schema.classes)
+    labels = normalised(y, schema.classes)
     if labels.ndim != 1:
         raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
     if X.shape[0] != len(labels):

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from dpml.release.records import Records
     from dpml.release.steps import Carried
 
-__all__ = ["COLUMNS", "REHEARSAL", "RELEASE", "Released", "warn_misfits"]
+__all__ = ["COLUMNS", "DEMONSTRATION", "RELEASE", "Released", "warn_violations"]
 
 COLUMNS = ("part", "released", "epsilon", "relation", "noise", "source")
-RELEASE, REHEARSAL = "release", "rehearsal, not a release"
+RELEASE, DEMONSTRATION = "release", "demonstration run, not a release"
 LEVEL = 0.95
 
 
@@ -54,7 +54,7 @@ class Released:
     relation : str
     schema : Schema
         The facts that were said to be public.
-    status : {"release", "rehearsal, not a release"}
+    status : {"release", "demonstration run, not a release"}
     """
 
     model: Any
@@ -72,12 +72,12 @@ class Released:
     @classmethod
     def of(cls, plan: Plan, done: Carried, secure: bool) -> Released:
         """Return what a plan has carried out."""
-        status = RELEASE if secure else REHEARSAL
+        status = RELEASE if secure else DEMONSTRATION
         if done.model is not None:
             done.model.status_ = status
         if done.table is not None and not secure:
             # a header that no schema knows, so that the table is not taken for a published one
-            done.table[REHEARSAL] = ""
+            done.table[DEMONSTRATION] = ""
         return cls(
             done.model,
             done.table,
@@ -101,6 +101,11 @@ class Released:
         """Return the ledger as JSON: the status, ε allowed and spent, and every charge."""
         facts = {"status": self.status, "epsilon": self.epsilon, "spent": self.spent, "relation": self.relation}
         return _json({**facts, "delta": 0.0, "charges": self.ledger.to_dict(orient="records")})
+
+    def schema_yaml(self) -> str:
+        """Return the facts that were said to be public as YAML; a demonstration run says so in its first line."""
+        text = self.schema.to_yaml()
+        return f"# {DEMONSTRATION}\n{text}" if self.status == DEMONSTRATION else text
 
     def evaluation_json(self) -> str:
         """Return the measures and the noisy counts as JSON."""
@@ -180,11 +185,11 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
-def warn_misfits(schema: Schema, records: Records) -> None:
-    """Warn, in a rehearsal, of what the schema clips and drops: a release says nothing of it."""
+def warn_violations(schema: Schema, records: Records) -> None:
+    """Warn, in a demonstration run, of what the schema clips and drops: a release says nothing of it."""
     try:
         X, y = for_study((records.X, records.y), False, "what the schema clips")
-        found = schema.misfits(X, y)
+        found = schema.violations(X, y)
     except Exception:  # records that cannot be counted are clipped all the same
         return
     if found:

@@ -45,7 +45,7 @@ GROUP = 5
 
 def page(released: Released, date: datetime.date, stated_by: str | None) -> str:
     """Return the statement as HTML."""
-    title = "Statement of a private release" if released.status == "release" else "Rehearsal, not a release"
+    title = "Statement of a private release" if released.status == "release" else "Demonstration run, not a release"
     parts = [
         f"<h1>{title}</h1>",
         _banner(released),
@@ -111,7 +111,8 @@ def _banner(released: Released) -> str:
     if released.status == "release":
         return ""
     return (
-        '<p class="banner">Rehearsal, not a release. Its noise is for study: whoever knows the seed can take it away. '
+        '<p class="banner">Demonstration run, not a release. Its noise is for study: whoever knows the seed can take '
+        "it away. "
         "Nothing of it may be passed on.</p>"
     )
 

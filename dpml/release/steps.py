@@ -1,4 +1,4 @@
-"""The parts of a release, one function each: what is released from the records, paid from a purse of its own.
+"""The parts of a release, one function each: what is released from the records, paid from an inner budget of its own.
 
 The same functions run on a table without records first. What a part charges is public, so this says beforehand what it
 will charge for the records.
@@ -23,7 +23,7 @@ from dpml.evaluation import private_confusion_matrix, release_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
 from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
-from dpml.release.cells import AsStated, needs_spelling
+from dpml.release.cells import CellNormalizer, needs_normalising
 from dpml.release.methods import set_up, source_of
 from dpml.release.noise import noted
 from dpml.release.records import Records, part_of
@@ -79,7 +79,7 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             training, held_out = records.split(task.test_share, np.random.default_rng() if rng is None else rng)
             schema = part_of(schema, 1 - task.test_share)
         # the model reads a raw table as the release did; on one of whole texts this step does nothing
-        steps: list[tuple[str, Any]] = [("spelling", AsStated(schema))] if needs_spelling(schema) else []
+        steps: list[tuple[str, Any]] = [("cells", CellNormalizer(schema))] if needs_normalising(schema) else []
         X = training.X
         if "selection" in task.epsilons:
             selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)
@@ -109,33 +109,33 @@ def _without_label(schema: Schema, label: str) -> Schema:
 
 
 def _selector(task: Task) -> TopSelector:
-    # the one choice of columns that has a secure sampler; a rehearsal makes the same
+    # the one choice of columns that has a secure sampler; a demonstration run makes the same
     return TopSelector(1.0, task.n_features or 1, method="permute-and-flip")
 
 
 def _fitted(
     task: Task, part: str, model: Any, records: Records, facts: dict[str, Any], done: Carried, X: Any, y: Any = None
 ) -> Any:
-    """Return a fitted copy of an estimator without its purse, and note what it charged."""
-    purse = Budget(task.epsilons[part], relation=task.relation)
-    made = set_up(model, epsilon=purse.epsilon, budget=purse, **facts)
+    """Return a fitted copy of an estimator without its inner budget, and note what it charged."""
+    inner_budget = Budget(task.epsilons[part], relation=task.relation)
+    made = set_up(model, epsilon=inner_budget.epsilon, budget=inner_budget, **facts)
     if hasattr(made, "_as_release"):
-        # a rehearsal is one of what will be released: these choose another method where any noise will do
+        # a demonstration run is one of what will be released: these choose another method where any noise will do
         made._as_release = True
 
     def fit() -> None:
         fit_held(made, [made], X, records.y if y is None else y, HOLDER)
 
-    _charged(done, part, purse, source_of(type(model)), fit)
+    _charged(done, part, inner_budget, source_of(type(model)), fit)
     _bare(made)
     return made
 
 
-def _charged(done: Carried, part: str, purse: Budget, source: str, release: Callable[[], Any]) -> Any:
+def _charged(done: Carried, part: str, inner_budget: Budget, source: str, release: Callable[[], Any]) -> Any:
     """Make a release, and note its charges with the noise that was drawn for it."""
     with noted() as noise:
         result = release()
-    for row in purse.ledger.to_dict(orient="records"):
+    for row in inner_budget.ledger.to_dict(orient="records"):
         if row["delta"] or row["rho"]:
             raise NotPrivate(f"{part} has a δ, and a release has none: choose a method of pure ε")
         done.charges.append(
@@ -152,7 +152,7 @@ def _charged(done: Carried, part: str, purse: Budget, source: str, release: Call
 
 
 def _bare(model: Any) -> None:
-    """Take the purse and the generator from a fitted estimator, and from those that it holds."""
+    """Take the inner budget and the generator from a fitted estimator, and from those that it holds."""
     known = model.get_params(deep=False)
     model.set_params(**{name: None for name in ("budget", "random_state") if name in known})
     for held in list(vars(model).values()):
@@ -165,18 +165,18 @@ def _bare(model: Any) -> None:
 
 def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: np.random.Generator | None) -> Any:
     classes = task.schema.classes
-    purse = Budget(task.epsilons["evaluation"], relation=task.relation)
+    inner_budget = Budget(task.epsilons["evaluation"], relation=task.relation)
     facts: dict[str, Any] = {"classes": classes, "relation": task.relation, "on_invalid": "clip", "release": secure}
-    facts |= {"rng": rng, "budget": purse}
+    facts |= {"rng": rng, "budget": inner_budget}
     true, predicted, scores = _judged(task.schema, done.model, held_out.X, held_out.y)
     facts["classes"] = tuple(range(len(classes)))
 
     def release() -> Any:
         if len(classes) == 2:
-            return release_evaluation(true, scores, purse.epsilon, score_scale="log-odds", **facts)
-        return private_confusion_matrix(true, predicted, purse.epsilon, **facts)
+            return release_evaluation(true, scores, inner_budget.epsilon, score_scale="log-odds", **facts)
+        return private_confusion_matrix(true, predicted, inner_budget.epsilon, **facts)
 
-    return _charged(done, "evaluation", purse, _evaluation_source(len(classes)), release)
+    return _charged(done, "evaluation", inner_budget, _evaluation_source(len(classes)), release)
 
 
 def _evaluation_source(n_classes: int) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,11 @@ import pandas as pd
 from dpml.exceptions import InvalidData, InvalidSchema
 from dpml.schema.facts import OF_KIND
 from dpml.schema.feature import Feature
-from dpml.schema.schema import Schema
 from dpml.schema.stated import plain_value
 from dpml.schema.untrusted import plain_numbers, read_frame
+
+if TYPE_CHECKING:
+    from dpml.schema.schema import Schema
 
 __all__ = ["MARK", "Proposal", "bounds_around", "describe", "different_texts", "fewer"]
 
@@ -66,6 +68,7 @@ class Proposal:
     ignored: tuple[str, ...]
     label: str | None
     columns: tuple[str, ...]
+    _schema: type[Schema] = field(repr=False)
     _kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
@@ -121,7 +124,7 @@ class Proposal:
                 raise InvalidSchema(f"domain of {name!r}", None, "stated in `domains`, or the column in `ignored`")
         features = [replace(f, missing=stands[f.name]) if f.name in stands else f for f in features]
         left_out = tuple(name for name in left_out if name not in said)
-        return Schema(tuple(features), tuple(classes), n_lower=n_lower, ignored=left_out)
+        return self._schema(tuple(features), tuple(classes), n_lower=n_lower, ignored=left_out)
 
     def _stated(self, name: str, domain: Any) -> Feature:
         values = tuple(plain_value(value) for value in domain)
@@ -131,7 +134,7 @@ class Proposal:
         return Feature(name, "categorical", values)
 
 
-def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Proposal:
+def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek: bool = False) -> Proposal:
     """Propose a schema from the names and types of a table's columns.
 
     Released: nothing, without `peek`. With it, categories of the records and numbers near their extremes: for study,
@@ -140,6 +143,8 @@ def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Pro
     Parameters
     ----------
     frame : DataFrame
+    schema : type
+        The class of the schema that the proposal is completed to.
     label : str, optional
         The column with the labels. Default: a column named label, target, class, y or outcome.
     peek : bool
@@ -152,6 +157,7 @@ def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Pro
 
     Examples
     --------
+    >>> from dpml.schema import Schema
     >>> table = pd.DataFrame({"id": [7, 8], "age": [31, 58], "job": ["clerk", "cook"], "label": ["no", "yes"]})
     >>> proposal = Schema.describe(table)
     >>> print(proposal)
@@ -194,7 +200,7 @@ def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Pro
     questions.append(f"classes: which labels can {f'`{label}`' if label else 'a record'} have?")
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
     columns = tuple(name for name in names if name != label)
-    return Proposal(tuple(features), tuple(questions), tuple(ignored), label, columns, kinds)
+    return Proposal(tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds)
 
 
 def _kind(column: pd.Series) -> str:

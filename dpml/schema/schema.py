@@ -19,26 +19,19 @@ from scipy import sparse
 from dpml._validate import ON_INVALID, check_choice, check_integer
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema import facts
-from dpml.schema.feature import Feature, show_value
+from dpml.schema.feature import Feature
 from dpml.schema.stated import MOST_WHOLE, label_array, stated_values
 from dpml.schema.tables import (
     checked_column,
     checked_dense,
+    checked_labels,
     checked_sparse,
-    codes_of,
     counts_outside,
     few,
     ignored_names,
     rows_of,
 )
-from dpml.schema.untrusted import (
-    frame_of,
-    null_rows,
-    plain_cells,
-    plain_features,
-    plain_labels,
-    read_frame,
-)
+from dpml.schema.untrusted import frame_of, null_rows, plain_features, read_frame
 
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
@@ -287,22 +280,9 @@ class Schema:
     def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
         """Return class positions 0..C-1, and -1 for a label that is not a class (``on_invalid="clip"`` only)."""
         check_choice(on_invalid, "on_invalid", ON_INVALID)
-        if isinstance(y, (list, tuple)):
-            # np.asarray would turn all labels into text if one is text
-            if on_invalid == "raise" and any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
-                raise InvalidData("y has 2 dimensions: it must have 1")
-            labels: Any = y
-            codes = plain_labels(y, self.classes)
-        else:
-            labels = plain_cells(y)
-            codes = codes_of(labels, self.classes)
-        if on_invalid == "raise" and (codes < 0).any():
-            value = show_value(labels[int((codes < 0).argmax())])
-            told = f". {ASSUMED}" if self._assumed else ""
-            raise InvalidData(f"y has the label {value}: it must be one of {few(list(self.classes))}{told}")
-        return codes
+        return checked_labels(self.classes, y, on_invalid, f". {ASSUMED}" if self._assumed else "")
 
-    def misfits(self, X: Any, y: Any) -> dict[str, int]:
+    def violations(self, X: Any, y: Any) -> dict[str, int]:
         """Count the values outside each feature's domain, and the labels that are no class. Exact: private.
 
         For study: it says what clipping changes. Only what does not fit is named; a sparse table is not looked at.
@@ -310,7 +290,7 @@ class Schema:
         Examples
         --------
         >>> schema = Schema((Feature("job", "categorical", ("cook", "clerk")),), ("no", "yes"))
-        >>> schema.misfits(pd.DataFrame({"job": ["cook", "cok", "clerk"]}), ["no", "yes", "Yes"])
+        >>> schema.violations(pd.DataFrame({"job": ["cook", "cok", "clerk"]}), ["no", "yes", "Yes"])
         {'job': 1, 'label': 1}
         """
         counts = counts_outside(self.features, X)
@@ -361,7 +341,7 @@ class Schema:
         """Read a schema written by `to_json`."""
         from dpml.schema.written import from_json
 
-        return from_json(text)
+        return from_json(text, cls)
 
     def to_yaml(self) -> str:
         """Return the schema as YAML, to be kept and reviewed; `from_yaml` reads it back."""
@@ -377,16 +357,16 @@ class Schema:
         """
         from dpml.schema.written import schema_of
 
-        return schema_of(text)
+        return schema_of(text, cls)
 
     # ---- a proposal -------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def describe(frame: Any, *, label: str | None = None, peek: bool = False) -> Proposal:
+    @classmethod
+    def describe(cls, frame: Any, *, label: str | None = None, peek: bool = False) -> Proposal:
         """Propose a schema for a table from the names and types of its columns; see `dpml.schema.describe`."""
         from dpml.schema.describe import describe
 
-        return describe(frame, label=label, peek=peek)
+        return describe(frame, cls, label=label, peek=peek)
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:

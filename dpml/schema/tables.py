@@ -10,8 +10,8 @@ import pandas as pd
 from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidSchema, shown
-from dpml.schema.feature import Feature
-from dpml.schema.untrusted import frame_of, plain_labels, plain_numbers, plain_rows, read_frame
+from dpml.schema.feature import Feature, show_value
+from dpml.schema.untrusted import frame_of, plain_cells, plain_labels, plain_numbers, plain_rows, read_frame
 
 __all__ = [
     "checked_column",
@@ -99,6 +99,23 @@ def counts_outside(features: Sequence[Feature], X: Any) -> dict[str, int]:
         cells = plain_rows(X, len(features), "clip") if isinstance(X, (list, tuple)) else np.asarray(X)
         columns = {f.name: cells[:, i] for i, f in enumerate(features)}
     return {f.name: f.count_outside(columns[f.name]) for f in features if f.name in columns}
+
+
+def checked_labels(classes: tuple, y: Any, on_invalid: str, hint: str = "") -> np.ndarray:
+    """Return the position of each label among the classes, -1 for one that is none; `hint` ends the error's message."""
+    if isinstance(y, (list, tuple)):
+        # np.asarray would turn all labels into text if one is text
+        if on_invalid == "raise" and any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
+            raise InvalidData("y has 2 dimensions: it must have 1")
+        labels: Any = y
+        codes = plain_labels(y, classes)
+    else:
+        labels = plain_cells(y)
+        codes = codes_of(labels, classes)
+    if on_invalid == "raise" and (codes < 0).any():
+        value = show_value(labels[int((codes < 0).argmax())])
+        raise InvalidData(f"y has the label {value}: it must be one of {few(list(classes))}{hint}")
+    return codes
 
 
 def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:

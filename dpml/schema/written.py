@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
-from typing import Any
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from dpml._yaml import Fault, read_values, write_values
 from dpml.exceptions import InvalidParameter, InvalidSchema
 from dpml.schema.feature import Feature
-from dpml.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from dpml.schema.schema import Schema
 
 __all__ = ["from_json", "schema_of", "to_json", "to_yaml"]
 
@@ -29,8 +31,8 @@ def to_json(schema: Schema) -> str:
     return json.dumps({"features": features, **facts, **named}, ensure_ascii=False)
 
 
-def from_json(text: str) -> Schema:
-    """Return the schema that `to_json` wrote."""
+def from_json(text: str, kind: type[Schema]) -> Schema:
+    """Return the schema, of the class `kind`, that `to_json` wrote."""
     facts: Mapping = json.loads(text)
     features = []
     for item in facts["features"]:
@@ -39,7 +41,7 @@ def from_json(text: str) -> Schema:
         features.append(Feature(**item))
     rest: dict[str, Any] = {k: facts.get(k) for k in ("row_bound", "n_rows", "n_lower")}
     rest |= {name: tuple(facts.get(name, ())) for name in NAMES}
-    return Schema(tuple(features), tuple(facts["classes"]), **rest)
+    return kind(tuple(features), tuple(facts["classes"]), **rest)
 
 
 def to_yaml(schema: Schema) -> str:
@@ -47,6 +49,7 @@ def to_yaml(schema: Schema) -> str:
 
     Examples
     --------
+    >>> from dpml.schema import Schema
     >>> age = Feature("age", "numeric", lower=18, upper=90)
     >>> print(to_yaml(Schema((age,), ("no", "yes"), n_lower=3000)), end="")
     features:
@@ -58,7 +61,7 @@ def to_yaml(schema: Schema) -> str:
     for feature in schema.features:
         features.append({name: _listed(value) for name, value in _stated(feature).items()})
     said: dict[str, Any] = {"features": features, "classes": _listed(schema.classes)}
-    if schema.row_bound < Schema(schema.features, schema.classes).row_bound:
+    if schema.row_bound < replace(schema, row_bound=None).row_bound:  # type: ignore[arg-type]
         said["row_bound"] = schema.row_bound
     if schema.n_rows is not None:
         said["n_rows"] = schema.n_rows
@@ -80,8 +83,8 @@ def _listed(value: Any) -> Any:
     return value
 
 
-def schema_of(text: str) -> Schema:
-    """Return the schema that a text in YAML says, or raise `InvalidSchema` with what is wrong."""
+def schema_of(text: str, kind: type[Schema]) -> Schema:
+    """Return the schema, of the class `kind`, that a text in YAML says, or raise `InvalidSchema` with what is wrong."""
     try:
         said = read_values(text)
     except Fault as fault:
@@ -98,7 +101,7 @@ def schema_of(text: str) -> Schema:
     facts |= {key: said[key] for key in ("row_bound", "n_rows", "n_lower") if said.get(key) is not None}
     try:
         features = tuple(_feature(item) for item in items)
-        return Schema(features, tuple(classes), **facts)
+        return kind(features, tuple(classes), **facts)
     except InvalidSchema:
         raise
     except InvalidParameter as error:  # a number that is text, for example

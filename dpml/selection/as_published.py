@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import for_study
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector
@@ -139,7 +139,7 @@ def iterative_sampling(
     """
     values, T = scores_to_choose(scores, n_features, 1), int(n_features)
     step = check_epsilon(epsilon) / T / (2 * check_number(sensitivity, "sensitivity", 0.0, open_lower=True))
-    return door.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), values, check_rng(rng))
+    return boundary.release(_IterativeSampling(T, step, check_integer(draws, "draws", 1)), values, check_rng(rng))
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ class _IterativeSampling:
         selected[:, order] = coins
         return selected
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # no bound is known; the cost grows with the number of features that are rejected
-        return door.NOTHING if np.array_equal(statistic, other_statistic) else door.EVERYTHING
+        return boundary.NOTHING if np.array_equal(statistic, other_statistic) else boundary.EVERYTHING
 
 
 def _noisy_centre_tail(total: float, size: float, scale_total: float, scale_size: float, threshold: float) -> float:

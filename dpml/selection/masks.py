@@ -19,7 +19,7 @@ from scipy.special import expit, log_expit
 
 from dpml._validate import check_integer, check_rng
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import is_private, statistic
 from dpml.selection.scores import scores_to_choose
 
@@ -142,11 +142,11 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     draws = check_integer(draws, "draws", 1)
     check_rng(rng)
     if is_private(log_weights):
-        return door.release(_MaskDraw(n_features, draws), _finite(scores_to_choose(log_weights, n_features)), rng)
+        return boundary.release(_MaskDraw(n_features, draws), _finite(scores_to_choose(log_weights, n_features)), rng)
     w, T = _check_weights(log_weights, n_features)
     if T in (0, w.size):
         return np.full((draws, w.size), T > 0)
-    return door.release(_MaskDraw(T, draws), w, rng)
+    return boundary.release(_MaskDraw(T, draws), w, rng)
 
 
 @dataclass(frozen=True)
@@ -175,13 +175,13 @@ class _MaskDraw:
             left -= on
         return np.ascontiguousarray(masks.T)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # a mask's log ratio is its sum of weight changes minus the change of log Z; the T largest or least are extreme
         T = self.n_features
         change = np.sort(np.subtract(statistic, other_statistic))
         shift = log_normaliser(statistic, T) - log_normaliser(other_statistic, T)
         worst = max(abs(change[-T:].sum() - shift), abs(change[:T].sum() - shift))
-        return door.Loss(pure=self.draws * float(worst))
+        return boundary.Loss(pure=self.draws * float(worst))
 
 
 def log_normaliser(log_weights: Any, n_features: int) -> float:

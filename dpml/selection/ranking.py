@@ -16,7 +16,7 @@ from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.budget import Budget
 from dpml.counts import Contingency, published_scale, release_published, release_row_bounded
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
 from dpml.selection.scores import scores_from_tables
@@ -123,7 +123,7 @@ class NoisyScoreSelector(PrivateSelector):
         values = facts.scores(counts, self.score)
         if self.n_features is not None:
             scale = self._noise(facts).scale
-            return door.release(_BestOfNoisy(self.n_features, draws, scale), values, check_rng(rng))
+            return boundary.release(_BestOfNoisy(self.n_features, draws, scale), values, check_rng(rng))
         noisy = self._noise(facts).release(values, draws=draws, rng=rng)
         assert self.threshold is not None  # one of the two rules is given
         return noisy >= self.threshold
@@ -141,10 +141,10 @@ class _BestOfNoisy:
         noise = rng.laplace(scale=self.scale, size=(self.draws, statistic.size))
         return top_masks(noise + statistic, self.n_features)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         change = np.subtract(statistic, other_statistic)
         # shifting by the median leaves the least L1 change
-        return door.Loss(pure=self.draws * float(np.abs(change - np.median(change)).sum()) / self.scale)
+        return boundary.Loss(pure=self.draws * float(np.abs(change - np.median(change)).sum()) / self.scale)
 
 
 @dataclass(eq=False, repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpml._validate import check_integer, check_number
 from dpml.budget import Budget
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
@@ -94,6 +94,6 @@ class SparseVectorSelector(PrivateSelector):
         technique = self._technique(facts)
         masks = np.zeros((draws, facts.n_features), dtype=bool)
         for mask in masks:
-            order = door.public_randomness(rng, "permutation", facts.n_features)
+            order = boundary.public_randomness(rng, "permutation", facts.n_features)
             mask[order] = technique.release(scores_of(values, order), self.threshold, rng=rng) == ABOVE
         return masks

@@ -15,7 +15,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.budget import Budget
 from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import range_of_change
 from dpml.mechanisms.private import is_private, to_integers
 from dpml.mechanisms.secure import noisy_max
@@ -78,7 +78,7 @@ def one_shot(
     [[False, True, False, True]]
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    return door.release(OneShot(T, draws), weighted(values, weight / T), check_rng(rng))
+    return boundary.release(OneShot(T, draws), weighted(values, weight / T), check_rng(rng))
 
 
 def peel(
@@ -111,7 +111,7 @@ def peel(
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
     gumbel = check_choice(noise, "noise", ("gumbel", "exponential")) == "gumbel"
-    return door.release((PeelByGumbel if gumbel else Peel)(T, draws), weighted(values, weight / T), check_rng(rng))
+    return boundary.release((PeelByGumbel if gumbel else Peel)(T, draws), weighted(values, weight / T), check_rng(rng))
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class _TopDraw:
     n_features: int
     draws: int
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
-        return door.Loss(pure=self.draws * self.n_features * float(range_of_change(statistic, other_statistic)))
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        return boundary.Loss(pure=self.draws * self.n_features * float(range_of_change(statistic, other_statistic)))
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def sample_joint(
     [[False, True, False, True]]
     """
     values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
-    return door.release(JointDraw(T, draws, weight), values, check_rng(rng))
+    return boundary.release(JointDraw(T, draws, weight), values, check_rng(rng))
 
 
 @dataclass(frozen=True)
@@ -246,9 +246,9 @@ class JointDraw:
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         return _joint_masks(statistic, self.weight, self.n_features, self.draws, rng)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # a gap changes by at most the range of the scores' change in either direction
-        return door.Loss(pure=self.draws * self.weight * float(range_of_change(statistic, other_statistic)))
+        return boundary.Loss(pure=self.draws * self.weight * float(range_of_change(statistic, other_statistic)))
 
 
 def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.random.Generator) -> BoolArray:

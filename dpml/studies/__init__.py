@@ -13,17 +13,16 @@ from dpml.studies.accuracy import (
     non_private_logistic,
     non_private_nb,
 )
-from dpml.studies.advice import ADVISED, Advice, Reached, advise, sensible
+from dpml.studies.advice import Advice, Reached, advise, advised, sensible
 from dpml.studies.automatic import AutoStudy, raw_table
 from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
-from dpml.studies.named import STUDIES, NamedStudy, register
+from dpml.studies.named import STUDIES, NamedStudy, every_study, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
 from dpml.studies.noiseless import without_noise
 from dpml.studies.tuning import SCHEMES, TuningStudy
 
 __all__ = [
-    "ADVISED",
     "SCHEMES",
     "STUDIES",
     "AccuracyStudy",
@@ -44,8 +43,10 @@ __all__ = [
     "TuningStudy",
     "accuracy_of_selected",
     "advise",
+    "advised",
     "best_needed",
     "compared",
+    "every_study",
     "frontier",
     "majority_accuracy",
     "needed_epsilon",

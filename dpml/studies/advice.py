@@ -13,20 +13,13 @@ import pandas as pd
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
-from dpml.studies.accuracy import PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
+from dpml.methods import method, of_family
+from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.frontier import compared, frontier
-from dpml.studies.mixed import BinnedNBStudy
 
-__all__ = ["ADVISED", "Advice", "Reached", "advise", "sensible"]
+__all__ = ["Advice", "Reached", "advise", "advised", "sensible"]
 
-# the methods that are compared, by the names of their studies
-ADVISED: dict[str, type] = {
-    "automatic": AutoStudy,
-    "binned": BinnedNBStudy,
-    "row-bounded": RowBoundedNBStudy,
-    "algorithm-1": PublishedNBStudy,
-}
 # the share of runs outside the interval
 OUTSIDE = 0.1
 # an accuracy this far below the best is as good, for whoever wants privacy
@@ -59,7 +52,7 @@ class Advice:
     ----------
     epsilon : float
     method : str
-        A key of `ADVISED`.
+        A key of `dpml.methods`.
     mean, se : float
         Its accuracy over runs that the choice did not see, and the standard error of that mean.
     low, high : float
@@ -90,6 +83,17 @@ class Advice:
     def enough(self) -> bool:
         """Whether there are records enough: 19 runs of 20 are better than a guess, by more than the test can err."""
         return self.low > self.guess + self.test_error
+
+
+def advised() -> tuple[str, ...]:
+    """Return the keys of the methods that are compared, as `dpml.methods` has them.
+
+    Examples
+    --------
+    >>> advised()
+    ('auto', 'binned', 'row-bounded', 'algorithm-1')
+    """
+    return tuple(each.key for each in of_family("classifier") if each.advised)
 
 
 def advise(
@@ -131,9 +135,9 @@ def advise(
     if dataset.frame_schema is None:
         raise InvalidParameter("dataset", dataset.name, "one that has a table of attributes")
     rows = []
-    for name, kind in ADVISED.items():
-        options: dict[str, Any] = {"grids": draws} if kind is AutoStudy else {}
-        study = kind(dataset, relation=relation)
+    for name in advised():
+        study = method(name).study_of(dataset, relation=relation)
+        options: dict[str, Any] = {"grids": draws} if isinstance(study, AutoStudy) else {}
         found = study(epsilon, draws=draws, rng=np.random.default_rng(rng.integers(2**63)), **options)["accuracy"]
         rows += [{"epsilon": epsilon, "method": name, "draw": i, "accuracy": float(v)} for i, v in enumerate(found)]
     table = pd.DataFrame(rows)
@@ -169,7 +173,7 @@ def sensible(found: Sequence[Advice]) -> Advice | None:
 
     Examples
     --------
-    >>> rest = {"method": "automatic", "se": 0.0, "high": 0.9, "equal": 1, "candidates": 4, "guess": 0.7}
+    >>> rest = {"method": "auto", "se": 0.0, "high": 0.9, "equal": 1, "candidates": 4, "guess": 0.7}
     >>> some = [Advice(epsilon=e, mean=m, low=m - 0.01, test_error=0.005, **rest)
     ...         for e, m in ((0.1, 0.71), (0.5, 0.85), (2.0, 0.855))]
     >>> sensible(some).epsilon, sensible(some[:1])

@@ -1,4 +1,4 @@
-"""A study of the classifier to begin with: many draws at one ε, without as many fits."""
+"""A study of the default classifier: many draws at one ε, without as many fits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 
 
 def raw_table(dataset: Dataset) -> tuple[Schema, Any, Any]:
-    """Return what the classifier to begin with is given of a data set: a schema, training and test records.
+    """Return what the default classifier is given of a data set: a schema, training and test records.
 
     They are the raw table's columns, or the binary records where the raw data are text.
     """

@@ -13,13 +13,14 @@ from typing import Any
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer, check_number
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
+from dpml.methods import METHODS, study_by_name
 from dpml.selection.scores import KINDS
 from dpml.studies.accuracy import LogisticStudy, PartitionedNBStudy, RowBoundedNBStudy, SelectedNBStudy
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.mixed import METHODS as MOMENTS
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
 
-__all__ = ["STUDIES", "NamedStudy", "register"]
+__all__ = ["STUDIES", "NamedStudy", "every_study", "register"]
 
 Check = Callable[[Any, str], Any]
 RESERVED = ("study", "data", "relation", "draws", "draw", "seed", "block", "paired")
@@ -125,6 +126,19 @@ STUDIES: dict[str, NamedStudy] = {
 }
 
 
+def every_study() -> dict[str, NamedStudy]:
+    """Return every study that a file can name: those above, and a registered method's own under its key.
+
+    A study of a method that states no name for sweeps (`dpml.methods.Method.sweep`) takes ε alone.
+    """
+    own = {
+        key: NamedStudy(study_by_name(entry.study), {}, _EPSILON, binary=not entry.table)
+        for key, entry in METHODS.items()
+        if entry.study and not entry.sweep
+    }
+    return {**own, **STUDIES}
+
+
 def register(name: str, study: NamedStudy) -> None:
     """Add a study of your own to `STUDIES`, under a name that is not taken.
 
@@ -145,8 +159,8 @@ def register(name: str, study: NamedStudy) -> None:
     Traceback (most recent call last):
     dpml.exceptions.InvalidParameter: name = 'naive-bayes' is not allowed: it must be ...
     """
-    if not isinstance(name, str) or not name.strip() or name in STUDIES:
-        raise InvalidParameter("name", name, f"a name that is not taken; taken are {', '.join(STUDIES)}")
+    if not isinstance(name, str) or not name.strip() or name in every_study():
+        raise InvalidParameter("name", name, f"a name that is not taken; taken are {', '.join(every_study())}")
     taken = [each for each in (*study.fixed, *study.settings) if each in RESERVED]
     if taken:
         raise InvalidParameter("study", taken[0], f"one without a parameter named {', '.join(RESERVED)}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpml.exceptions import InvalidParameter, NotPrivate
-from dpml.mechanisms import ExponentialMechanism, ReportNoisyMax, door
+from dpml.mechanisms import ExponentialMechanism, ReportNoisyMax, boundary
 from dpml.mechanisms.gaussian import NormalNoise
 from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 
@@ -44,7 +44,7 @@ def without_noise() -> Iterator[None]:
     ...     Laplace(0.1, 1.0).release([3.0, 4.0], rng=np.random.default_rng(0)).round(9)
     array([3., 4.])
     """
-    with door.listen(_Noiseless()):
+    with boundary.observe(_Noiseless()):
         yield
 
 
@@ -57,9 +57,9 @@ class _Noiseless:
         return _quiet(mechanism)._sample(statistic, rng)
 
     def public_randomness(self, rng: np.random.Generator | None, draw: str, arguments: tuple, size: Any) -> Any:
-        return door.drawn_by(rng, draw, arguments, size)
+        return boundary.drawn_by(rng, draw, arguments, size)
 
-    def alternatives(self, factor: float) -> AbstractContextManager[Any]:
+    def best_of_runs(self, factor: float) -> AbstractContextManager[Any]:
         return nullcontext(nullcontext)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
-from dpml.publishing.ratio_features import RatioFeatures
+from dpml.publishing.weights.features import RatioFeatures
 from dpml.schema import Feature, Schema
 
 __all__ = ["SPLITS", "TwoTables", "split_by_sex"]

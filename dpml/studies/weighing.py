@@ -23,9 +23,9 @@ from sklearn.svm import LinearSVC
 from dpml._validate import check_choice, check_number, check_rng
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import NormGamma
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.penalty import public_reg_lambda
-from dpml.publishing.ratio import balanced_minimiser, release_balanced_output, release_sums
+from dpml.publishing.weights.density_ratio import balanced_minimiser, release_balanced_output, release_sums
+from dpml.publishing.weights.moments import moment_minimiser
+from dpml.publishing.weights.penalty import public_reg_lambda
 from dpml.studies.two_tables import TwoTables
 
 __all__ = ["MACHINE_PENALTY", "PUBLIC_TABLES", "WeighingStudy", "public_table"]

@@ -14,7 +14,7 @@ from dpml._validate import RELATIONS, check_choice, check_flag, check_integer, c
 from dpml._yaml import read_values
 from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
-from dpml.studies.named import STUDIES, NamedStudy
+from dpml.studies.named import NamedStudy, every_study
 
 __all__ = ["ASKS", "DRAWS", "Declaration", "Family", "declared", "of_facts", "read_yaml"]
 
@@ -110,7 +110,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         seed=check_integer(given.get("seed", 0), "seed", 0),
         block=min(check_integer(given.get("block", BLOCK), "block", 1), draws),
         paired=check_flag(given.get("paired", True), "paired"),
-        studies={family.name: STUDIES[family.name] for family in families},
+        studies={family.name: every_study()[family.name] for family in families},
     )
     _check_once(found.data, "data")
     points = len(found.data) * len(found.relations) * sum(map(_size, families))
@@ -165,7 +165,7 @@ def _check_apart(families: tuple[Family, ...]) -> None:
 
 
 def _all_parameters() -> list[str]:
-    return list(dict.fromkeys(name for s in STUDIES.values() for name in (*s.fixed, *s.settings)))
+    return list(dict.fromkeys(name for s in every_study().values() for name in (*s.fixed, *s.settings)))
 
 
 def _entries(value: Any, name: str) -> list:
@@ -179,8 +179,9 @@ def _entries(value: Any, name: str) -> list:
 def _family(entry: Any, given: Mapping[str, Any]) -> Family:
     """Return a study's parameters: its own, and those that all studies share."""
     own = dict(entry) if isinstance(entry, Mapping) else {"name": entry}
-    name = check_choice(own.pop("name", None), "study", tuple(STUDIES))
-    table = STUDIES[name]
+    known_studies = every_study()
+    name = check_choice(own.pop("name", None), "study", tuple(known_studies))
+    table = known_studies[name]
     known = (*table.fixed, *table.settings)
     _check_names(own, known, f"a parameter of {name!r}")
     shared = {key: value for key, value in given.items() if key in known}
@@ -205,7 +206,7 @@ def _check_shared(given: Mapping[str, Any], families: Iterable[Family]) -> None:
     """Refuse a parameter for all studies that one of them does not have: it would be ignored there."""
     for key in given:
         for family in families:
-            table = STUDIES[family.name]
+            table = every_study()[family.name]
             if key not in (*TOP, *table.fixed, *table.settings):
                 known = ", ".join((*table.fixed, *table.settings))
                 raise InvalidParameter("key", key, f"a parameter of {family.name!r}, which has {known}")

@@ -90,7 +90,7 @@ def _table(declaration: Declaration, kept: Mapping[str, Any]) -> pd.DataFrame:
 def standard_declaration(dataset: Dataset, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
     """Return what is declared of a data set with a raw table: methods whose claim holds, with some of their settings.
 
-    Each draw of the classifier to begin with has a grid of its own, so that all draws are independent.
+    Each draw of the default classifier has a grid of its own, so that all draws are independent.
     """
     numbers = [f for f in dataset.frame_schema.features if f.kind == "numeric"] if dataset.frame_schema else []
     return {

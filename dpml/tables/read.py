@@ -1,4 +1,4 @@
-"""The door of the room: a file of unknown kind becomes a table, or an error that names what is wrong with it."""
+"""A file of unknown kind becomes a table, or an error that names what is wrong with it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from dpml.estimators.purse import spending_steps
+from dpml.estimators.inner_budget import spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import number_of, public_number, statistic
 from dpml.schema import Schema

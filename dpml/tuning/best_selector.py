@@ -15,7 +15,7 @@ from dpml.budget import Budget, charge
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.encoding import columns_of
 from dpml.estimators.base import PrivateEstimator, study_only
-from dpml.estimators.purse import fit_held, rehearse, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import Private
 from dpml.mechanisms.secure import check_release
@@ -123,7 +123,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         spending_steps(held, ("epsilon", "budget", "schema", "relation", "on_invalid", "release", "random_state"))
         facts = {"schema": schema, "relation": relation, "on_invalid": self.on_invalid, "release": self.release}
         held.set_params(epsilon=epsilon, **facts)
-        [delta] = rehearse(held, [epsilon], relation, nothing, "BestSelector")
+        [delta] = dry_run(held, [epsilon], relation, nothing, "BestSelector")
         charge(self.budget, relation, epsilon, delta, label="BestSelector")
         choice = choose_features(X, codes, schema, epsilon, relation=relation, rng=rng)
         self.plan_, self.few_, self._mask, self._schema = choice.plan, choice.few, choice.mask, schema
@@ -133,8 +133,10 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         self.n_features_in_ = schema.n_features
         if named:
             self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
-        purse = Budget(choice.epsilon_left, delta, relation)
-        held.set_params(epsilon=choice.epsilon_left, schema=schema.subset(choice.mask), random_state=rng, budget=purse)
+        inner_budget = Budget(choice.epsilon_left, delta, relation)
+        held.set_params(
+            epsilon=choice.epsilon_left, schema=schema.subset(choice.mask), random_state=rng, budget=inner_budget
+        )
         labels = rows_of(self.classes_, codes)
         self.classifier_ = fit_held(held, [held], columns_of(X, choice.mask), labels, "BestSelector")
         # the caller did not set this generator as a parameter

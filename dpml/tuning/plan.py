@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.shares import equal_share, split_epsilon
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.tuning.stopping import stopping_epsilon
 
@@ -48,7 +48,7 @@ def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.rand
     [277, 348, 375]
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
-    return _parts(door.public_randomness(rng, "random", size=n), n_parts, share)
+    return _parts(boundary.public_randomness(rng, "random", size=n), n_parts, share)
 
 
 @statistic

@@ -28,9 +28,9 @@ from dpml.budget import Budget, charge
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
-from dpml.estimators.purse import fit_held, rehearse, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, door
+from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
 from dpml.mechanisms.private import Private
 from dpml.mechanisms.secure import check_release, noisy_max
 from dpml.schema import Schema, resolve_schema
@@ -195,7 +195,7 @@ class PrivateSearch(PrivateClassifier):
         X, codes = Private(X), Private(positions)
         for candidate in candidates:
             model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
-            rehearse(model, shares, self.relation, nothing, "PrivateSearch")
+            dry_run(model, shares, self.relation, nothing, "PrivateSearch")
         charge(self.budget, self.relation, costs["total"], label=f"PrivateSearch, {self.method}")
         # the coins need not be secret (`split_records`), so a release uses this generator too, seeded by the system
         rng = as_generator(self.random_state)
@@ -274,8 +274,8 @@ class PrivateSearch(PrivateClassifier):
         steps = spending_steps(model)
         for step, share in zip(steps, shares, strict=True):
             # its own budget has no more than its share, so a charge above it, or of a δ, raises
-            purse = Budget(share, relation=self.relation)
-            step.set_params(budget=purse, random_state=None if self.release else rng)
+            inner_budget = Budget(share, relation=self.relation)
+            step.set_params(budget=inner_budget, random_state=None if self.release else rng)
         fit_held(model, steps, records.X, records.labels, "PrivateSearch")
         for step in steps:
             # the caller did not set this generator as a parameter
@@ -318,7 +318,7 @@ class PrivateSearch(PrivateClassifier):
         facts: Any = {"relation": self.relation, "n_classes": C}
         reach = default_reach(costs["select"], **facts) if self.reach is None else self.reach
         n_ones = squared_norm_bound(self._schema, self.estimator.row_bound) + 1
-        seed = int(door.public_randomness(rng, "integers", 2**63))
+        seed = int(boundary.public_randomness(rng, "integers", 2**63))
         scores, tolerances = [], []
         for candidate in candidates:
             reg_lambda = float(candidate["reg_lambda"])
@@ -326,7 +326,7 @@ class PrivateSearch(PrivateClassifier):
             fixed = np.random.default_rng(seed)
             simulated = []
             for _ in range(self.simulations):
-                with door.unreleased():
+                with boundary.unreleased():
                     # its noise is not that of a release, so the model is a private statistic
                     model = Private(self._trained(candidate, costs["retrain"], training, fixed))
                 facts_of_score: Any = {"n_classes": C, "width": reach / reg_lambda, "validation_lower": least}
@@ -343,7 +343,7 @@ class PrivateSearch(PrivateClassifier):
         noise = Laplace(costs["select"], 1.0)  # a single count: one record changes it by 1 under both relations
 
         def run(rng):
-            k = int(door.public_randomness(rng, "integers", len(candidates)))
+            k = int(boundary.public_randomness(rng, "integers", len(candidates)))
             model = self._trained(candidates[k], costs["train"], training, rng)
             return (k, model), float(noise.release(correct_predictions(model, validation), rng=rng))
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.budget import Budget, charge
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 
 __all__ = [
     "expected_runs",
@@ -129,8 +129,8 @@ def truncated_negative_binomial(eta: float, gamma: float, *, rng: np.random.Gene
     tries = expected_runs(eta, gamma)
     while len(counts) < wanted:
         several = min(int(1.1 * tries * (wanted - len(counts))) + 16, 1 << 20)
-        k = 1 + door.public_randomness(rng, "negative_binomial", eta + 1, gamma, size=several)
-        accepting = door.public_randomness(rng, "random", size=several)
+        k = 1 + boundary.public_randomness(rng, "negative_binomial", eta + 1, gamma, size=several)
+        accepting = boundary.public_randomness(rng, "random", size=several)
         counts = np.concatenate([counts, k[accepting * k < 1]])
     return int(counts[0]) if size is None else counts[:wanted]
 
@@ -231,7 +231,7 @@ def random_stopping(
 def _best_of(run: Callable, runs: int, eta: float, rng: np.random.Generator) -> tuple[Any, float]:
     best: Any = None
     best_score = -math.inf
-    with door.alternatives(2 + eta) as one_run:
+    with boundary.best_of_runs(2 + eta) as one_run:
         for first in [True] + [False] * (runs - 1):
             with one_run():
                 outcome, score = run(rng)

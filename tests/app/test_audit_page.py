@@ -162,6 +162,8 @@ LINK = {
 }
 
 
+# test_link.py holds the links of all pages
+@pytest.mark.full
 def test_link_brings_everything_back(app, make_app, server):
     app.enter("audit", "".join(f"&{k}={v}" for k, v in LINK.items()))
     assert {name: app.query[name] for name in LINK} == LINK
@@ -171,6 +173,8 @@ def test_link_brings_everything_back(app, make_app, server):
     assert again.query == app.query
 
 
+# test_shell.py holds the way from page to page and back
+@pytest.mark.full
 def test_navigation_keeps_both_pages(app):
     app.open("?draws=10&dataset=toy&audit_draws=1000")
     explored = app.everything()

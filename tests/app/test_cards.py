@@ -10,7 +10,7 @@ from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource
 from dpml_app import data
 from dpml_app.audit.page import AuditPage
-from dpml_app.card import INSET, NOW, SOON, Card, under
+from dpml_app.card import IMMEDIATE, INSET, WORKER, Card, under
 from dpml_app.evaluate.page import EvaluatePage
 from dpml_app.explore.accuracy import AccuracyCard, accuracies
 from dpml_app.explore.page import ExplorePage
@@ -133,7 +133,7 @@ def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_stat
     values, facts = Settings(dataset="toy", draws=10).explore_values(), data.facts("toy")
     page = ExplorePage(Settings(dataset="toy", draws=10), Pool(1))
     before = AccuracyCard().work(values, facts)
-    late = {series for series, place in before if place == SOON}
+    late = {series for series, place in before if place == WORKER}
     assert late == {"row-bounded", "logistic"}
     first = page.first(values)
     assert {chunk.arguments[0] for chunk in first} == {"tables", "theta"}
@@ -143,9 +143,9 @@ def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_stat
     assert page.first(values) == []
     for epsilon in EPSILONS:
         after = AccuracyCard().work({**values, "epsilon": epsilon}, facts)
-        assert not [place for place in after if place[1] == SOON]
+        assert not [place for place in after if place[1] == WORKER]
     after = AccuracyCard().work(values, facts)
-    assert {after[method, NOW] for method in late} == {before[method, SOON] for method in late}
+    assert {after[method, IMMEDIATE] for method in late} == {before[method, WORKER] for method in late}
 
 
 def test_adopted_statistic_is_the_workers(no_statistics):
@@ -158,9 +158,9 @@ def test_adopted_statistic_is_the_workers(no_statistics):
 
 
 def test_headline_names_a_best_method_only_when_all_are_known():
-    some = {(method, NOW): np.array([0.7]) for method in data.METHODS[:-1]}
+    some = {(method, IMMEDIATE): np.array([0.7]) for method in data.METHODS[:-1]}
     assert accuracies(some) == {}
-    assert set(accuracies({**some, (data.METHODS[-1], SOON): np.array([0.8])})) == set(data.METHODS)
+    assert set(accuracies({**some, (data.METHODS[-1], WORKER): np.array([0.8])})) == set(data.METHODS)
 
 
 def test_a_slider_of_what_is_on_the_axis_stands_under_it():

@@ -46,8 +46,8 @@ SETTINGS = [
     ("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published&select_score=count", ()),
     ("train", TOY, ()),
     ("train", f"{TOY}{OTHER}&epsilon=1&train_family=linear&train_measure=auc", ("accuracy", "lambda", "weights")),
-    pytest.param("train", f"{TOY}&train_family=linear", ("tuning",), marks=[pytest.mark.long]),
-    pytest.param("train", f"&dataset=bank{ONE}", ("weight",), marks=[pytest.mark.data, pytest.mark.long]),
+    ("train", f"{TOY}&train_family=linear", ("tuning",)),
+    pytest.param("train", f"&dataset=bank{ONE}", ("weight",), marks=pytest.mark.data),
     ("publish", PUBLISH, ()),
     (
         "publish",
@@ -66,7 +66,7 @@ SETTINGS = [
             "weights-tables",
             "weights-taught",
         ),
-        marks=[pytest.mark.data, pytest.mark.long],
+        marks=pytest.mark.data,
     ),
     ("evaluate", TOY, ()),
     ("evaluate", f"{TOY}{OTHER}&epsilon=1&evaluate_weakened=some&evaluate_methods=histogram.laplace-exact", ()),
@@ -74,6 +74,16 @@ SETTINGS = [
     ("audit", "&audit_draws=1000&audit_method=laplace&audit_epsilon=0.5&audit_seed=3", ()),
 ]
 PAGES = [name for name, page in ROOMS.items() if issubclass(page, CardPage)]
+# of each page, the card whose script is run at each commit
+ONE_OF_EACH = {
+    "noise": "tails",
+    "explore": "roc",
+    "select": "count",
+    "train": "size",
+    "publish": "grid",
+    "evaluate": "roc",
+    "audit": "attack",
+}
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +113,7 @@ def different(one, other):
     return ""
 
 
-@pytest.mark.parametrize(("room", "query", "only"), SETTINGS)
-def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, room, query, only):
+def check_scripts(alone, room, query, only):
     alone.enter(room, query, only)
     page, faults, ran = alone.page, {}, 0
     for name, card in page.cards.items():
@@ -123,7 +132,23 @@ def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, room, query
     assert ran >= (len(only) or 1)
 
 
-@pytest.mark.long
+@pytest.mark.full
+@pytest.mark.parametrize(("room", "query", "only"), SETTINGS)
+def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, room, query, only):
+    check_scripts(alone, room, query, only)
+
+
+@pytest.mark.parametrize(("room", "card"), ONE_OF_EACH.items())
+def test_a_script_of_each_page_gives_the_numbers_of_its_plot(alone, few_fits, room, card):
+    query = next(query for r, query, _only in SETTINGS if r == room)
+    check_scripts(alone, room, query, (card,))
+
+
+def test_one_script_of_each_page_is_run_at_each_commit():
+    assert set(ONE_OF_EACH) == set(PAGES)
+
+
+@pytest.mark.full
 def test_the_script_of_the_first_picture_gives_what_ships(alone):
     alone.enter("explore", "&dataset=toy", ("cost",))
     script = script_of(alone.page, "cost")
@@ -282,9 +307,9 @@ def test_values_are_written_so_that_python_reads_them_again():
 @pytest.fixture
 def table():
     made = own_tables.made()
-    own.lend(made)
+    own.attach(made)
     yield made
-    data.take_back(made.name)
+    data.detach(made.name)
 
 
 OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&draws=10"), ("evaluate", "&draws=10")]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app import data as shared
-from dpml_app.card import NOW, SOON
+from dpml_app.card import IMMEDIATE, WORKER
 from dpml_app.evaluate import attack as attacks
 from dpml_app.evaluate import compute as own
 from dpml_app.evaluate import numbers
@@ -263,17 +263,17 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
     for place in page.slots:
         place.mount()
     work = {name: card.work(values, {}) for name, card in page.cards.items()}
-    assert {place for place in work["roc"] if place[1] == SOON} == {(m, SOON) for m in methods}
-    assert {place for place in work["errors"] if place[1] not in (NOW, SOON)} == {
+    assert {place for place in work["roc"] if place[1] == WORKER} == {(m, WORKER) for m in methods}
+    assert {place for place in work["errors"] if place[1] not in (IMMEDIATE, WORKER)} == {
         (m, e) for m in methods for e in SWEEP_EPSILONS
     }
-    assert {place for place in work["sizes"] if place[1] != NOW} == {(m, size) for m in methods for size in SIZES}
+    assert {place for place in work["sizes"] if place[1] != IMMEDIATE} == {(m, size) for m in methods for size in SIZES}
     # both plots of a comparison are of the same chunks
     compared = [set(work[name].values()) for name in ("compare", "sure")]
     assert compared[0] == compared[1]
     assert len(compared[0]) == 1 + len(SWEEP_EPSILONS) + (epsilon not in SWEEP_EPSILONS)
-    assert len({chunk for asked in work.values() for place, chunk in asked.items() if place[1] == NOW}) == 1
-    order = page._missing(values, {name: {p: c for p, c in w.items() if p[1] != NOW} for name, w in work.items()})
+    assert len({chunk for asked in work.values() for place, chunk in asked.items() if place[1] == IMMEDIATE}) == 1
+    order = page._missing(values, {name: {p: c for p, c in w.items() if p[1] != IMMEDIATE} for name, w in work.items()})
     assert len(set(order)) == len(order)
     slow = [chunk.function in (own.curves, own.errors) and chunk.arguments[0] in own.SLOW for chunk in order]
     assert slow == sorted(slow)

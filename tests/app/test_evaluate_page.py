@@ -63,6 +63,8 @@ def test_slider_moves_the_curves_of_the_bins_in_the_browser(app):
 # ---- links --------------------------------------------------------------------------------------------------------
 
 
+# test_link.py holds the links of all pages
+@pytest.mark.full
 def test_link_brings_back_every_control(app, make_app, server):
     query = (
         "&dataset=toy&relation=replace-one&epsilon=2&draws=20&seed=7&evaluate_classifier=logistic"

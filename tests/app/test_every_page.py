@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from dpml_app.select.settings import CALIBRATIONS
+from each_commit import others_in_full
 from playwright.sync_api import expect
 from waiting import wait
 
@@ -250,7 +251,8 @@ def test_my_data_on_a_phone_with_names_and_a_bad_link(make_app, server):
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
 
 
-@pytest.mark.parametrize("name", CONTROLS)
+# test_controls.py and test_cards.py hold the controls of the others
+@pytest.mark.parametrize("name", others_in_full(CONTROLS, "select"))
 def test_each_control_goes_into_the_link_and_the_browser_draws_at_once(app, name):
     query, controls = CONTROLS[name]
     app.enter(name, query)
@@ -267,7 +269,8 @@ def test_each_control_goes_into_the_link_and_the_browser_draws_at_once(app, name
     assert app.alerts == []
 
 
-@pytest.mark.parametrize("name", WORK)
+# test_work_engine.py holds what a cancel does to the engine that they share
+@pytest.mark.parametrize("name", others_in_full(WORK, "select"))
 def test_work_is_cancelled_and_taken_up_again(app, name):
     heavy, state, _ = WORK[name]
     app.enter(name, heavy, wait=False)
@@ -301,7 +304,8 @@ def without_data(module_server, tmp_path_factory):
     return SimpleNamespace(server=module_server(DPML_DATA=str(home), no_proxy="localhost", **proxies), home=home)
 
 
-@pytest.mark.parametrize("name", WORK)
+# test_real_data.py holds the offer of what is not here
+@pytest.mark.parametrize("name", others_in_full(WORK, "explore"))
 def test_missing_data_are_said_and_another_set_still_works(make_app, without_data, name):
     source, column = WORK[name][2]
     app = make_app(without_data.server).enter(name, "&dataset=adult&draws=10", wait=False)

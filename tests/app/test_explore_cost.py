@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dpml_app import data
-from dpml_app.card import NOW, SOON
+from dpml_app.card import IMMEDIATE, WORKER
 from dpml_app.explore import cost, shipped
 from dpml_app.explore.hero import HeroCard
 from dpml_app.explore.hero_figure import CostFigure
@@ -14,6 +14,7 @@ from dpml_app.explore.page import ExplorePage
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
+from each_commit import others_in_full
 
 from dpml.classifiers import AutoClassifier
 from dpml.datasets import load
@@ -24,7 +25,7 @@ NO_FILE = ("census", "toy", "breast_cancer")
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])
-def test_the_draws_are_fits_of_the_classifier_to_begin_with(epsilon):
+def test_the_draws_are_fits_of_the_default_classifier(epsilon):
     data = load("toy")
     found = cost.private("toy", "replace-one", epsilon, 3)
     model = AutoClassifier(
@@ -72,7 +73,7 @@ def test_the_rule_is_the_classifiers_own(epsilon, method):
     }[method]
 
 
-@pytest.mark.parametrize("name", NO_FILE)
+@pytest.mark.parametrize("name", others_in_full(NO_FILE, "toy"))
 def test_what_ships_is_what_is_computed(name):
     kept = json.loads((shipped.HERE / f"{name}.json").read_text())
     places = [0, EPSILONS.index(0.1), len(EPSILONS) - 1]
@@ -120,7 +121,7 @@ def test_who_pays_has_a_row_for_all_each_class_and_each_group():
     assert list(card.figure.plot.y_range.factors) == rows["name"][::-1]
     assert len(rows["name"]) == 3 + 2 + 7
     assert rows["records"][0] == sum(rows["records"][1:3]) == sum(rows["records"][3:5]) == sum(rows["records"][5:])
-    draws, plain = results["private", SOON], results["plain", SOON]
+    draws, plain = results["private", WORKER], results["plain", WORKER]
     assert rows["mean"][0] == pytest.approx(100 * (plain["accuracy"] - draws["accuracy"].mean()))
     assert rows["low"][3] == pytest.approx(100 * (plain["groups"][0] - np.quantile(draws["groups"][:, 0], 0.95)))
     assert card.figure.plot.x_range.start <= min(rows["low"])
@@ -135,7 +136,7 @@ def test_fits_that_do_not_ship_are_for_the_workers():
         page.card_places[name].mount()
         work = page.cards[name].work(page.values(), facts)
         assert {place[0] for place in work} == {"private", "plain"}
-        assert not [place for place in work if place[1] == NOW]
+        assert not [place for place in work if place[1] == IMMEDIATE]
 
 
 def test_who_pays_shows_nothing_of_another_setting():
@@ -181,7 +182,7 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     assert len(card.figure.curve.data["epsilon"]) == 0
     wanted = card.work(settings.explore_values(), {})
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
-    result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in (SOON, 0.1)}
+    result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in (WORKER, 0.1)}
     people = {"classes": ("a", "b"), "groups": ()}
     assert card.readout({"epsilon": 0.1}, people, result).startswith("Who pays?")
 

@@ -90,6 +90,8 @@ def moved(output, answer):
     expect(told).to_be_visible()
 
 
+# test_notebook_cells.py holds what a cell answers
+@pytest.mark.full
 def test_cells_show_pages_that_answer(lab, browser):
     page, elsewhere = browser.new_page(), []
     page.set_viewport_size({"width": 1500, "height": 1400})

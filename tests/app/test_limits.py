@@ -11,9 +11,9 @@ from app_server import ROOT
 from dpml_app import limits
 from dpml_app.limits import LIMITS, ServerFull, most
 from dpml_app.serve import USUAL_MINUTES
+from dpml_app.work.fair_queue import FairQueue, Priority
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.threads import Threads
-from dpml_app.work.turns import Rank, Turns
 from page_alone import pool_here
 
 from dpml.exceptions import InvalidParameter
@@ -49,10 +49,10 @@ def test_a_server_does_not_start_with_a_limit_that_is_not_allowed():
 
 def test_so_much_of_one_owner_may_wait_and_others_are_free(monkeypatch):
     monkeypatch.setenv("DPML_WAITING", "3")
-    turns = Turns()
-    for item, rank in (("a1", Rank.NOW), ("a2", Rank.CURVES), ("a3", Rank.IDLE)):
+    turns = FairQueue()
+    for item, priority in (("a1", Priority.IMMEDIATE), ("a2", Priority.CURVES), ("a3", Priority.IDLE)):
         turns.check("a")
-        turns.put(item, owner="a", rank=rank)
+        turns.put(item, owner="a", priority=priority)
     with pytest.raises(ServerFull, match="3 computations of this session wait already: at most 3 may"):
         turns.check("a")
     turns.check("b")
@@ -62,11 +62,11 @@ def test_so_much_of_one_owner_may_wait_and_others_are_free(monkeypatch):
 
 def test_what_is_not_wanted_any_more_does_not_count(monkeypatch):
     monkeypatch.setenv("DPML_WAITING", "2")
-    turns = Turns()
+    turns = FairQueue()
     for item in ("old", "older"):
-        turns.put(item, owner="a", rank=Rank.NOW)
+        turns.put(item, owner="a", priority=Priority.IMMEDIATE)
     turns.check("a", lambda _item: False)
-    turns.put("new", owner="a", rank=Rank.NOW)
+    turns.put("new", owner="a", priority=Priority.IMMEDIATE)
     assert turns.take() == "new"
 
 
@@ -131,7 +131,7 @@ def test_a_kept_result_is_given_however_much_waits(monkeypatch):
     pool = pool_here()
     try:
         assert pool.submit(Chunk(divmod, (7, 2)), owner="a").result(60) == (3, 1)
-        monkeypatch.setattr(pool._turns, "check", lambda *_args: pytest.fail("nothing needs to wait"))
+        monkeypatch.setattr(pool._queue, "check", lambda *_args: pytest.fail("nothing needs to wait"))
         assert pool.submit(Chunk(divmod, (7, 2)), owner="a").result(60) == (3, 1)
     finally:
         pool.stop()

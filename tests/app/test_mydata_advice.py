@@ -6,15 +6,16 @@ import numpy as np
 import own_tables
 import pytest
 from dpml_app.drawing.looks import LOOKS
-from dpml_app.mydata.advice import EPSILONS, METHODS, told
-from dpml_app.mydata.advice_card import SHOWN, AdviceCard
+from dpml_app.mydata.advice import EPSILONS, told
+from dpml_app.mydata.advice_card import AdviceCard, AdviceFigure
 
-from dpml.studies import ADVISED, Advice, advise
+from dpml.methods import method
+from dpml.studies import Advice, advise, advised
 
 REST = {"se": 0.001, "candidates": 4, "guess": 0.7, "test_error": 0.01}
 
 
-def one(epsilon, mean, low, method="automatic", equal=1):
+def one(epsilon, mean, low, method="auto", equal=1):
     return Advice(epsilon=epsilon, method=method, mean=mean, low=low, high=mean + 0.01, equal=equal, **REST)
 
 
@@ -60,7 +61,7 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
         for column in ("mean", "low", "high"):
             assert source.data[column] == [getattr(one, column) for one in told_of]
         assert source.data["as_good"] == ["yes" if one.equal else "no" for one in told_of]
-        assert source.data["method"] == [LOOKS["auto" if name == "automatic" else name].label] * len(EPSILONS)
+        assert source.data["method"] == [LOOKS[name].label] * len(EPSILONS)
     assert card.figure.guess.data["right"] == [pytest.approx(found[0.1].guess)]
     # what is best in words is filled in the picture
     for place, epsilon in enumerate(EPSILONS):
@@ -72,6 +73,6 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
 
 
 def test_words_and_figure_know_every_method_that_is_compared():
-    assert list(METHODS) == list(SHOWN) == list(ADVISED)
-    for name, style in SHOWN.items():
-        assert METHODS[name].casefold().endswith(style.label.casefold())
+    assert tuple(AdviceFigure().sources) == advised()
+    for name in advised():
+        assert method(name).phrase.casefold().endswith(LOOKS[name].label.casefold())

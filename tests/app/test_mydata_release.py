@@ -190,7 +190,7 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     assert whole["spent"] == pytest.approx(0.5)
     assert len(whole["charges"]) == len(ledger["charges"]) == len(step.budget.ledger)
     assert b"Ada &lt;b&gt;Example&lt;/b&gt;" in made.files["release-1-statement.html"][1]
-    assert b"rehearsal" not in made.files["release-1-statement.html"][1].lower()
+    assert b"demonstration run" not in made.files["release-1-statement.html"][1].lower()
     assert "Right" in step.ledger.object
 
 
@@ -509,30 +509,36 @@ def test_a_fault_shows_no_value_from_the_data_and_the_next_try_is_open(ready, mo
 
 
 @pytest.mark.filterwarnings("error::dpml.exceptions.FactWarning")
-def test_without_secure_noise_there_are_rehearsals_only_and_every_file_says_so(ready, monkeypatch, caplog):
+def test_without_secure_noise_there_are_demonstration_runs_only_and_every_file_says_so(ready, monkeypatch, caplog):
     monkeypatch.setattr(releases, "has_noise", lambda: False)
     with caplog.at_level(logging.DEBUG):
         one = ready(confirmed=False)
         step = one.page.release
-        assert mode(one) == "rehearsing"
+        assert mode(one) == "demonstrating"
         assert "not a release" in step.mode.data["says"][0]
-        assert step.button.label == "Rehearse"
+        assert step.button.label == "Demonstrate"
         assert words.INSTALL in step.problems.object
-        # what was read off the data may be rehearsed; how many cells do not fit is told to no log: a warning would be
+        # what was read off the data may be tried; how many cells do not fit is told to no log: a warning would be
         # an error here
         one.page.draft.say("age", lower=18.0, upper=40.0)
         one.do(step.refresh)
         release(one)
-    assert "1 rehearsal in this session" in step.spent.object
+    assert "1 demonstration run in this session" in step.spent.object
     [made] = step.done
-    assert made.title == "Rehearsal 1"
-    assert all(name.startswith("rehearsal-") for name in step.files.names)
+    assert made.title == "Demonstration 1"
+    assert all(name.startswith("demonstration-") for name in step.files.names)
     for name, (_title, content) in made.files.items():
         if name.endswith((".zip", ".joblib")):
             continue
-        assert b"rehearsal, not a release" in content.lower(), name
-    assert joblib.load(io.BytesIO(made.files["rehearsal-1-model.joblib"][1])).status_ == "rehearsal, not a release"
-    assert json.loads(step.files._files["rehearsal-session-ledger.json"])["status"] == "rehearsal, not a release"
+        assert b"demonstration run, not a release" in content.lower(), name
+    assert (
+        joblib.load(io.BytesIO(made.files["demonstration-1-model.joblib"][1])).status_
+        == "demonstration run, not a release"
+    )
+    assert (
+        json.loads(step.files._files["demonstration-session-ledger.json"])["status"]
+        == "demonstration run, not a release"
+    )
     assert not any(secret in caplog.text for secret in ("clipped", *own_tables.SECRETS))
 
 

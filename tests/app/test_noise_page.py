@@ -168,6 +168,8 @@ def test_dragging_a_point_redraws_the_envelope_and_goes_into_the_link(app):
 # ---- links, words, width ------------------------------------------------------------------------------------------
 
 
+# test_link.py holds the links of all pages
+@pytest.mark.full
 def test_link_brings_back_every_control(app, make_app, server):
     query = (
         "&noise_mechanism=norm-10&noise_dimension=2&noise_epsilon=2&noise_sensitivity=3&noise_delta=0.001"

@@ -19,7 +19,7 @@ from dpml_app.settings import Shared
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
-from dpml_app.work.pool import Chunk, Loan, Pool
+from dpml_app.work.pool import Attachment, Chunk, Pool
 from page_alone import PageAlone, pool_here
 
 from dpml.exceptions import TableTooLarge
@@ -32,9 +32,9 @@ PUBLISHED = ("accuracy", "grid", "chances", "cells", "sensitivity")
 @pytest.fixture
 def table():
     made = own_tables.made()
-    own.lend(made)
+    own.attach(made)
     yield made
-    data.take_back(made.name)
+    data.detach(made.name)
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def alone():
     page.pool.stop()
 
 
-def lent(pool, table):
-    pool.lend(table.name, Loan(Chunk(own.keep, (table.name, table.payload)), Chunk(data.take_back, (table.name,))))
+def attach(pool, table):
+    pool.attach(table.name, Attachment(Chunk(own.keep, (table.name, table.payload)), Chunk(data.detach, (table.name,))))
 
 
 # ---- whose it is -----------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
     ],
 )
 def test_pages_show_it(room, query, cards, source, column, table, alone, caplog):
-    lent(alone.pool, table)
+    attach(alone.pool, table)
     with caplog.at_level(logging.DEBUG):
         alone.enter(room, f"&{query}", only=cards)
         alone.page.settings.hold(table)
@@ -163,7 +163,7 @@ def test_pages_show_it(room, query, cards, source, column, table, alone, caplog)
 
 
 def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
-    lent(alone.pool, table)
+    attach(alone.pool, table)
     alone.enter("publish", "&dataset=toy&publish_draws=5&publish_grids=10", only=("accuracy", "weights-query"))
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
@@ -180,7 +180,7 @@ def test_gaps_are_what_the_schema_says_of_them():
     filled = {"age": replace(features["age"], missing=18), "plan": replace(features["plan"], missing="student")}
     schema = replace(own_tables.SCHEMA, features=tuple(filled.get(name, f) for name, f in features.items()))
     made = own.make(frame, "label", schema, "customers.csv")
-    own.lend(made)
+    own.attach(made)
     try:
         found = tables(made.name)
         both = pd.concat([found.train, found.test])
@@ -191,7 +191,7 @@ def test_gaps_are_what_the_schema_says_of_them():
         assert drawn.shape == (3,)
         assert drawn.min() > 0.4
     finally:
-        data.take_back(made.name)
+        data.detach(made.name)
 
 
 def test_results_are_under_its_name_and_go_with_it(table):
@@ -202,7 +202,7 @@ def test_results_are_under_its_name_and_go_with_it(table):
     cache.drop(table.name)
     assert [own.named(key) for key in cache._results] == [set()]
     # what comes late is not kept
-    data.take_back(table.name)
+    data.detach(table.name)
     assert cache.put(("module", "function", table.name, 0.1), np.zeros(2)) is not None
     assert len(cache._results) == 1
 
@@ -213,7 +213,7 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     shell = Shell()
     shell.link({})
     made = own_tables.made()
-    own.lend(made)
+    own.attach(made)
     shell.settings.hold(made)
     key = made.name
     watched = weakref.ref(made.data)
@@ -233,27 +233,27 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
 
 
 def test_a_worker_is_given_the_table_once_and_drops_it():
-    """A process of its own: what is not lent it cannot compute, and what is taken back it has no more."""
+    """A process of its own: it computes with what is attached alone."""
     pool = Pool(1)
     made = own_tables.made()
-    own.lend(made)
+    own.attach(made)
     name = made.name
     chunk = Chunk(data.accuracy, (name, "published", "add-remove", 1.0, (65,), 10, 0))
     try:
         with pytest.raises(own.NotHere):
             pool.submit(chunk).result(120)
-        lent(pool, made)
+        attach(pool, made)
         assert pool.submit(chunk).result(120).shape == (10,)
         other = Chunk(data.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
         assert pool.submit(other).result(120).shape == (10,)
-        assert pool._hands[0].lent == {name}
-        pool.take_back(name)
+        assert pool._worker_threads[0].attached == {name}
+        pool.detach(name)
         assert pool.cache.get(chunk.key) is None
         assert pool.submit(Chunk(own.here, (name,))).result(120) is False
-        assert pool._hands[0].lent == set()
+        assert pool._worker_threads[0].attached == set()
     finally:
         pool.stop()
-        data.take_back(name)
+        data.detach(name)
 
 
 def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
@@ -268,12 +268,12 @@ def test_a_server_holds_so_many_bytes_of_tables(monkeypatch):
     one, other = own_tables.made(), own_tables.made(1)
     assert one.bytes == 8 * 15_200 + len(one.payload)
     monkeypatch.setenv("DPML_TABLES_MB", f"{1.5 * one.bytes / 1e6}")
-    own.lend(one)
+    own.attach(one)
     try:
         with pytest.raises(ServerFull, match="as many tables as it can"):
-            own.lend(other)
+            own.attach(other)
         assert not own.here(other.name)
     finally:
-        data.take_back(one.name)
-    own.lend(other)
-    data.take_back(other.name)
+        data.detach(one.name)
+    own.attach(other)
+    data.detach(other.name)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.card import SOON
+from dpml_app.card import WORKER
 from dpml_app.publish import compute, shipped, words
 from dpml_app.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS, RecordsCard
 from dpml_app.publish.figures import (
@@ -54,7 +54,7 @@ def test_cards_ask_for_what_they_show():
     page, values = PublishPage(settings, Pool(1)), settings.publish_values()
     facts = compute.facts("toy")
     work = {kind.name: page._card(kind).work(values, facts) for kind in page.kinds}
-    near = [e for series, e in work["accuracy"] if series == "table" and e != SOON]
+    near = [e for series, e in work["accuracy"] if series == "table" and e != WORKER]
     assert near[0] in (0.1, 0.16), "what is near the chosen ε comes first"
     assert sorted(near) == sorted(SWEEP_EPSILONS)
     assert [x for series, x in work["grids"] if series == "table"] == list(GRIDS)
@@ -71,10 +71,10 @@ def test_cards_ask_for_what_they_show():
     assert work["time"] == work["rivals"], "one fit is for both cards"
     assert work["grid"] == work["chances"] == work["cells"]
     # the chosen place of a ladder is the chunk of the picture, so that it is computed once
-    assert work["grids"]["table", 3000].key == work["accuracy"]["table", SOON].key
-    assert work["shares"]["table", 0.37].key == work["accuracy"]["table", SOON].key
-    assert work["records"]["table", 1000].key == work["accuracy"]["table", SOON].key
-    assert work["records"]["same", 1000].key == work["accuracy"]["true", SOON].key
+    assert work["grids"]["table", 3000].key == work["accuracy"]["table", WORKER].key
+    assert work["shares"]["table", 0.37].key == work["accuracy"]["table", WORKER].key
+    assert work["records"]["table", 1000].key == work["accuracy"]["table", WORKER].key
+    assert work["records"]["same", 1000].key == work["accuracy"]["true", WORKER].key
 
 
 def test_figures_hold_the_numbers_they_are_given():

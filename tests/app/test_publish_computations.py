@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.card import SOON
+from dpml_app.card import WORKER
 from dpml_app.publish import compute, shipped
 from dpml_app.publish.figures import CHOICE_STYLES, RIVAL_STYLES
 from dpml_app.publish.one_release import BEST, look_into, records
@@ -320,8 +320,8 @@ def test_other_settings_are_computed_and_not_taken_from_what_ships():
     wanted = hero.work(values, shipped.first_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""
     missing = page._missing(values, {"accuracy": wanted})
-    assert wanted["table", SOON] in missing
-    assert {e for series, e in wanted if series == "table" and e != SOON} == set(SWEEP_EPSILONS)
+    assert wanted["table", WORKER] in missing
+    assert {e for series, e in wanted if series == "table" and e != WORKER} == set(SWEEP_EPSILONS)
 
 
 def test_recorded_points_are_the_benchmark_s():

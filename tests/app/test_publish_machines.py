@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dpml_app.card import SOON
+from dpml_app.card import WORKER
 from dpml_app.publish import machines, weights
 from dpml_app.publish.machines_cards import KNOWN, MACHINE_EPSILONS
 from dpml_app.publish.page import PublishPage
@@ -35,7 +35,7 @@ def results(page):
     cards, values = page
     found, kept = {}, {}
     for name in CARDS:
-        here = (SOON, *PUBLIC_TABLES, NEAR.get(name))
+        here = (WORKER, *PUBLIC_TABLES, NEAR.get(name))
         work = {place: chunk for place, chunk in cards[name].work(values, {}).items() if place[1] in here}
         for chunk in work.values():
             if chunk.key not in kept:
@@ -83,13 +83,13 @@ def test_cards_ask_for_what_they_show(page):
     cards, values = page
     work = {name: cards[name].work(values, {}) for name in CARDS}
     series = (*weights.WEIGHT_METHODS, "own")
-    assert set(work["weights-machine"]) == {KNOWN} | {(s, at) for s in series for at in (SOON, *MACHINE_EPSILONS)}
+    assert set(work["weights-machine"]) == {KNOWN} | {(s, at) for s in series for at in (WORKER, *MACHINE_EPSILONS)}
     for name in ("weights-tables", "weights-taught"):
         places = {KNOWN} | {(method, kind) for method in weights.WEIGHT_METHODS for kind in PUBLIC_TABLES}
         assert set(work[name]) == places
         # one draw gives both an answer and a machine
         assert all(work[name][at].key == work["weights-tables"][at].key for at in places)
-    assert work["weights-tables"]["moments", "skewed"].key == work["weights-machine"]["moments", SOON].key
+    assert work["weights-tables"]["moments", "skewed"].key == work["weights-machine"]["moments", WORKER].key
     # a draw of the private table and of noise for each, as many as on the other cards
     calls = [chunk for some in work.values() for chunk in some.values() if chunk.function is machines.taught]
     assert {chunk.arguments[5] for chunk in calls} == {WEIGHT_DRAWS}
@@ -138,7 +138,7 @@ def test_distances_stand_against_epsilon_with_their_levels(page, results):
         curve, drawn = figure.bands[series].curve.data, found[series, 0.3]["far"]
         assert curve["mean"].tolist() == pytest.approx([drawn.mean()])
         assert [curve["low"][0], curve["high"][0]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
-        assert f"<b>{percent(float(found[series, SOON]['far'].mean()))}</b>" in said
+        assert f"<b>{percent(float(found[series, WORKER]['far'].mean()))}</b>" in said
         assert figure.plot.y_range.start < drawn.min()
         assert drawn.max() < figure.plot.y_range.end
     known = found[KNOWN]

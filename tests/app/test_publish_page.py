@@ -15,6 +15,8 @@ def test_it_opens_with_what_ships_and_a_data_set_of_words_is_refused_in_words(ma
     assert "classes" not in " ".join(app.alerts)
 
 
+# test_link.py holds the links of all pages
+@pytest.mark.full
 def test_link_brings_back_every_control(make_app, server):
     query = (
         "&dataset=toy&relation=replace-one&epsilon=2&seed=7&publish_classifier=logistic&publish_grids=10"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app import link
-from dpml_app.card import SOON
+from dpml_app.card import WORKER
 from dpml_app.publish import weights
 from dpml_app.publish import weights_words as words
 from dpml_app.publish.page import PublishPage
@@ -145,15 +145,15 @@ def test_noisy_moments_are_nearer_to_the_truth_than_algorithm_1_at_its_lambda():
 def test_cards_ask_for_what_they_show_and_a_question_asks_for_no_work():
     page, values = page_at(epsilon=0.125, publish_lambda=0.2)
     work = {name: page._card(kind).work(values, {}) for kind in page.kinds if (name := kind.name) in CARDS}
-    asked = {place for place in work["weights-query"] if place[1] != SOON}
+    asked = {place for place in work["weights-query"] if place[1] != WORKER}
     assert asked == {(m, e) for m in weights.WEIGHT_METHODS for e in SWEEP_EPSILONS}
-    places = {place for place in work["weights-penalty"] if place[1] != SOON}
+    places = {place for place in work["weights-penalty"] if place[1] != WORKER}
     assert places == {(m, x) for m in weights.WEIGHT_METHODS for x in PENALTIES}
     # one release is for all cards that show it
-    for place in (("output", SOON), BOTH):
+    for place in (("output", WORKER), BOTH):
         assert len({work[name][place].key for name in CARDS}) == 1
-    assert work["weights-histogram"]["moments", SOON].key == work["weights-query"]["moments", SOON].key
-    assert work["weights-penalty"]["moments", SOON].key == work["weights-penalty"]["moments", 0.2].key
+    assert work["weights-histogram"]["moments", WORKER].key == work["weights-query"]["moments", WORKER].key
+    assert work["weights-penalty"]["moments", WORKER].key == work["weights-penalty"]["moments", 0.2].key
     assert all(c.arguments[4] == WEIGHT_DRAWS for c in work["weights-query"].values() if c.function is weights.released)
     for name in CARDS:
         assert page.cards[name].work({**values, "publish_query": ["young"]}, {}) == work[name]
@@ -167,7 +167,7 @@ def few():
     found = {}
     for name in CARDS:
         made = page._card(kinds[name])
-        keep = (SOON, SWEEP_EPSILONS[6], PENALTIES[0])
+        keep = (WORKER, SWEEP_EPSILONS[6], PENALTIES[0])
         work = {place: chunk for place, chunk in made.work(values, {}).items() if place[1] in keep}
         found[name] = made, work, {place: chunk.function(*chunk.arguments) for place, chunk in work.items()}
     return values, found
@@ -197,7 +197,7 @@ def test_curves_and_levels_follow_the_question(few, name, x):
         assert made.figure.levels["truth"].location == pytest.approx(weights.answer(both["private"], mask))
         assert made.figure.levels["unweighted"].location == pytest.approx(weights.answer(both["public"], mask))
         said = made.readout(values, {}, results)
-        drawn = weights.answer(results["moments", SOON]["patterns"], mask)
+        drawn = weights.answer(results["moments", WORKER]["patterns"], mask)
         if name == "weights-query":
             assert f"<b>{words.percent(float(drawn.mean()))}</b>" in said
             assert words.what_is_asked("census", conditions) in said
@@ -217,7 +217,7 @@ def test_the_histogram_holds_all_public_records_and_its_line_their_effective_siz
     made, values, results = shown(few, "weights-histogram")
     for method in weights.WEIGHT_METHODS:
         assert sum(made.figure.bars[method].data["top"]) == results[BOTH]["n_public"]
-        assert f"<b>{results[method, SOON]['ess'][0]:,.0f}</b>" in made.readout(values, {}, results)
+        assert f"<b>{results[method, WORKER]['ess'][0]:,.0f}</b>" in made.readout(values, {}, results)
     assert "Few records" not in made.readout(values, {}, results)
     assert made.figure.plot.y_range.end > max(made.figure.bars["output"].data["top"])
     made.clear()

@@ -22,9 +22,9 @@ def alone():
 @pytest.fixture
 def table():
     made = own_tables.made()
-    own.lend(made)
+    own.attach(made)
     yield made
-    data.take_back(made.name)
+    data.detach(made.name)
 
 
 def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone):

@@ -102,6 +102,8 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app, figure, source, x, 
 # ---- links --------------------------------------------------------------------------------------------------------
 
 
+# test_link.py holds the links of all pages
+@pytest.mark.full
 def test_link_brings_back_every_control(app, make_app, server):
     query = (
         "&dataset=toy&relation=replace-one&epsilon=2&n_features=9&selection_share=0.3&draws=20&seed=7"

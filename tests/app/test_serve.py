@@ -184,7 +184,7 @@ def test_the_container_has_all_that_the_package_is_built_from():
     assert {line[1:] for line in kept if line.startswith("!")} == copied
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_steps_of_the_container_make_an_app_that_answers(tmp_path):
     """The recipe without a container: its copies, what pip does in a new environment, and the command that starts."""
     here = {"/source": tmp_path / "source", "/wheels": tmp_path / "wheels", "/home/dpml": tmp_path / "home"}

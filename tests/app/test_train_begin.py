@@ -1,4 +1,4 @@
-"""The classifier to begin with and the peers on the Train page, in process: computed, or recorded and said so."""
+"""The default classifier and the peers on the Train page, in process: computed, or recorded and said so."""
 
 import json
 
@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.train import peers
+from dpml_app.train import peers, recorded
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.begin import GRIDS, auto_measure
-from dpml_app.train.card import NOW, SOON, chosen
+from dpml_app.train.card import IMMEDIATE, WORKER, chosen
 from dpml_app.train.compute import nb_facts
-from dpml_app.train.methods import BEGIN, EVERY
+from dpml_app.train.methods import DEFAULTS, EVERY
 from dpml_app.train.size import SizeCard
 
 from dpml.classifiers import AutoClassifier
 from dpml.datasets import load
 from dpml.studies import AutoStudy
 
-PEERS = [name for name, method in BEGIN.items() if method.recorded]
+PEERS = [name for name, method in DEFAULTS.items() if method.recorded]
 
 
 def values_of(**changes):
@@ -33,7 +33,7 @@ def test_it_is_shown_with_either_family_and_is_the_librarys():
         values = values_of(dataset="toy", train_family=family, train_linear=[], draws=10)
         assert chosen(values, facts) == ("auto",)
     work = AccuracyCard().work(values, facts)
-    assert {place for _series, place in work} == {SOON, *SWEEP_EPSILONS}
+    assert {place for _series, place in work} == {WORKER, *SWEEP_EPSILONS}
     chunk = work["auto", 1.0]
     found = chunk.function(*chunk.arguments)["accuracy"]
     same = AutoStudy(load("toy"))(1.0, draws=10, rng=np.random.default_rng(0), grids=GRIDS)["accuracy"]
@@ -54,7 +54,7 @@ def test_it_has_fewer_draws_and_says_so():
     values, card = values_of(dataset="toy", draws=50), AccuracyCard()
     facts = nb_facts("toy")
     assert all(chunk.arguments[4] == 20 for chunk in card.work(values, facts).values())
-    assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", SOON): {"accuracy": np.array([0.5])}})
+    assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", WORKER): {"accuracy": np.array([0.5])}})
 
 
 def test_it_is_trained_on_smaller_tables():
@@ -69,11 +69,11 @@ def test_it_is_trained_on_smaller_tables():
 
 
 def test_what_is_recorded_says_with_what_it_was_made():
-    kept = json.loads(peers.FILE.read_text(encoding="utf-8"))["peers"]
+    kept = json.loads(recorded.FILE.read_text(encoding="utf-8"))["peers"]
     assert list(kept) == PEERS
     for name, of in kept.items():
         assert of["made with"].split()[1][0].isdigit()
-        assert (of["delta"] > 0) == (not BEGIN[name].pure)
+        assert (of["delta"] > 0) == (not DEFAULTS[name].pure)
         for row in of["rows"]:
             assert len(row["accuracy"]) == of["draws"]
             assert 0 <= min(row["accuracy"]) <= max(row["accuracy"]) <= 1
@@ -87,7 +87,7 @@ def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
     work = AccuracyCard().work(values, facts)
     at = {place for series, place in work if series == "peer-descent"}
     assert at == {0.1, 0.5, 1.0, 3.0}
-    assert NOW not in at
+    assert IMMEDIATE not in at
     chunk = work["peer-descent", 0.1]
     (row,) = (r for r in peers.rows("peer-descent", "census") if r["epsilon"] == 0.1)
     np.testing.assert_array_equal(chunk.function(*chunk.arguments)["accuracy"], row["accuracy"])

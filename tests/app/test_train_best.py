@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dpml_app.card import NOW
+from dpml_app.card import IMMEDIATE
 from dpml_app.state import Settings
 from dpml_app.train.best import BestCard
 from dpml_app.train.best_compute import METHODS, best_at, best_for, method_of, places, setting_of
@@ -101,4 +101,4 @@ def test_the_page_shows_the_map_at_once(alone):
     assert "added or removed" in alone.text
     assert {place for place, _chunk in alone.page._wanted["best"].items()} == set()
     alone.act(relation="add-remove")
-    assert {place[1] for place in alone.page._wanted["best"]} == {NOW}
+    assert {place[1] for place in alone.page._wanted["best"]} == {IMMEDIATE}

@@ -11,7 +11,7 @@ from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train import words as train_words
 from dpml_app.train.accuracy import TRUE, AccuracyCard
-from dpml_app.train.card import NOW, SOON, method_styles
+from dpml_app.train.card import IMMEDIATE, WORKER, method_styles
 from dpml_app.train.compute import (
     PERCENTILES,
     feature_steps,
@@ -30,8 +30,8 @@ from dpml_app.train.settings import TrainSettings
 from dpml_app.train.size import SizeCard
 from dpml_app.train.threshold import ThresholdCard
 from dpml_app.train.weight import RATIOS, WeightCard
-from dpml_app.work.engine import Engine
 from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.task_runner import TaskRunner
 
 
 def values_of(**changes):
@@ -82,7 +82,7 @@ def test_every_chunk_depends_on_plain_values_and_its_place_is_its_setting(panel)
     assert all(hash(chunk.key) is not None and chunk.arguments[0] == "census" for chunk in work.values())
     at = {"accuracy": 3, "threshold": 3}.get(panel.name)
     for (series, x), chunk in work.items():
-        if at and x not in (NOW, SOON) and series != TRUE:
+        if at and x not in (IMMEDIATE, WORKER) and series != TRUE:
             assert chunk.arguments[at] == x
 
 
@@ -90,8 +90,8 @@ def test_grids_reach_from_end_to_end():
     facts, values = nb_facts("census"), values_of()
     assert {x for _series, x in SizeCard().work(values, facts)} == set(sizes(facts["n_train"]))
     assert {x for _series, x in PartitionCard().work(values, facts)} == set(feature_steps(84))
-    assert {x for _series, x in ThresholdCard().work(values, facts)} == {NOW, *map(float, PERCENTILES)}
-    assert {x for _series, x in WeightCard().work(values, facts)} == {NOW, *RATIOS.values()}
+    assert {x for _series, x in ThresholdCard().work(values, facts)} == {IMMEDIATE, *map(float, PERCENTILES)}
+    assert {x for _series, x in WeightCard().work(values, facts)} == {IMMEDIATE, *RATIOS.values()}
     assert sizes(40) == (20, 40)
     assert feature_steps(8444)[-1] == 300
 
@@ -213,7 +213,7 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
     monkeypatch.setattr(pool, "submit", refuse)
 
     async def run():
-        work = Engine(
+        work = TaskRunner(
             pool,
             name="work",
             what="curves",

@@ -7,7 +7,7 @@ from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.train.accuracy import AccuracyCard
 from dpml_app.train.best import BestCard
-from dpml_app.train.card import NOW, SOON
+from dpml_app.train.card import IMMEDIATE, WORKER
 from dpml_app.train.compute import nb_measure
 from dpml_app.train.linear_compute import (
     linear_facts,
@@ -31,7 +31,7 @@ def done(panel, values, facts):
     """Return what a panel needs, computed, after it has shown all of it."""
     work = panel.work(values, facts)
     results = {place: chunk.function(*chunk.arguments) for place, chunk in work.items()}
-    panel.prepare(values, facts, {place: r for place, r in results.items() if place[1] in (NOW, SOON)})
+    panel.prepare(values, facts, {place: r for place, r in results.items() if place[1] in (IMMEDIATE, WORKER)})
     panel.show(results, work)
     return results
 
@@ -54,7 +54,7 @@ def test_what_is_slow_is_not_asked_of_the_server():
             continue  # it reads what ships
         for (series, place), chunk in panel().work(values, facts).items():
             method = chunk.arguments[1]
-            assert place != NOW or not EVERY[method].anew, (panel.name, series)
+            assert place != IMMEDIATE or not EVERY[method].anew, (panel.name, series)
 
 
 def test_only_what_a_setting_touches_is_outdated():
@@ -71,10 +71,10 @@ def test_only_what_a_setting_touches_is_outdated():
 
 def test_grids_reach_from_end_to_end():
     facts, values = facts_of("toy"), values_of()
-    assert {x for _series, x in AccuracyCard().work(values, facts)} == {NOW, SOON, *SWEEP_EPSILONS}
-    assert {x for _series, x in LambdaCard().work(values, facts)} == {NOW, SOON, *LAMBDA_STEPS}
-    assert {x for _series, x in TuningCard().work(values, facts)} == {SOON, *TUNING_EPSILONS}
-    assert NOW not in {x for _series, x in SizeCard().work(values, facts)}
+    assert {x for _series, x in AccuracyCard().work(values, facts)} == {IMMEDIATE, WORKER, *SWEEP_EPSILONS}
+    assert {x for _series, x in LambdaCard().work(values, facts)} == {IMMEDIATE, WORKER, *LAMBDA_STEPS}
+    assert {x for _series, x in TuningCard().work(values, facts)} == {WORKER, *TUNING_EPSILONS}
+    assert IMMEDIATE not in {x for _series, x in SizeCard().work(values, facts)}
 
 
 def test_lambda_marks_the_rule_and_the_best_in_hindsight():
@@ -117,7 +117,7 @@ def test_the_best_is_not_said_before_all_are_there():
 def test_dots_of_another_setting_are_faded_until_theirs_come():
     facts, panel = facts_of("toy"), AccuracyCard()
     values = values_of(dataset="toy", train_linear=["objective"], draws=10)
-    place = ("objective", SOON)
+    place = ("objective", WORKER)
     first = panel.work(values, facts)[place]
     panel.prepare(values, facts, {place: first.function(*first.arguments)})
     now, dot = panel.figures[0].now["objective"], panel.figures[0].drawn["objective"][-1].glyph
@@ -153,7 +153,7 @@ def test_tuning_says_what_it_costs_and_how_sure_it_is():
     assert {len(r["accuracy"]) for r in results.values()} == {MOST_TUNING_DRAWS}
     assert "stability" not in {series for series, _x in results}
     text = panel.readout(values, facts, results)
-    rule, hindsight = (results[s, SOON]["accuracy"] for s in ("public rule", HINDSIGHT))
+    rule, hindsight = (results[s, WORKER]["accuracy"] for s in ("public rule", HINDSIGHT))
     error = np.sqrt((rule.var(ddof=1) + hindsight.var(ddof=1)) / MOST_TUNING_DRAWS)
     shown = f"{100 * (hindsight.mean() - rule.mean()):+.1f} ± {100 * error:.1f}"
     assert f"Best in hindsight, not private <b>{shown}</b>" in text

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dpml_app.train import tuning as train_tuning
 from dpml_app.train.accuracy import AccuracyCard, fewer_draws
-from dpml_app.train.card import NOW, asked, chosen
+from dpml_app.train.card import IMMEDIATE, asked, chosen
 from dpml_app.train.linear_compute import (
     exact_weights,
     lambda_without_noise,
@@ -14,7 +14,7 @@ from dpml_app.train.linear_compute import (
     public_lambda,
     rule_takes,
 )
-from dpml_app.train.methods import BEGIN, DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
+from dpml_app.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
 from dpml_app.train.size import SizeCard
 from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TuningCard
 from dpml_app.train.tuning_compute import candidates, costs_of, tuning_measure
@@ -108,8 +108,8 @@ def test_areas_under_the_curve():
 
 def test_a_family_has_its_own_methods():
     assert families(values_of()) == ("linear",)
-    assert set(asked(values_of())) <= {*LINEAR, *BEGIN}
-    assert set(asked(values_of(train_family="naive-bayes"))) <= {*METHODS, *BEGIN}
+    assert set(asked(values_of())) <= {*LINEAR, *DEFAULTS}
+    assert set(asked(values_of(train_family="naive-bayes"))) <= {*METHODS, *DEFAULTS}
     both = asked(values_of(train_family="both"))
     assert set(both) & set(METHODS)
     assert set(both) & set(LINEAR)
@@ -127,7 +127,7 @@ def test_what_cannot_be_trained_says_why():
     assert all("too many columns, 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
     panel = AccuracyCard()
     panel.prepare(values, wide, {})
-    results = {("output", NOW): {"accuracy": np.array([0.5, 0.6])}}
+    results = {("output", IMMEDIATE): {"accuracy": np.array([0.5, 0.6])}}
     assert "Not drawn: Functional mechanism: too many columns" in panel.readout(values, wide, results)
 
 

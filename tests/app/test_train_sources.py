@@ -64,7 +64,7 @@ def test_panels_that_do_not_apply_say_why_and_are_empty(alone):
 
 
 def test_another_data_set_replaces_everything(alone):
-    # without the classifier to begin with, which is not looked at here and takes a second at each ε
+    # without the default classifier, which is not looked at here and takes a second at each ε
     alone.enter("train", "&train_begin=none" + QUICK)
     before = figures(alone)
     alone.act(dataset="breast_cancer")

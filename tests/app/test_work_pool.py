@@ -13,8 +13,8 @@ import pytest
 import worker_calls
 from dpml_app import data
 from dpml_app.work import worker
+from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import TRIES, Chunk, Pool
-from dpml_app.work.turns import Rank
 from dpml_app.work.worker import WorkerEnded
 
 # for events, not for speed: a busy machine may need minutes
@@ -84,9 +84,9 @@ def until(condition):
 
 
 def order(held, asked):
-    """Return in which order a worker computes what is asked for while it is busy: (number, owner, rank) each."""
+    """Return in which order a worker computes what is asked for while it is busy: (number, owner, priority) each."""
     pool, stand_in = held
-    futures = [pool.submit(Chunk(square, (x,)), owner=owner, rank=rank) for x, owner, rank in asked]
+    futures = [pool.submit(Chunk(square, (x,)), owner=owner, priority=priority) for x, owner, priority in asked]
     stand_in.may.set()
     assert [int(future.result(LONG)[0]) for future in futures] == [x * x for x, *_ in asked]
     return stand_in.calls[1:]
@@ -106,14 +106,19 @@ def test_chunk_asked_for_twice_is_computed_once(held):
 
 
 def test_one_that_floods_makes_others_wait_for_one_chunk(held):
-    flood = [(x, "flood", Rank.CURVES) for x in range(100, 200)]
-    others = [(x, f"session {x}", Rank.CURVES) for x in range(1, 26)]
+    flood = [(x, "flood", Priority.CURVES) for x in range(100, 200)]
+    others = [(x, f"session {x}", Priority.CURVES) for x in range(1, 26)]
     found = order(held, flood + others)
     assert found[:27] == [100, *range(1, 26), 101]
 
 
 def test_answers_at_the_current_setting_go_first(held):
-    asked = [(1, "a", Rank.IDLE), (2, "a", Rank.CURVES), (3, "b", Rank.CURVES), (4, "c", Rank.NOW)]
+    asked = [
+        (1, "a", Priority.IDLE),
+        (2, "a", Priority.CURVES),
+        (3, "b", Priority.CURVES),
+        (4, "c", Priority.IMMEDIATE),
+    ]
     assert order(held, asked) == [4, 2, 3, 1]
 
 
@@ -198,7 +203,7 @@ def test_workers_that_never_start_are_said_and_tried_again(make_pool):
 
 
 def processes(pool):
-    return [hand.worker.process for hand in pool._hands]
+    return [worker_thread.worker.process for worker_thread in pool._worker_threads]
 
 
 def test_real_workers_compute_and_end(make_pool):
@@ -250,7 +255,7 @@ def test_chunk_that_always_ends_its_worker_is_reported_and_others_are_computed(m
     assert path.stat().st_size == TRIES
 
 
-def test_a_death_is_not_laid_at_the_door_of_another_worker(make_pool, tmp_path):
+def test_a_death_is_not_laid_at_the_boundary_of_another_worker(make_pool, tmp_path):
     pool = make_pool(2)
     bad = pool.submit(Chunk(worker_calls.end_always, (tmp_path / "bad",)))
     once = [pool.submit(Chunk(worker_calls.end_once, (tmp_path / f"once {i}", i))) for i in range(1, 3)]

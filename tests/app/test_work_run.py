@@ -8,9 +8,9 @@ import threading
 import numpy as np
 import pytest
 import worker_calls
+from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.run import Run
-from dpml_app.work.turns import Rank
 
 
 class Counted:
@@ -99,7 +99,7 @@ def test_cancelled_run_ends_although_its_chunk_is_being_computed(pool):
 
 
 def test_run_pauses_while_its_next_result_is_not_asked_for(pool, calls):
-    run = Run(pool, [Chunk(square, (i,)) for i in range(20)], rank=Rank.IDLE)
+    run = Run(pool, [Chunk(square, (i,)) for i in range(20)], priority=Priority.IDLE)
 
     async def slowly():
         results = run.results()
@@ -107,7 +107,7 @@ def test_run_pauses_while_its_next_result_is_not_asked_for(pool, calls):
         while len(calls) < 1 + pool.workers:
             await asyncio.sleep(0)
         # another's chunk that is computed after all that this run has asked for
-        await pool.result(Chunk(square, (100,)), owner="other", rank=Rank.IDLE)
+        await pool.result(Chunk(square, (100,)), owner="other", priority=Priority.IDLE)
         asked = list(calls)
         await results.aclose()
         return asked
@@ -173,7 +173,7 @@ def test_run_completes_by_itself_when_its_worker_is_killed(tmp_path):
         runs = [asyncio.ensure_future(everything(Run(pool, chunks))) for _ in range(3)]
         while not path.exists():
             await asyncio.sleep(0.01)
-        os.kill(pool._hands[0].worker.process.pid, signal.SIGKILL)
+        os.kill(pool._worker_threads[0].worker.process.pid, signal.SIGKILL)
         return await asyncio.wait_for(asyncio.gather(*runs), 120)
 
     try:

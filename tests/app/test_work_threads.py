@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from bokeh.document import Document
-from dpml_app.work import turns
+from dpml_app.work import fair_queue
 from dpml_app.work.threads import Threads
 
 from dpml.exceptions import DpmlError
@@ -47,7 +47,7 @@ def test_sessions_take_turns(threads, monkeypatch):
 
 
 def test_outside_of_a_session_nobody_owns_what_is_asked_for():
-    assert turns.session() is None
+    assert fair_queue.session() is None
 
 
 def test_errors_come_back(threads):

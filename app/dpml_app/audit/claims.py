@@ -10,9 +10,9 @@ from dpml.catalogue import CATALOGUE, claims
 from dpml_app.audit import compute, words
 from dpml_app.audit.tables import ClaimsTable, claim_key
 from dpml_app.card import Card, Results, Values
-from dpml_app.work.engine import Engine
+from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Chunk
-from dpml_app.work.turns import Rank
+from dpml_app.work.task_runner import TaskRunner
 
 __all__ = ["CHECKS", "Checks", "ClaimsCard"]
 
@@ -22,7 +22,7 @@ CHECKS += [Chunk(compute.check_sampled, (*claim, CHECK_SEED)) for claim in claim
 LOOK_EVERY = 0.2
 
 
-class Checks(Engine):
+class Checks(TaskRunner):
     """Checks every claim, by formula at once and from draws when the page has nothing else to do.
 
     Attributes
@@ -31,7 +31,7 @@ class Checks(Engine):
         Returns whether the page is shown and computes nothing.
     """
 
-    rank = Rank.IDLE
+    priority = Priority.IDLE
     rests: Callable[[], bool]
 
     async def turn(self) -> None:

@@ -9,10 +9,10 @@ from dpml.catalogue import CATALOGUE
 from dpml_app.audit import compute, words
 from dpml_app.audit.figures import AttackFigure, BoundFigure, OutputFigure
 from dpml_app.audit.settings import AuditSettings
-from dpml_app.card import LATE, Card, Place, Results, Values
-from dpml_app.work.engine import Engine
+from dpml_app.card import DEFERRED, Card, Place, Results, Values
 from dpml_app.work.pool import Chunk
-from dpml_app.work.progress import Wording
+from dpml_app.work.progress import ButtonLabels
+from dpml_app.work.task_runner import TaskRunner
 
 __all__ = ["AttackCard", "BoundCard", "Draws", "OutputCard", "exact_of", "steps_of"]
 
@@ -24,7 +24,7 @@ AT_ONCE = 6
 
 def exact_of(results: Results) -> Mapping[str, Any]:
     """Return the exact cost, or that its formula is still being computed."""
-    found: Mapping[str, Any] = results.get(("exact", LATE), PENDING)
+    found: Mapping[str, Any] = results.get(("exact", DEFERRED), PENDING)
     return found
 
 
@@ -34,11 +34,11 @@ def steps_of(results: Results) -> list[dict[str, Any]]:
     return [found[index] for index in sorted(found)]
 
 
-class Draws(Engine):
+class Draws(TaskRunner):
     """Draws step by step, so slowly that one sees the bound move; the first ones are the server's own."""
 
     pace = 0.12
-    wording = Wording(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
+    wording = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
 
     def here(self, chunk: Chunk) -> bool:
         return chunk.arguments[-1] < AT_ONCE or not self.pool.warm
@@ -55,7 +55,7 @@ class AuditCard(Card):
         key = AuditSettings.audit_key(values)
         drawn = values["audit_seed"], values["audit_confidence"]
         steps = range(compute.LADDER.index(values["audit_draws"]) + 1)
-        return {("exact", LATE): Chunk(compute.exact, (key,))} | {
+        return {("exact", DEFERRED): Chunk(compute.exact, (key,))} | {
             (STEP, index): Chunk(compute.step, (key, *drawn, index)) for index in steps
         }
 

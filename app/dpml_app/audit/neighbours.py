@@ -9,7 +9,7 @@ from dpml.catalogue import CATALOGUE
 from dpml_app.audit import compute, words
 from dpml_app.audit.settings import AuditSettings
 from dpml_app.audit.tables import RecordEditor
-from dpml_app.card import NOW, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
 from dpml_app.work.pool import Chunk
 
 __all__ = ["NeighboursCard"]
@@ -41,14 +41,14 @@ class NeighboursCard(Card):
         return [self.editor]
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("case", NOW): Chunk(compute.case, (AuditSettings.audit_key(values),))}
+        return {("case", IMMEDIATE): Chunk(compute.case, (AuditSettings.audit_key(values),))}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self.editor.visible = values["audit_neighbours"] == "table"
         self._follow(values)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return words.neighbours_words(CATALOGUE[values["audit_method"]], values, results["case", NOW])
+        return words.neighbours_words(CATALOGUE[values["audit_method"]], values, results["case", IMMEDIATE])
 
     def _follow(self, values: Values) -> None:
         self.editor.param.update(**{name: values[f"audit_{name}"] for name in (*EDITED, "relation")})

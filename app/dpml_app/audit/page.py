@@ -44,7 +44,7 @@ class AuditPage(CardPage):
     sources = ("audit-state", "audit-work")
     readout_name = "audit-{}-readout"
     what = "this audit"
-    engine = Draws
+    runner = Draws
     controls_kind = AuditControls
     hero = "attack"
     why = ("output", "neighbours")

@@ -22,7 +22,7 @@ schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
 """
 OWN_USED = """\
 table = own.make(frame, LABEL, schema, "table.csv")
-own.lend(table)
+own.attach(table)
 settings["dataset"] = table.name
 """
 SHOW = """\

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from dpml.methods import METHODS
+
 __all__ = [
     "BLUE",
     "COST",
@@ -31,6 +33,7 @@ __all__ = [
     "VERMILION",
     "YELLOW",
     "Style",
+    "look_of",
 ]
 
 # black would be lost on the dark theme, and a line of yellow on the light one
@@ -76,33 +79,37 @@ class Style:
     dash: str = "solid"
 
 
-LOOKS = {
-    # classifiers: naive Bayes
-    "row-bounded": Style("Row-bounded", GREEN, "diamond"),
-    "algorithm-1": Style("Algorithm 1 of the thesis", BLUE, "circle"),
-    "binned": Style("Binned counts", VERMILION, "square"),
-    "global": Style("Global sensitivity", ORANGE, "hex"),
-    "smooth": Style("Smooth sensitivity", PURPLE, "square_pin"),
-    "bun-steinke": Style("Bun and Steinke", SKY, "hex", "dotted"),
-    "partitioned": Style("Partitioned, thesis", SKY, "star"),
-    "vaidya": Style("Vaidya", VERMILION, "plus", NOT_PRIVATE_DASH),
-    "vaidya-true": Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted"),
-    "zafarani-clifton": Style("Z. & C.", ORANGE, "cross", NOT_PRIVATE_DASH),
-    # classifiers: linear models
-    "rule": Style("Public rule", PURPLE, "star", LONG),
-    "l1": Style("Objective L1", GREEN, "square", LONG),
-    "objective": Style("Objective L2", BLUE, "triangle", LONG),
-    "output": Style("Logistic, output", VERMILION, "inverted_triangle", LONG),
-    "functional": Style("Functional", ORANGE, "triangle_pin", LONG),
-    "svm": Style("Linear SVM", BLUE, "diamond", "dotted"),
-    "local": Style("PrivLocal", PURPLE, "inverted_triangle", "dotted"),
-    "genetic": Style("PrivGene", SKY, "plus", LONG),
-    "descent": Style("Descent", GREEN, "cross", DELTA_DASH),
+# of the classifiers of `dpml.methods`, which says what they are called: colour, marker and dash
+CLASSIFIERS: dict[str, tuple[str, ...]] = {
+    # naive Bayes
+    "row-bounded": (GREEN, "diamond"),
+    "algorithm-1": (BLUE, "circle"),
+    "binned": (VERMILION, "square"),
+    "global": (ORANGE, "hex"),
+    "smooth": (PURPLE, "square_pin"),
+    "bun-steinke": (SKY, "hex", "dotted"),
+    "partitioned": (SKY, "star"),
+    "vaidya": (VERMILION, "plus", NOT_PRIVATE_DASH),
+    "published": (ORANGE, "cross", NOT_PRIVATE_DASH),
+    # linear models
+    "rule": (PURPLE, "star", LONG),
+    "l1": (GREEN, "square", LONG),
+    "objective": (BLUE, "triangle", LONG),
+    "output": (VERMILION, "inverted_triangle", LONG),
+    "functional": (ORANGE, "triangle_pin", LONG),
+    "svm": (BLUE, "diamond", "dotted"),
+    "local": (PURPLE, "inverted_triangle", "dotted"),
+    "genetic": (SKY, "plus", LONG),
+    "descent": (GREEN, "cross", DELTA_DASH),
     # to begin with, and peers' models as they were recorded
-    "auto": Style("AutoClassifier", BLUE, "square_x", LONGEST),
-    "peer-descent": Style("DP-SGD, recorded", ORANGE, "square_pin", DELTA_DASH),
-    "peer-boosting": Style("Private EBM, recorded", SKY, "triangle_dot", DELTA_DASH),
-    "peer-logistic": Style("diffprivlib, recorded", GREEN, "square_x", "dotted"),
+    "auto": (BLUE, "square_x", LONGEST),
+    "peer-descent": (ORANGE, "square_pin", DELTA_DASH),
+    "peer-boosting": (SKY, "triangle_dot", DELTA_DASH),
+    "peer-logistic": (GREEN, "square_x", "dotted"),
+}
+LOOKS = {
+    **{key: Style(METHODS[key].label, *look) for key, look in CLASSIFIERS.items()},
+    "vaidya-true": Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted"),
     # searches over a parameter
     "tune-hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
     "tune-disjoint": Style("On disjoint parts", ORANGE, "star"),
@@ -167,3 +174,20 @@ LOOKS = {
     "cauchy-algorithm-1": Style("√2/ε, Algorithm 1", ORANGE, "plus", "dashed"),
     "cauchy-theorem-2": Style("6/ε, Theorem 2", VERMILION, "circle", "dotted"),
 }
+
+# of methods that have no look of their own; no row of the table above has this colour and one of these markers
+SPARE = ("circle_x", "circle_y", "circle_cross", "square_cross", "triangle_pin", "hex_dot", "star_dot")
+
+
+def look_of(key: str) -> Style:
+    """Return the look of a method of `dpml.methods`: its own, or where the app has none, one by its place.
+
+    Examples
+    --------
+    >>> look_of("binned").marker
+    'square'
+    """
+    if key in LOOKS:
+        return LOOKS[key]
+    place = [each for each in METHODS if each not in LOOKS].index(key)
+    return Style(METHODS[key].label, PURPLE, SPARE[place % len(SPARE)], LONGEST)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.card import NOW, Card, Place, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Values
 from dpml_app.evaluate import attack, compute, numbers
 from dpml_app.evaluate.figures import PRIVATE_ROWS
 from dpml_app.evaluate.settings import EvaluateSettings
@@ -60,7 +60,7 @@ def answered(values: Values) -> dict[Place, Chunk]:
     """Return the chunk of `answer`, which every card of the page reads."""
     key, rival = (EvaluateSettings.classifier_key(values, which) for which in "AB")
     names = ("relation", "epsilon", "draws", "seed", "evaluate_metric", "evaluate_cut")
-    return {("answer", NOW): Chunk(answer, (*key, rival[1:], *(values[n] for n in names)))}
+    return {("answer", IMMEDIATE): Chunk(answer, (*key, rival[1:], *(values[n] for n in names)))}
 
 
 class AnswerCard(Card):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.card import NOW, SOON, Place, Results, Values
+from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.evaluate import attack, compute, words
 from dpml_app.evaluate.answer import answered
@@ -49,7 +49,7 @@ class ErrorsCard(_ByMethod):
         }
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        found = {method: curves for (method, place), curves in results.items() if place == SOON}
+        found = {method: curves for (method, place), curves in results.items() if place == WORKER}
         return words.error_words(values, found)
 
 
@@ -68,7 +68,7 @@ class SizesCard(_ByMethod):
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         found: dict[str, dict[int, Any]] = {method: {} for method in values["evaluate_methods"]}
         for (method, size), draws in results.items():
-            if size != NOW:
+            if size != IMMEDIATE:
                 found[method][size] = draws
         return words.size_words(values, found)
 
@@ -86,7 +86,7 @@ class CompareCard(CurvesCard):
         def chunk(epsilon: float) -> Chunk:
             return Chunk(compute.comparison, EvaluateSettings.comparison_key(values, epsilon))
 
-        now = {**answered(values), (self.part, SOON): chunk(values["epsilon"])}
+        now = {**answered(values), (self.part, WORKER): chunk(values["epsilon"])}
         return now | {(self.part, epsilon): chunk(epsilon) for epsilon in SWEEP_EPSILONS}
 
     def draws(self, series: str, result: Any) -> np.ndarray:
@@ -94,15 +94,15 @@ class CompareCard(CurvesCard):
         return drawn
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        true = now["answer", NOW]["gap"]
+        true = now["answer", IMMEDIATE]["gap"]
         self.figure.levels["true"].location = true
         reach = max(0.1, min(1.0, 2.5 * abs(true)))
         if self.figure.plot.y_range.end != reach:
             self.figure.plot.y_range.update(start=-reach, end=reach)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        true = results["answer", NOW]["gap"]
-        return words.compare_words(values, true, results.get((self.part, SOON)))[self.name]
+        true = results["answer", IMMEDIATE]["gap"]
+        return words.compare_words(values, true, results.get((self.part, WORKER)))[self.name]
 
 
 class SureCard(CompareCard):
@@ -131,7 +131,7 @@ class SuccessCard(CurvesCard):
         }
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.figure.show_lines(SWEEP_EPSILONS, now["answer", NOW]["lines"])
+        self.figure.show_lines(SWEEP_EPSILONS, now["answer", IMMEDIATE]["lines"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         return words.success_words(values)

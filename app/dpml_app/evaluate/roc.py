@@ -8,7 +8,7 @@ from typing import Any
 from bokeh.models import ColumnDataSource
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
-from dpml_app.card import NOW, SOON, Answer, Place, Results, Values
+from dpml_app.card import IMMEDIATE, WORKER, Answer, Place, Results, Values
 from dpml_app.code.script import Code
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.ghosts import Curve
@@ -47,7 +47,7 @@ def curve_chunks(values: Values) -> dict[Place, Chunk]:
     found: dict[Place, Chunk] = {}
     for m in values["evaluate_methods"]:
         key = EvaluateSettings.curve_key(values, m, compute.draws_of(m, values["draws"]), values["epsilon"])
-        found[m, SOON] = Chunk(compute.curves, key)
+        found[m, WORKER] = Chunk(compute.curves, key)
     return found
 
 
@@ -72,14 +72,14 @@ class RocCard(AnswerCard):
         return place[0] in compute.SLOW
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self._send(values, now["answer", NOW])
+        self._send(values, now["answer", IMMEDIATE])
         methods = values["evaluate_methods"]
         self.figure.name_methods(methods)
         for method in self._others():
             if method not in methods:
                 self.figure.clear(method)
                 self._sent.pop(method, None)
-            elif (method, SOON) not in now:
+            elif (method, WORKER) not in now:
                 self.figure.outdate(method)
                 self._sent.pop(method, None)
         self.show(now, {})
@@ -109,26 +109,26 @@ class RocCard(AnswerCard):
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         for method in self._others():
-            found = results.get((method, SOON))
+            found = results.get((method, WORKER))
             if found is not None and self._sent.get(method) is not found:
                 self._sent[method] = found
                 self.figure.show(method, found, compute.GRID)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return words.roc_words(values, results["answer", NOW]["true"]["roc_auc"], self._areas(values, results))
+        return words.roc_words(values, results["answer", IMMEDIATE]["true"]["roc_auc"], self._areas(values, results))
 
     @staticmethod
     def _areas(values: Values, results: Results) -> dict[str, Any]:
         """Return the areas under the private curves of each method that is there."""
-        areas = {method: curves["auc"] for (method, place), curves in results.items() if place == SOON}
+        areas = {method: curves["auc"] for (method, place), curves in results.items() if place == WORKER}
         if "histogram" in values["evaluate_methods"]:
-            areas["histogram"] = results["answer", NOW]["every_area"]
+            areas["histogram"] = results["answer", IMMEDIATE]["every_area"]
         return areas
 
     def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
-        found = results["answer", NOW]
+        found = results["answer", IMMEDIATE]
         curves = [
-            Curve(compute.GRID, one["mid"], METHOD_STYLES[m].color) for (m, at), one in results.items() if at == SOON
+            Curve(compute.GRID, one["mid"], METHOD_STYLES[m].color) for (m, at), one in results.items() if at == WORKER
         ]
         fpr, tpr = found["curve"]
         numbers = words.numbers(found["true"]["roc_auc"], self._areas(values, results))

@@ -10,8 +10,8 @@ from typing import Any
 
 from dpml.evaluation import roc_thresholds
 from dpml_app.drawing.looks import LOOKS
+from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
-from dpml_app.several import Several
 
 __all__ = [
     "CLASSIFIERS",
@@ -56,7 +56,7 @@ class EvaluateSettings(Shared):
     evaluate_rival_weakened: Any = choice("none", WEAKENED, "B is")
     evaluate_metric: Any = choice("roc_auc", METRICS, "Compared by")
     evaluate_methods: Any = choice(
-        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves by", Several
+        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves by", MultiSelect
     )
     evaluate_cut: Any = choice(0.0, CUTS, "Second class is predicted from")
 

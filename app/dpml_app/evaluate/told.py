@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpml.evaluation import roc_thresholds
-from dpml_app.card import NOW, Results, Values
+from dpml_app.card import IMMEDIATE, Results, Values
 from dpml_app.evaluate import attack, compute, words
 from dpml_app.evaluate.answer import AnswerCard
 from dpml_app.evaluate.figures import AttackFigure, CalibrationFigure, IntervalFigure, RecallFigure
@@ -19,11 +19,11 @@ class NumbersCard(AnswerCard):
     controls = ("evaluate_cut",)
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        found = now["answer", NOW]
+        found = now["answer", IMMEDIATE]
         self._holds = self.figure.show(found["true"]["roc_auc"], found["binned"], *found["areas"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        found = results["answer", NOW]
+        found = results["answer", IMMEDIATE]
         holds = self._holds, len(found["areas"][0])
         return words.number_words(values, facts, found["true"], found["one"], found["confusion"], holds)
 
@@ -35,11 +35,11 @@ class RecallCard(AnswerCard):
     name, title, caption = "recall", "Precision and recall", words.CAPTIONS["recall"]
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        found = now["answer", NOW]
+        found = now["answer", IMMEDIATE]
         self.figure.show(found["true_recall"][:2], found["recall"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        found = results["answer", NOW]
+        found = results["answer", IMMEDIATE]
         return words.recall_words(found["true_recall"][2], found["recall"]["average"])
 
 
@@ -52,11 +52,11 @@ class CalibrationCard(AnswerCard):
         super().__init__(CalibrationFigure(roc_thresholds(**compute.SCALE)))
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        found = now["answer", NOW]
+        found = now["answer", IMMEDIATE]
         self.figure.show(found["true_calibration"], found["calibration"], found["n_std"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        found = results["answer", NOW]
+        found = results["answer", IMMEDIATE]
         return words.calibration_words(found["true_calibration"], found["n_std"])
 
 
@@ -72,10 +72,10 @@ class AttackCard(AnswerCard):
         self.figure.name_classes(facts["classes"])
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        found = now["answer", NOW]
+        found = now["answer", IMMEDIATE]
         self.figure.show(found["labels"], found["exact_attack"], found["private_attack"], facts["classes"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        found = results["answer", NOW]
+        found = results["answer", IMMEDIATE]
         exact = int((found["exact_attack"] == found["labels"]).sum()), len(found["labels"])
         return words.attack_words(values, exact, found["rights"])

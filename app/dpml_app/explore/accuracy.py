@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml_app import data
-from dpml_app.card import NOW, SOON, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.explore import words
 from dpml_app.explore.figures import AccuracyFigure
@@ -25,7 +25,7 @@ def statistic_key(values: Values, method: str, epsilon: float) -> tuple | None:
 
 def speed(values: Values, method: str) -> str:
     """Return where a method stands at the ε that is chosen: what needs a slow statistic first is for the workers."""
-    return NOW if data.is_here(statistic_key(values, method, values["epsilon"])) else SOON
+    return IMMEDIATE if data.is_here(statistic_key(values, method, values["epsilon"])) else WORKER
 
 
 def measured(values: Values, method: str, epsilon: float) -> Chunk:
@@ -69,8 +69,8 @@ class AccuracyCard(CurvesCard):
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         super().show(results, wanted)
         for method, place in results:
-            if place == SOON:
-                self.figure.show_now(method, self._epsilon, results[method, SOON])
+            if place == WORKER:
+                self.figure.show_now(method, self._epsilon, results[method, WORKER])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         found = accuracies(results)

@@ -1,4 +1,4 @@
-"""What privacy costs: the library's classifier to begin with at each ε, and the same model without noise.
+"""What privacy costs: the library's default classifier at each ε, and the same model without noise.
 
 "Without noise" is what the rule chose, with all noise left out, at the best of the settings that the rule derives from
 ε. So the difference is a cost of privacy, never a gain of another method. The settings are chosen on the test records,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.card import SOON, Answer, Card, Place, Results, Values, here
+from dpml_app.card import WORKER, Answer, Card, Place, Results, Values, here
 from dpml_app.code.script import Code
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.drawing.looks import BLUE
@@ -35,11 +35,11 @@ def at_chosen(values: Values) -> dict[Place, Chunk]:
     """Return the chunks at the ε that is chosen: for a worker, as twenty fits take seconds where they do not ship."""
     chosen = values["epsilon"]
     method = shipped.methods(values["dataset"], values["relation"])[chosen]
-    return {("private", SOON): private(values, chosen), ("plain", SOON): plain(values, method)}
+    return {("private", WORKER): private(values, chosen), ("plain", WORKER): plain(values, method)}
 
 
 class HeroCard(Card):
-    """The classifier to begin with at each ε, and the same without noise."""
+    """The default classifier at each ε, and the same without noise."""
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
@@ -55,7 +55,7 @@ class HeroCard(Card):
 
     def code(self, values: Values, facts: Values) -> Code:
         work = self.work(values, facts)
-        at = {values["epsilon"], *(place for series, place in work if series == "private" and place != SOON)}
+        at = {values["epsilon"], *(place for series, place in work if series == "private" and place != WORKER)}
         return cost_code(values, sorted(at))
 
     def open(self, values: Values) -> bool:
@@ -75,9 +75,9 @@ class HeroCard(Card):
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
         rules = shipped.methods(self._values["dataset"], self._values["relation"])
-        found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != SOON}
-        if ("private", SOON) in results:
-            found[self._values["epsilon"]] = results["private", SOON]
+        found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != WORKER}
+        if ("private", WORKER) in results:
+            found[self._values["epsilon"]] = results["private", WORKER]
         there = [e for e in sorted(found) if ("plain", rules[e]) in results]
         draws = np.array([found[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
         plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])

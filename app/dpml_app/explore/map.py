@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpml_app.card import NOW, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.data import feature_ladder
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.explore import compute, words
@@ -30,8 +30,8 @@ class MapCard(CurvesCard):
         rows: dict[Place, Chunk] = {
             ("map", t): Chunk(compute.map_row, ExploreSettings.map_key(values, t)) for t in ladder
         }
-        return {("chosen", NOW): measured(values, values["map_score"], values["epsilon"]), **rows}
+        return {("chosen", IMMEDIATE): measured(values, values["map_score"], values["epsilon"]), **rows}
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         best = self.figure.best.data
-        return words.map_readout(values, best, results["chosen", NOW]) if len(best["epsilon"]) else ""
+        return words.map_readout(values, best, results["chosen", IMMEDIATE]) if len(best["epsilon"]) else ""

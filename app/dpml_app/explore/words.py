@@ -38,7 +38,7 @@ SHORT_NAMES = {
 }
 CAPTIONS = {
     "cost": (
-        "The private curve is the library's classifier to begin with, AutoClassifier: at each ε the mean of 20 runs, "
+        "The private curve is the library's default classifier, AutoClassifier: at each ε the mean of 20 runs, "
         "each with noise of its own, on test records. The band holds 90 % of the runs, the dots are all of them, the "
         "thin line is one after the other. “Without noise” is the method that the public rule chose, with all noise "
         "left out, at the best of nine settings (λ, and how fine a grid may be). That one is taken from the test "

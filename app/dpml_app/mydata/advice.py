@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from dpml.methods import method
 from dpml.studies import Advice, advise, sensible
 from dpml_app.data import dataset
 from dpml_app.text import factor, percent, right_of_hundred
@@ -15,12 +16,6 @@ __all__ = ["EPSILONS", "at", "told"]
 
 EPSILONS = (0.1, 0.5, 2.0)
 SEED = 0
-METHODS = {
-    "automatic": "AutoClassifier",
-    "binned": "naive Bayes, binned counts",
-    "row-bounded": "naive Bayes, row-bounded",
-    "algorithm-1": "naive Bayes, Algorithm 1 of the thesis",
-}
 
 
 def at(name: str, relation: str, epsilon: float) -> Advice:
@@ -51,10 +46,10 @@ def _row(epsilon: float, one: Advice | None) -> str:
     if one is None:
         return f"<tr><th scope='row'>{epsilon:g}</th><td>…</td><td></td><td></td></tr>"
     others = f" (or {one.equal - 1} more)" if one.equal > 1 else ""
-    method = f"{escape(METHODS[one.method])}{others}" if one.enough else "<b>too few records</b>"
+    name = f"{escape(method(one.method).phrase)}{others}" if one.enough else "<b>too few records</b>"
     right = f"<b>{percent(one.mean)}</b> ({percent(one.low)} to {percent(one.high)})"
     risk = f"odds × {factor(epsilon)}; an attacker is right {right_of_hundred(epsilon)} times in 100"
-    return f"<tr><th scope='row'>{epsilon:g}</th><td>{method}</td><td>{right}</td><td>{risk}</td></tr>"
+    return f"<tr><th scope='row'>{epsilon:g}</th><td>{name}</td><td>{right}</td><td>{risk}</td></tr>"
 
 
 def _step(found: list[Advice]) -> str:
@@ -66,6 +61,6 @@ def _step(found: list[Advice]) -> str:
         )
     most = max(one.mean for one in found)
     return (
-        f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(METHODS[best.method])}: it is right for "
+        f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
         f"{percent(best.mean)}, and no ε here for more than {percent(most)}."
     )

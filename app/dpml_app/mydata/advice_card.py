@@ -11,18 +11,16 @@ from bokeh.models import CategoricalColorMapper, FactorRange, HoverTool, Range1d
 from bokeh.transform import dodge
 from panel.models.markup import HTML
 
-from dpml.studies import Advice
+from dpml.studies import Advice, advised
 from dpml_app.card import WHOLE, figure_pane, head, spoken
 from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.looks import LOOKS, REFERENCE
-from dpml_app.mydata.advice import EPSILONS, METHODS, told
+from dpml_app.drawing.looks import REFERENCE, look_of
+from dpml_app.mydata.advice import EPSILONS, told
 from dpml_app.mydata.release import STYLE
 
 __all__ = ["AdviceCard", "AdviceFigure"]
 
-# the looks of the methods that are compared
-SHOWN = {name: LOOKS["auto" if name == "automatic" else name] for name in METHODS}
 # between two methods at one ε, as a share of the room of an ε
 APART = 0.18
 # of the axis beyond the lowest and the highest end, in shares
@@ -47,10 +45,11 @@ class AdviceFigure:
         self.guess = empty_source("mydata-advice-guess", "right")
         look: dict[str, Any] = {"line_color": REFERENCE, "line_width": 2, "line_dash": "dotted"}
         p.hspan(y="right", source=self.guess, **look)
+        shown = {name: look_of(name) for name in advised()}
         legend, dots, self.sources = PlotLegend(p), [], {}
-        for place, (name, style) in enumerate(SHOWN.items()):
+        for place, (name, style) in enumerate(shown.items()):
             source = empty_source(f"mydata-advice-{name}", "epsilon", "method", "mean", "low", "high", "as_good")
-            at = dodge("epsilon", (place - (len(SHOWN) - 1) / 2) * APART, range=p.x_range)
+            at = dodge("epsilon", (place - (len(shown) - 1) / 2) * APART, range=p.x_range)
             p.segment(x0=at, y0="low", x1=at, y1="high", source=source, line_color=style.color, line_width=3)
             # hollow shows the line behind it, so that an interval is seen whole
             fill = CategoricalColorMapper(factors=["yes", "no"], palette=[style.color, f"{style.color}00"])
@@ -84,7 +83,7 @@ class AdviceFigure:
             rows = [(at, each) for at, each in reached if each.method == name]
             source.data = {
                 "epsilon": [at for at, _each in rows],
-                "method": [SHOWN[name].label] * len(rows),
+                "method": [look_of(name).label] * len(rows),
                 **{column: [getattr(each, column) for _at, each in rows] for column in ("mean", "low", "high")},
                 "as_good": ["yes" if each.equal else "no" for _at, each in rows],
             }

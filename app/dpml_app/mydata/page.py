@@ -26,10 +26,10 @@ from dpml_app.mydata.wizard import TABLE_STYLE, Wizard
 from dpml_app.mydata.words import status
 from dpml_app.page import BasePage
 from dpml_app.settings import Shared
+from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.progress import bar, filled
 from dpml_app.work.threads import FORMULAS, Threads
-from dpml_app.work.turns import Rank
 
 __all__ = ["MyDataPage"]
 
@@ -220,7 +220,7 @@ class MyDataPage(BasePage):
                 return  # removed, or the session has ended
             with self._hold():
                 self.settings.hold(None)
-                own.lend(made)
+                own.attach(made)
                 self.settings.hold(made)
                 self.settings.assign({"dataset": made.name})
                 self.clear("use")
@@ -241,7 +241,7 @@ class MyDataPage(BasePage):
                 with self._hold():
                     self._tell_advice(found)
                 chunk = Chunk(advice.at, (name, relation, epsilon))
-                found[epsilon] = await self.pool.result(chunk, rank=Rank.CURVES)
+                found[epsilon] = await self.pool.result(chunk, priority=Priority.CURVES)
                 table = self.settings.own.table
                 if self._doc is None or table is None or table.name != name:
                     return

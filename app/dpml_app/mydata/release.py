@@ -26,7 +26,7 @@ from dpml_app.mydata.budget_bar import READ, BudgetBar
 from dpml_app.mydata.draft import Draft
 from dpml_app.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.mydata.save import Save
-from dpml_app.mydata.stopping import Stop, Stopped
+from dpml_app.mydata.stopping import CancellationToken, Stopped
 from dpml_app.mydata.wizard import TABLE_STYLE
 from dpml_app.settings import EPSILONS
 from dpml_app.widgets import WIDE
@@ -40,14 +40,13 @@ RELEASING = Threads("release", 1)
 MODES = {
     "": "",
     "releasing": "Release: what you do here is charged, and its files may be published.",
-    "rehearsing": "Rehearsal, not a release: the noise is for study, and nothing here may be published.",
+    "demonstrating": "Demonstration run, not a release: the noise is for study, and nothing here may be published.",
 }
 SHOW_MODE = """
 const strip = document.getElementById("mode")
-for (const name of ["releasing", "rehearsing"]) { document.body.classList.toggle(name, cb_obj.data.mode[0] === name) }
-if (strip !== null) { strip.textContent = cb_obj.data.says[0] }
-// what is shown now begins at the top, wherever the button was
-document.querySelector("main").scrollTop = 0
+for (const name of ["releasing", "demonstrating"]) { document.body.classList.toggle(name, cb_obj.data.mode[0] === name)
+} if (strip !== null) { strip.textContent = cb_obj.data.says[0] } // what is shown now begins at the top, wherever the
+button was document.querySelector("main").scrollTop = 0
 """
 STYLE = (
     TABLE_STYLE
@@ -105,7 +104,7 @@ class Release:
         self._ready: Planned | None = None
         self._asked = 0
         # of the release that runs: the wish to stop, and its place among those of all sessions
-        self._stop = Stop()
+        self._stop = CancellationToken()
         self._task: Future | None = None
         self.budget: Budget | None = None
         self.done: list[Done] = []
@@ -147,8 +146,8 @@ class Release:
 
     @property
     def verb(self) -> str:
-        """What is done here: a release, or where no noise is safe to publish, a rehearsal."""
-        return "Release" if self.secure else "Rehearse"
+        """What is done here: a release, or where no noise is safe to publish, a demonstration run."""
+        return "Release" if self.secure else "Demonstrate"
 
     # ---- the mode ----------------------------------------------------------------------------------------------------
 
@@ -173,7 +172,7 @@ class Release:
         self._show_mode()
 
     def _show_mode(self) -> None:
-        mode = "" if not self.on else "releasing" if self.secure else "rehearsing"
+        mode = "" if not self.on else "releasing" if self.secure else "demonstrating"
         with self.hold():
             self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
         self.whole.visible = self.on
@@ -223,7 +222,7 @@ class Release:
         draft, ready = self.draft(), self._ready
         spent = 0.0 if self.budget is None else self.budget.spent
         total = float(self.total.value) if self.budget is None else self.budget.epsilon
-        self.spent.object = words.spent(total, spent, len(self.done), rehearsal=not self.secure)
+        self.spent.object = words.spent(total, spent, len(self.done), demonstration=not self.secure)
         self.button.disabled = True
         if draft is None:
             self.plan.object = self.facts.object = ""
@@ -287,7 +286,7 @@ class Release:
         if self.budget is None:
             self.budget = Budget(float(self.total.value), relation=ready.plan.relation)
         self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
-        self._stop, self._task = Stop(), None
+        self._stop, self._task = CancellationToken(), None
         self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
         self.spawn(self._run(draft, ready.plan, self.budget, self._stop))
         self.changed()
@@ -301,7 +300,7 @@ class Release:
             if not self.ended:
                 self.cancel.param.update(disabled=True, label="Stopping…")
 
-    async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: Stop) -> None:
+    async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: CancellationToken) -> None:
         said, done, before = "", False, budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
@@ -344,7 +343,7 @@ class Release:
         made = next((one for one in self.done if one.title == self.which.value), None)
         measured = "" if made is None or made.evaluation is None else words.evaluation(made.evaluation)
         self.ledger.object = measured + words.ledger(self.budget.ledger)
-        kind = "release" if self.secure else "rehearsal"
+        kind = "release" if self.secure else "demonstration"
         whole = {f"{kind}-session-ledger.json": ("Session's ledger (JSON)", session_ledger(self.budget, self.secure))}
         self.files.offer(whole if made is None else {**made.files, **whole})
 

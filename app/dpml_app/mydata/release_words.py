@@ -90,11 +90,11 @@ def problems(found: Iterable[tuple[str, str]], *, known: bool) -> str:
     return f"<ul class='problems'>{items}</ul>"
 
 
-def spent(total: float, already: float, releases: int, *, rehearsal: bool) -> str:
+def spent(total: float, already: float, releases: int, *, demonstration: bool) -> str:
     """Return what is left of a session's ε, once something is spent."""
     if not already and not releases:
         return ""
-    what = "rehearsals" if rehearsal else "releases"
+    what = "demonstration runs" if demonstration else "releases"
     left = max(total - already, 0.0)
     return (
         f"<p>{releases} {what if releases != 1 else what[:-1]} in this session: <b>{number(already)}</b> of ε = "

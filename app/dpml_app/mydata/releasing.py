@@ -18,9 +18,9 @@ import pandas as pd
 from dpml.budget import Budget
 from dpml.exceptions import FactWarning
 from dpml.release import Plan, Released
-from dpml.release.released import REHEARSAL, RELEASE
+from dpml.release.released import DEMONSTRATION, RELEASE
 from dpml.schema import Schema
-from dpml_app.mydata.stopping import Stop
+from dpml_app.mydata.stopping import CancellationToken
 
 __all__ = ["Done", "Planned", "planned", "run", "session_ledger"]
 
@@ -77,7 +77,7 @@ def run(
     secure: bool,
     number: int,
     who: str,
-    stop: Stop,
+    stop: CancellationToken,
 ) -> Done:
     """Carry out a plan on a table, charged to the session's budget, and return its files; `Stopped` if it is cancelled.
 
@@ -86,11 +86,11 @@ def run(
     """
     begun = time.monotonic()
     table = records()[[*plan.schema.feature_names, label]]
-    with stop.heard(), warnings.catch_warnings():
+    with stop.cancellable(), warnings.catch_warnings():
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)
         released = plan.run(table, label, secure=secure, budget=budget)
-    kind = "Release" if secure else "Rehearsal"
+    kind = "Release" if secure else "Demonstration"
     files = packed(released, f"{kind.lower()}-{number}", who)
     return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)
 
@@ -113,5 +113,5 @@ def packed(released: Released, name: str, who: str) -> dict[str, tuple[str, byte
 
 def session_ledger(budget: Budget, secure: bool) -> bytes:
     """Return as JSON all that a session has spent."""
-    status = RELEASE if secure else REHEARSAL
+    status = RELEASE if secure else DEMONSTRATION
     return json.dumps({"status": status, **json.loads(budget.to_json())}, ensure_ascii=False, indent=2).encode()

@@ -13,21 +13,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 
-__all__ = ["Stop", "Stopped"]
+__all__ = ["CancellationToken", "Stopped"]
 
 
 class Stopped(BaseException):
     """A release was cancelled. No exception of the library's: nothing on the way takes it for a fault of the data."""
 
 
-class Stop:
-    """A wish to stop, told in one thread and heard in another at its next draw.
+class CancellationToken:
+    """A wish to stop, said in one thread and obeyed in another at its next draw.
 
     Examples
     --------
-    >>> stop = Stop()
+    >>> stop = CancellationToken()
     >>> stop.check()
     >>> stop.ask()
     >>> stop.asked
@@ -52,18 +52,18 @@ class Stop:
             raise Stopped
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
+    def cancellable(self) -> Iterator[None]:
         """Return a context in which no noise is drawn once somebody has asked, and no result leaves."""
         self.check()
-        with door.listen(_Listener(self)):
+        with boundary.observe(_Observer(self)):
             yield
         self.check()
 
 
-class _Listener:
+class _Observer:
     """Draws as if nobody listened, while nobody has asked to stop."""
 
-    def __init__(self, stop: Stop):
+    def __init__(self, stop: CancellationToken):
         self.stop = stop
 
     def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
@@ -72,8 +72,8 @@ class _Listener:
 
     def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
         self.stop.check()
-        return door.drawn_by(rng, draw, arguments, size)
+        return boundary.drawn_by(rng, draw, arguments, size)
 
-    def alternatives(self, factor: float) -> Any:
-        with door.unreleased():
-            return door.alternatives(factor)
+    def best_of_runs(self, factor: float) -> Any:
+        with boundary.unreleased():
+            return boundary.best_of_runs(factor)

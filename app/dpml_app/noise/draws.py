@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from bokeh.models import Plot
 
-from dpml_app.card import NOW, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
 from dpml_app.code.script import Code
 from dpml_app.noise import compute, words
 from dpml_app.noise.code import histogram_code
@@ -47,16 +47,16 @@ class DrawsCard(Card):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         function = compute.histogram if values["noise_dimension"] == 1 else compute.plane
         drawn = (values[f"noise_{name}"] for name in ("reach", "draws", "seed"))
-        return {("draws", NOW): Chunk(function, (values["noise_mechanism"], numbers_of(values), *drawn))}
+        return {("draws", IMMEDIATE): Chunk(function, (values["noise_mechanism"], numbers_of(values), *drawn))}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         if values["noise_dimension"] == 1:
-            self.figures[0].show(now["draws", NOW])
+            self.figures[0].show(now["draws", IMMEDIATE])
         else:
-            self.figures[1].show(now["draws", NOW], values["noise_reach"])
+            self.figures[1].show(now["draws", IMMEDIATE], values["noise_reach"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        found, reach = results["draws", NOW], values["noise_reach"]
+        found, reach = results["draws", IMMEDIATE], values["noise_reach"]
         if values["noise_dimension"] == 1:
             return words.draw_words(values, model(values["noise_mechanism"], *numbers_of(values)), found)
         return words.plane_words(values, float(np.mean((np.abs(found.x) > reach) | (np.abs(found.y) > reach))))

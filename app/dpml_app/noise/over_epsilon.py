@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.card import NOW, Card, Place, Results, Values, figure_pane, line
+from dpml_app.card import IMMEDIATE, Card, Place, Results, Values, figure_pane, line
 from dpml_app.drawing.looks import REFERENCE
 from dpml_app.noise import compute, words
 from dpml_app.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES, CurveFigure
@@ -35,7 +35,7 @@ class OverEpsilonCard(Card):
         return [result]
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        for f, curves in zip(self.figures, self.curves(now["curves", NOW]), strict=True):
+        for f, curves in zip(self.figures, self.curves(now["curves", IMMEDIATE]), strict=True):
             # what is 0 has no place on a log axis
             drawn = {name: np.where(curve > 0, curve, np.nan) for name, curve in curves.items()}
             f.show(drawn)
@@ -60,10 +60,10 @@ class RivalsCard(OverEpsilonCard):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         names = ("sensitivity", "delta", "touched", "measure")
-        return {("curves", NOW): Chunk(compute.rival_sizes, tuple(values[f"noise_{name}"] for name in names))}
+        return {("curves", IMMEDIATE): Chunk(compute.rival_sizes, tuple(values[f"noise_{name}"] for name in names))}
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return words.rival_words(values, _at(values, results["curves", NOW]))
+        return words.rival_words(values, _at(values, results["curves", IMMEDIATE]))
 
 
 class ChoicesCard(OverEpsilonCard):
@@ -77,10 +77,10 @@ class ChoicesCard(OverEpsilonCard):
         super().__init__(CurveFigure("noise-choices", CHOICE_STYLES, "expected loss (log scale)", (-6, 2), "Smallest"))
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("curves", NOW): Chunk(compute.choice_losses, (values["noise_gap"], values["noise_sensitivity"]))}
+        return {("curves", IMMEDIATE): Chunk(compute.choice_losses, (values["noise_gap"], values["noise_sensitivity"]))}
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return words.choice_words(values, _at(values, results["curves", NOW]))
+        return words.choice_words(values, _at(values, results["curves", IMMEDIATE]))
 
 
 class CalibrationsCard(OverEpsilonCard):
@@ -101,11 +101,11 @@ class CalibrationsCard(OverEpsilonCard):
         return [line(*map(figure_pane, self.plots), least=480)]
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("curves", NOW): Chunk(compute.calibrations, (BETA_SHARES[values["noise_beta"]],))}
+        return {("curves", IMMEDIATE): Chunk(compute.calibrations, (BETA_SHARES[values["noise_beta"]],))}
 
     def curves(self, result: Any) -> list[Curves]:
         return [{name: pair[i] for name, pair in result.items()} for i in (0, 1)]
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        scales, costs = (_at(values, curves) for curves in self.curves(results["curves", NOW]))
+        scales, costs = (_at(values, curves) for curves in self.curves(results["curves", IMMEDIATE]))
         return words.calibration_words(values, {name: (scales[name], costs[name]) for name in scales})

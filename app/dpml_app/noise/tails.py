@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bokeh.models import Range1d, Span
 
-from dpml_app.card import NOW, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
 from dpml_app.drawing.looks import REFERENCE, Style
 from dpml_app.noise import compute, words
 from dpml_app.noise.draws import MECHANISM, numbers_of
@@ -38,12 +38,12 @@ class TailsCard(Card):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         arguments = values["noise_mechanism"], numbers_of(values), values["noise_queries"]
-        return {("tails", NOW): Chunk(compute.tails, arguments)}
+        return {("tails", IMMEDIATE): Chunk(compute.tails, arguments)}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         epsilon, sensitivity, *_rest = numbers_of(values)
         failure = values["noise_failure"]
-        self.figure.show(now["tails", NOW], compute.ERRORS)
+        self.figure.show(now["tails", IMMEDIATE], compute.ERRORS)
         found = compute.accuracy_bounds(epsilon, sensitivity, values["noise_queries"], failure)
         bound, true = (t * epsilon / sensitivity for t in found)
         self.figure.mark(bound, {"bound": failure})
@@ -52,7 +52,7 @@ class TailsCard(Card):
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         name, why = values["noise_mechanism"], ""
-        if name not in ("laplace", "norm-1") and "own" not in results["tails", NOW]:
+        if name not in ("laplace", "norm-1") and "own" not in results["tails", IMMEDIATE]:
             known = has_scale(name, numbers_of(values)[3])
             why = "has no closed form for its largest coordinate" if known else "has no scale at this β"
             why = f" {MECHANISMS[name]} noise {why} and is not drawn."

@@ -13,11 +13,11 @@ from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 from dpml_app import own
 from dpml_app.cards import CardPage
-from dpml_app.lent import exchange
 from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live
 from dpml_app.notebook.tables import made
 from dpml_app.settings import PAGES
+from dpml_app.shared_table import exchange
 from dpml_app.shell import ROOMS
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
@@ -130,7 +130,7 @@ def _live(
         settings.assign({"dataset": table.name})
     _assign(settings, room, asked)
     if table is not None:
-        own.lend(table)
+        own.attach(table)
         exchange(pool(), None, table)
     page = ROOMS[room](settings, pool())
     assert isinstance(page, CardPage)

@@ -17,9 +17,9 @@ from panel.io.state import set_curdoc
 
 from dpml_app import own
 from dpml_app.cards import CardPage
-from dpml_app.lent import exchange
 from dpml_app.notebook import bundle
 from dpml_app.page import one_message
+from dpml_app.shared_table import exchange
 
 __all__ = ["Live"]
 

@@ -18,7 +18,7 @@ HOW = "a dpml.schema.Schema with the public facts of the table: Schema.describe(
 
 
 def made(X: Any, y: Any, schema: Any) -> own.Own:
-    """Return a table that pages compute with, not yet lent; X is a DataFrame or a matrix in the schema's order."""
+    """Return a table that pages compute with, not yet attached; X is a DataFrame or a matrix in the schema's order."""
     if not isinstance(schema, Schema):
         raise InvalidParameter("schema", schema, HOW)
     if y is None:

@@ -18,12 +18,12 @@ class PublishControls(Controls):
     left_out = f"which have more than {MOST_COLUMNS} columns"
 
     @classmethod
-    def own_misfit(cls, data: Dataset) -> str:
+    def unsupported_table_reason(cls, data: Dataset) -> str:
         """Return in words why the page cannot show a session's own table; empty if it can."""
         columns = data.frame_schema.n_features if data.frame_schema is not None else 0
         if columns > MOST_COLUMNS:
             return f"has {columns:,} columns, and this page publishes at most {MOST_COLUMNS}"
-        return super().own_misfit(data)
+        return super().unsupported_table_reason(data)
 
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""

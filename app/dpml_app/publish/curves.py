@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.card import SOON, Place, Results, Values, here
+from dpml_app.card import WORKER, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.drawing.figure import PLAIN_DIGITS, set_ticks
 from dpml_app.publish import compute, shipped, words
@@ -72,7 +72,7 @@ class _LadderCard(_BesideTrue):
         """Return the arguments of `compute.published` at each place on the axis."""
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        work: dict[Place, Chunk] = {("true", SOON): shipped.true_chunk(dict(values))}
+        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(dict(values))}
         steps = self.ladder(values, facts).items()
         return work | {("table", x): Chunk(compute.published, key) for x, key in steps}
 
@@ -186,7 +186,7 @@ class RivalsCard(_BesideTrue):
         return True  # its fits are the slowest by far
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        work: dict[Place, Chunk] = {("true", SOON): shipped.true_chunk(dict(values))}
+        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(dict(values))}
         return work | {(p, e): _rival(p, values, e) for e in RIVAL_EPSILONS for p in self.publishers}
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:

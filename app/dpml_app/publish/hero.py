@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.card import SOON, Answer, Place, Results, Values, here
+from dpml_app.card import WORKER, Answer, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.publish import shipped, words
@@ -31,10 +31,10 @@ class AccuracyCard(CurvesCard):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         values, epsilon = dict(values), values["epsilon"]
-        work: dict[Place, Chunk] = {("true", SOON): shipped.true_chunk(values)}
-        work |= {(series, SOON): chunk for series, chunk in shipped.chunks(values, epsilon).items()}
+        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(values)}
+        work |= {(series, WORKER): chunk for series, chunk in shipped.chunks(values, epsilon).items()}
         # every ε of the slider where they ship, and what is near the chosen one first
-        whole = work["table", SOON] in shipped.results(values["dataset"])
+        whole = work["table", WORKER] in shipped.results(values["dataset"])
         near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
         return work | {(s, e): chunk for e in near for s, chunk in shipped.chunks(values, e).items()}
 
@@ -49,7 +49,7 @@ class AccuracyCard(CurvesCard):
             return {}
         self.prepare(values, facts, there)
         self.show(there, wanted)
-        return {place: result for place, result in there.items() if place[1] == SOON}
+        return {place: result for place, result in there.items() if place[1] == WORKER}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self._epsilon = values["epsilon"]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies.weighing import PUBLIC_TABLES
-from dpml_app.card import CHOSEN, SOON, Place, Results, Values
+from dpml_app.card import CHOSEN, WORKER, Place, Results, Values
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.publish import machines, weights
 from dpml_app.publish import machines_words as words
@@ -22,7 +22,7 @@ from dpml_app.work.pool import Chunk
 __all__ = ["MACHINE_EPSILONS", "WeightsMachineCard", "WeightsPlaneCard", "WeightsTablesCard", "WeightsTaughtCard"]
 
 MACHINE_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-KNOWN = ("known", SOON)
+KNOWN = ("known", WORKER)
 
 
 def _draws_at(results: Results, series: str, column: str) -> dict[Any, np.ndarray]:
@@ -96,7 +96,7 @@ class WeightsMachineCard(_TaughtCard):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         work = self.known(values)
-        for place, epsilon in ((SOON, values["epsilon"]), *((e, e) for e in MACHINE_EPSILONS)):
+        for place, epsilon in ((WORKER, values["epsilon"]), *((e, e) for e in MACHINE_EPSILONS)):
             for method in weights.WEIGHT_METHODS:
                 work[method, place] = self.taught(method, values, "skewed", epsilon)
             work["own", place] = Chunk(machines.own_machine, (values["dataset"], epsilon, WEIGHT_DRAWS, values["seed"]))
@@ -116,7 +116,7 @@ class WeightsMachineCard(_TaughtCard):
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         if KNOWN not in results:
             return "Computing…"
-        found = {name: results.get((name, SOON)) for name in self.figure.curves}
+        found = {name: results.get((name, WORKER)) for name in self.figure.curves}
         return words.machine(values, results[KNOWN], {name: f["far"] for name, f in found.items() if f is not None})
 
 

@@ -45,7 +45,7 @@ class PublishPage(CardPage):
     lead = "Drag <b>ε</b>: left is more private."
     settings: PublishSettings
     datasets = PUBLISH_DATASETS
-    misfit = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
+    unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     room = "publish"
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpml_app.card import SOON, Card, Place, Results, Values
+from dpml_app.card import WORKER, Card, Place, Results, Values
 from dpml_app.publish import words
 from dpml_app.publish.one_release import look_into
 from dpml_app.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
@@ -13,7 +13,7 @@ from dpml_app.work.pool import Chunk
 
 __all__ = ["CellsCard", "ChancesCard", "GridCard"]
 
-HERE = ("release", SOON)
+HERE = ("release", WORKER)
 
 
 class _ReleaseCard(Card):

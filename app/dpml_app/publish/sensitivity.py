@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
 from dpml.classifiers.grid.quality import quality_excess
-from dpml_app.card import NOW, Card, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, Card, Place, Results, Values, here
 from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.looks import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
@@ -107,7 +107,7 @@ class SensitivityCard(Card):
     name, title, caption = "sensitivity", "What can one record change?", CAPTION
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
-        return {("change", NOW): Chunk(change, (for_counts(values),))}
+        return {("change", IMMEDIATE): Chunk(change, (for_counts(values),))}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         self.figure.here.location = for_counts(values)

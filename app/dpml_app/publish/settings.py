@@ -7,8 +7,8 @@ from typing import Any
 
 import param
 
+from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
-from dpml_app.several import Several
 
 __all__ = [
     "ASKED",
@@ -91,7 +91,7 @@ class PublishSettings(Shared):
     publish_grids: Any = choice(3_000.0, [float(n) for n in GRIDS], "Θ, candidate grids")
     publish_share = param.Number(default=0.37, bounds=(0.02, 0.92), step=0.05, label="Share of ε for the choice")
     publish_draws = param.Integer(default=10, bounds=(5, 40), step=5, label="Tables drawn")
-    publish_query: Any = choice(["rich"], ASKED, "Ask for the share of records with all of", Several)
+    publish_query: Any = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
     publish_lambda: Any = choice(0.1, PENALTIES, "λ of Algorithm 1")
 
     @classmethod

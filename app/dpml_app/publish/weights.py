@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from dpml.exceptions import InvalidParameter
-from dpml.publishing.moments import moment_minimiser
-from dpml.publishing.penalty import public_reg_lambda
-from dpml.publishing.ratio import balanced_minimiser, release_balanced_output, release_sums
-from dpml.publishing.weighted import effective_sample_size, n_half
+from dpml.publishing.weights.density_ratio import balanced_minimiser, release_balanced_output, release_sums
+from dpml.publishing.weights.moments import moment_minimiser
+from dpml.publishing.weights.penalty import public_reg_lambda
+from dpml.publishing.weights.weighted_table import effective_sample_size, n_half
 from dpml.studies.two_tables import TwoTables, split_by_sex
 from dpml_app.data import dataset
 from dpml_app.publish.settings import ASKED, CONDITIONS

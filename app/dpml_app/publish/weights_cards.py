@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.card import SOON, Card, Place, Results, Values
+from dpml_app.card import WORKER, Card, Place, Results, Values
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.publish import weights
 from dpml_app.publish import weights_words as words
@@ -19,7 +19,7 @@ from dpml_app.work.pool import Chunk
 
 __all__ = ["WeightsHistogramCard", "WeightsPenaltyCard", "WeightsQueryCard"]
 
-BOTH = ("both", SOON)
+BOTH = ("both", WORKER)
 
 
 def _release(method: str, values: Values, epsilon: float, reg_lambda: float | None) -> Chunk:
@@ -30,7 +30,7 @@ def _release(method: str, values: Values, epsilon: float, reg_lambda: float | No
 def _chosen(values: Values) -> dict[Place, Chunk]:
     """Return the releases of the setting that is chosen: Algorithm 1 with its λ, ours by the public rule."""
     rules = {"output": values["publish_lambda"], "moments": None}
-    work = {(method, SOON): _release(method, values, values["epsilon"], rule) for method, rule in rules.items()}
+    work = {(method, WORKER): _release(method, values, values["epsilon"], rule) for method, rule in rules.items()}
     return {BOTH: Chunk(weights.both, (values["dataset"],)), **work}
 
 
@@ -68,7 +68,7 @@ class _AnswerCard(CurvesCard):
 
     def at(self, results: Results) -> dict[str, np.ndarray]:
         """Return the draws of the methods at the setting that is chosen."""
-        chosen = ((method, results.get((method, SOON))) for method in weights.WEIGHT_METHODS)
+        chosen = ((method, results.get((method, WORKER))) for method in weights.WEIGHT_METHODS)
         return {method: self.draws(method, found) for method, found in chosen if found is not None}
 
 
@@ -106,7 +106,7 @@ class WeightsPenaltyCard(_AnswerCard):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         epsilon, chosen = values["epsilon"], values["publish_lambda"]
         work: dict[Place, Chunk] = {BOTH: Chunk(weights.both, (values["dataset"],))}
-        work |= {(m, SOON): _release(m, values, epsilon, chosen) for m in weights.WEIGHT_METHODS}
+        work |= {(m, WORKER): _release(m, values, epsilon, chosen) for m in weights.WEIGHT_METHODS}
         return work | {(m, x): _release(m, values, epsilon, x) for x in PENALTIES for m in weights.WEIGHT_METHODS}
 
     def place(self, values: Values) -> float:
@@ -134,14 +134,14 @@ class WeightsHistogramCard(Card):
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
-        there = {m: results[m, SOON]["heights"] for m in weights.WEIGHT_METHODS if (m, SOON) in results}
+        there = {m: results[m, WORKER]["heights"] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
         if there:
             self.figure.show(there)
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
-        found = {m: results[m, SOON] for m in weights.WEIGHT_METHODS if (m, SOON) in results}
+        found = {m: results[m, WORKER] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
         return words.concentration(results[BOTH]["n_public"], found)
 
     def clear(self) -> None:

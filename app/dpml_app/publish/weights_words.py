@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.publishing.importance import FEW_RECORDS
+from dpml.publishing.weights.importance import FEW_RECORDS
 from dpml_app.own import called
 from dpml_app.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS
 from dpml_app.publish.weights_figures import WEIGHT_STYLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpml_app.card import NOW, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.select import compute, words
 from dpml_app.select.figures import F1Figure
@@ -26,7 +26,7 @@ class F1Card(CurvesCard):
         score, place = values["select_score"], THRESHOLDS.index(values["select_threshold"])
         # what is near the chosen threshold first
         shares = sorted(THRESHOLDS, key=lambda share: abs(THRESHOLDS.index(share) - place))
-        return {("true", NOW): Chunk(compute.true_numbers, (values["dataset"], score))} | {
+        return {("true", IMMEDIATE): Chunk(compute.true_numbers, (values["dataset"], score))} | {
             (rule, share): Chunk(compute.f1, SelectSettings.f1_key(values, rule, share))
             for rule in compute.rules_of(score)
             for share in shares
@@ -41,13 +41,13 @@ class F1Card(CurvesCard):
         changed, self._axis = axis != self._axis, axis
         if changed:
             _, unit = words.threshold_words(values, facts["n_lower"])
-            self.figure.show_axis([self.at_x(share) for share in THRESHOLDS], now["true", NOW].tolist(), unit)
+            self.figure.show_axis([self.at_x(share) for share in THRESHOLDS], now["true", IMMEDIATE].tolist(), unit)
         self.figure.here.location = self.at_x(values["select_threshold"])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         share = values["select_threshold"]
         found: dict[str, Any] = {rule: drawn for (rule, point), drawn in results.items() if point == share}
-        true = int(results["true", NOW][THRESHOLDS.index(share)])
+        true = int(results["true", IMMEDIATE][THRESHOLDS.index(share)])
         return words.f1_words(values, facts["n_lower"], true, found)
 
     def clear(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpml_app.card import NOW, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Card, Place, Results, Values
 from dpml_app.drawing.figure import empty
 from dpml_app.select import compute, words
 from dpml_app.select.figures import FeatureFigure
@@ -27,15 +27,15 @@ class FeatureCard(Card):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         name, setting = values["dataset"], paid_setting(values)
         counts = Chunk(compute.feature, (name, chosen_index(values, facts), values["relation"]))
-        weighed = {(" ".join(pair), NOW): Chunk(compute.inclusion, (name, *pair, *setting)) for pair in WEIGHTS}
-        return {("feature", NOW): counts, **weighed}
+        weighed = {(" ".join(pair), IMMEDIATE): Chunk(compute.inclusion, (name, *pair, *setting)) for pair in WEIGHTS}
+        return {("feature", IMMEDIATE): counts, **weighed}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
-        self.figure.show(facts["names"][chosen_index(values, facts)], facts["classes"], now["feature", NOW])
+        self.figure.show(facts["names"][chosen_index(values, facts)], facts["classes"], now["feature", IMMEDIATE])
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        inclusion = {pair: results[" ".join(pair), NOW] for pair in WEIGHTS}
-        return words.feature_words(facts, chosen_index(values, facts), results["feature", NOW], inclusion)
+        inclusion = {pair: results[" ".join(pair), IMMEDIATE] for pair in WEIGHTS}
+        return words.feature_words(facts, chosen_index(values, facts), results["feature", IMMEDIATE], inclusion)
 
     def clear(self) -> None:
         empty(self.figure.bars)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpml_app.card import NOW, Answer, Card, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Answer, Card, Place, Results, Values
 from dpml_app.code.script import Code
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.select import compute, words
@@ -39,12 +39,12 @@ class RankedCard(Card):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         name, setting = values["dataset"], paid_setting(values)
         return {
-            ("inclusion", NOW): Chunk(compute.inclusion, (name, self.kind, "range", *setting)),
-            ("costs", NOW): Chunk(compute.true_costs, (name, self.kind, *setting)),
+            ("inclusion", IMMEDIATE): Chunk(compute.inclusion, (name, self.kind, "range", *setting)),
+            ("costs", IMMEDIATE): Chunk(compute.true_costs, (name, self.kind, *setting)),
         }
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        p, costs = results["inclusion", NOW], results["costs", NOW]
+        p, costs = results["inclusion", IMMEDIATE], results["costs", IMMEDIATE]
         _, paid, T = paid_setting(values)
         best = compute.expected_best(facts[self.kind], p, T)
         return words.ranked_words(self.kind, paid, values, p, best, costs)
@@ -82,7 +82,7 @@ class CountCard(RankedCard):
             self.weights.show_setting(facts, *sent)
 
     def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
-        p, shown = results[("inclusion", NOW)], self.weights.shown[self.kind].data
+        p, shown = results[("inclusion", IMMEDIATE)], self.weights.shown[self.kind].data
         _, paid, T = paid_setting(values)
         best = compute.expected_best(facts[self.kind], p, T)
         drawn, color = p[np.asarray(shown["index"], dtype=int)], SCORE_STYLES[self.kind].color
@@ -109,10 +109,10 @@ class CoinsCard(Card):
 
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         setting = values["select_calibration"], *paid_setting(values)
-        return {(k, NOW): Chunk(compute.coins, (values["dataset"], k, *setting)) for k in compute.KINDS}
+        return {(k, IMMEDIATE): Chunk(compute.coins, (values["dataset"], k, *setting)) for k in compute.KINDS}
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return words.coin_words(facts, values, {kind: results[kind, NOW] for kind in compute.KINDS})
+        return words.coin_words(facts, values, {kind: results[kind, IMMEDIATE] for kind in compute.KINDS})
 
     def code(self, values: Values, facts: Values) -> Code:
         return weights_code(values, compute.KINDS)

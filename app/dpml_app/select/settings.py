@@ -11,8 +11,8 @@ from typing import Any
 import param
 
 from dpml_app.drawing.looks import LOOKS
+from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
-from dpml_app.several import Several
 
 __all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SELECTOR_STYLES", "SHARED", "THRESHOLDS", "SelectSettings"]
 
@@ -54,7 +54,7 @@ class SelectSettings(Shared):
         0.04, {share: f"{100 * share:g} %" for share in THRESHOLDS}, "Threshold τ, as a share"
     )
     select_row_bound = param.Integer(default=0, bounds=(0, 100), label="Ones kept of a record, r")
-    select_methods: Any = choice(["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", Several)
+    select_methods: Any = choice(["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", MultiSelect)
     select_feature = param.Integer(default=0, bounds=(0, 100_000), label="Feature shown, by its column")
 
     @classmethod

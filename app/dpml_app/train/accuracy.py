@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.card import NOW, SOON, Answer, Number, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, Values, here
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.ghosts import Curve, Dot
 from dpml_app.drawing.looks import LOOKS, Style
@@ -86,7 +86,9 @@ class AccuracyCard(BandCard):
             if EVERY[method].recorded:
                 found |= {(method, chunk.arguments[2]): chunk for chunk in peers.chunks(method, values["dataset"])}
                 continue
-            found[method, SOON if EVERY[method].anew else NOW] = measured(method, values, values["epsilon"], auc=auc)
+            found[method, WORKER if EVERY[method].anew else IMMEDIATE] = measured(
+                method, values, values["epsilon"], auc=auc
+            )
             for epsilon in SWEEP_EPSILONS:
                 found[method, epsilon] = measured(method, values, epsilon, auc=auc)
                 paid = true_epsilon(method, epsilon, facts, values["relation"])
@@ -118,7 +120,7 @@ class AccuracyCard(BandCard):
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         text = f"At ε = {values['epsilon']:g}, mean and 90 % of draws: {super().readout(values, facts, results)}."
         paid = true_epsilon("vaidya", values["epsilon"], facts, values["relation"])
-        if ("vaidya", NOW) in results and paid is not None:
+        if ("vaidya", IMMEDIATE) in results and paid is not None:
             text += f" Vaidya et al. state ε = {values['epsilon']:g} for each count and pay <b>{paid:g}</b> in all."
         broken = [EVERY[m].title for m in chosen(values, facts) if not private(m, facts)]
         if broken:

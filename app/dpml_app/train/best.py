@@ -9,7 +9,7 @@ from bokeh.models import ColorBar, FactorRange, HoverTool, LinearColorMapper, Ra
 from bokeh.palettes import Viridis256
 
 from dpml.sweep import STANDARD
-from dpml_app.card import NOW, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, Place, Results, Values, here
 from dpml_app.drawing.figure import edges, empty, empty_source, epsilon_axis, new_figure
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.looks import HERE, OVERLAY
@@ -117,9 +117,9 @@ class BestCard(TrainCard):
     def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
         name = values["dataset"]
         return {
-            ("places", NOW): Chunk(places, (name,)),
-            ("best", NOW): Chunk(best_at, (name,)),
-            ("needed", NOW): Chunk(best_for, (name, values["train_wanted"] / 100)),
+            ("places", IMMEDIATE): Chunk(places, (name,)),
+            ("best", IMMEDIATE): Chunk(best_at, (name,)),
+            ("needed", IMMEDIATE): Chunk(best_for, (name, values["train_wanted"] / 100)),
         }
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:

@@ -9,27 +9,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpml.methods import method
 from dpml.studies import NeededEpsilon, best_needed, frontier, standings
 from dpml.sweep import standard_study
-from dpml_app.drawing.looks import LOOKS
 
 __all__ = ["METHODS", "RELATION", "best_at", "best_for", "method_of", "places", "setting_of"]
 
 # what ships is drawn under it
 RELATION = "add-remove"
 # a method of the map: a study by its name, and what else tells it apart
+MAPPED = ("auto", "row-bounded", "binned", "global", "smooth", "objective", "output")
 METHODS = {
-    ("automatic", ""): "AutoClassifier",
-    ("row-bounded-naive-bayes", ""): LOOKS["row-bounded"].label,
-    ("binned-naive-bayes", ""): LOOKS["binned"].label,
-    ("moments-naive-bayes", "global"): LOOKS["global"].label,
-    ("moments-naive-bayes", "smooth"): LOOKS["smooth"].label,
-    ("logistic-regression", "objective"): LOOKS["objective"].label,
-    ("logistic-regression", "output"): LOOKS["output"].label,
+    **{(method(key).sweep, method(key).study_options.get("method", "")): method(key).label for key in MAPPED},
     ("naive-bayes", "count"): "T features, counts",
     ("naive-bayes", "mutual_information"): "T features, information",
     ("naive-bayes", ""): "Algorithm 1, thesis",
-    ("partitioned-naive-bayes", ""): LOOKS["partitioned"].label,
+    (method("partitioned").sweep, ""): method("partitioned").label,
 }
 SYMBOLS = {"n_features": "T", "reg_lambda": "λ"}
 

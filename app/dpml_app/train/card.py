@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.card import NOW, SOON, Card, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Card, Place, Results, Values, here
 from dpml_app.drawing.curves import CurvesCard
 from dpml_app.drawing.looks import Style
 from dpml_app.text import percent
@@ -119,21 +119,21 @@ class BandCard(TrainCard, CurvesCard):
         super().show(results, wanted)
         for f in self.figures:
             for series in f.curves:
-                if (series, SOON) in results and self._at is not None:
-                    f.show_now(series, self._at, self.draws(series, results[series, SOON]))
+                if (series, WORKER) in results and self._at is not None:
+                    f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        return self.ranking(results, NOW)
+        return self.ranking(results, IMMEDIATE)
 
     def ranking(self, results: Results, at: Any) -> str:
         """Return the means of the series at one place, best first, each with the range of 90 % of its draws.
 
-        At NOW those that are slow are in it, too.
+        At IMMEDIATE those that are slow are in it, too.
         """
         found = []
         for f in self.figures[:1]:
             for series in f.curves:
-                place = (series, SOON) if at == NOW and (series, SOON) in results else (series, at)
+                place = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
                 if place in results:
                     draws = self.draws(series, results[place])
                     low, high = np.quantile(draws, [0.05, 0.95])

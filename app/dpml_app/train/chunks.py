@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.train.begin import auto_measure
+from dpml_app.train.begin import auto_measure, study_measure
 from dpml_app.train.compute import nb_measure
 from dpml_app.train.linear_compute import linear_measure
-from dpml_app.train.methods import BEGIN, LINEAR, options_of
+from dpml_app.train.methods import DEFAULTS, LINEAR, options_of
 from dpml_app.work.pool import Chunk
 
 __all__ = ["measured"]
@@ -22,6 +22,13 @@ def measured(
     if method in LINEAR:
         return Chunk(linear_measure, (*common, LINEAR[method].draws(values["draws"]), values["seed"], auc, n))
     if method == "auto":
-        return Chunk(auto_measure, (*common[:4], BEGIN[method].draws(values["draws"]), values["seed"], auc, n))
+        return Chunk(auto_measure, (*common[:4], DEFAULTS[method].draws(values["draws"]), values["seed"], auc, n))
+    if method in DEFAULTS:
+        entry = DEFAULTS[method].entry
+        own = entry.study, tuple(entry.study_options.items())
+        return Chunk(
+            study_measure,
+            (common[0], own, *common[2:4], DEFAULTS[method].draws(values["draws"]), values["seed"], auc, n),
+        )
     size = () if n is None else (n,)
     return Chunk(nb_measure, (*common, values["draws"], values["seed"], auc, *size))

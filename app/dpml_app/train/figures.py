@@ -30,7 +30,7 @@ from dpml_app.drawing.looks import OVERLAY, REFERENCE, STALE, Style
 __all__ = ["BAND", "BandFigure"]
 
 BAND = ("x", "mean", "low", "high")
-NOW = (*BAND, "foot", "at", "label")
+IMMEDIATE = (*BAND, "foot", "at", "label")
 
 
 # the rows of a legend for which there is room
@@ -122,7 +122,7 @@ class BandFigure:
         name = f"{self._name}-{series}"
         self.curves[series] = curve = empty_source(name, *BAND)
         self.stale[series] = stale = empty_source(f"{name}-stale", *BAND)
-        self.now[series] = now = empty_source(f"{name}-now", *NOW)
+        self.now[series] = now = empty_source(f"{name}-now", *IMMEDIATE)
         look: Any = {"line_color": style.color, "line_width": 2.5, "line_dash": style.dash}
         dot: Any = {"marker": style.marker, "fill_color": style.color, "line_color": style.color}
         whisker = Segment(x0="at", y0="foot", x1="at", y1="high", line_color=style.color, line_width=2)

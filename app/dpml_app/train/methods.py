@@ -1,16 +1,18 @@
-"""The private classifiers of the Train page: what they are called, how they look, and what they can be trained on."""
+"""The private classifiers of the Train page: those of `dpml.methods`, and what the page adds to each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-from dpml_app.drawing.looks import LOOKS, Style
+from dpml import methods
+from dpml.catalogue import standing
+from dpml_app.drawing.looks import NOT_PRIVATE_DASH, Style, look_of
+from dpml_app.train.recorded import shipped
 
 __all__ = [
-    "BEGIN",
+    "DEFAULTS",
     "DELTA",
     "EVERY",
     "FAMILIES",
@@ -29,24 +31,57 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Method:
-    """A classifier. `table`: trained on the raw table, else on binary columns; `numbers`: about numbers only.
+    """A classifier on this page.
 
-    `look` has a short label for the legend, where a phone has little room. `most_draws`: it is trained anew for
-    each draw, which is slow, so there are that many at most. `pure`: without a δ. `most_columns`: with more it is not
-    trained here. `recorded`: its results ship, and it is not trained here at all.
+    `entry` is that of the registry. `options` are the page's settings that it depends on. `most_draws`: it is trained
+    anew for each draw, which is slow, so there are that many at most. `most_columns`: with more it is not trained here.
     """
 
-    title: str
-    look: Style
-    table: bool
+    entry: methods.Method
     options: tuple[str, ...] = ()
-    numbers: bool = False
-    claim_holds: bool = True
-    family: str = "naive-bayes"
     most_draws: int | None = None
-    pure: bool = True
     most_columns: int | None = None
-    recorded: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.entry.title
+
+    @property
+    def look(self) -> Style:
+        """How it looks; its label is short, for on a phone a legend has little room."""
+        style = look_of(self.entry.key)
+        return style if self.claim_holds else replace(style, dash=NOT_PRIVATE_DASH)
+
+    @property
+    def table(self) -> bool:
+        """Whether it is trained on the raw table, else on binary columns."""
+        return self.entry.table
+
+    @property
+    def numbers(self) -> bool:
+        """Whether it is about numbers only."""
+        return self.entry.numbers
+
+    @property
+    def family(self) -> str:
+        """The family under which it is chosen; "begin" is shown with each of them."""
+        return self.entry.group if self.entry.key in CHOSEN else "begin"
+
+    @property
+    def recorded(self) -> bool:
+        """Whether its results ship, and it is not trained here at all."""
+        return not self.entry.target
+
+    @property
+    def claim_holds(self) -> bool:
+        """Whether the ε that it states is the ε that it pays, on every table."""
+        return self.recorded or standing(self.entry.key).holds
+
+    @property
+    def pure(self) -> bool:
+        """Whether it needs no δ."""
+        return not (shipped()[self.entry.key]["delta"] if self.recorded else standing(self.entry.key).delta)
 
     @property
     def anew(self) -> bool:
@@ -60,52 +95,50 @@ class Method:
 
 MOMENTS = ("train_weight", "train_likelihood")
 SMOOTH = ("train_noise", "train_trim", *MOMENTS)
-METHODS = {
-    "binned": Method("Binned counts", LOOKS["binned"], True, ("train_bins",)),
-    "row-bounded": Method("Row-bounded counts", LOOKS["row-bounded"], False),
-    "global": Method("Global sensitivity", LOOKS["global"], True, MOMENTS),
-    "smooth": Method("Smooth sensitivity", LOOKS["smooth"], True, SMOOTH, numbers=True),
-    "bun-steinke": Method("Bun and Steinke", LOOKS["bun-steinke"], True, SMOOTH, numbers=True),
-    "algorithm-1": Method("Algorithm 1 of the thesis", LOOKS["algorithm-1"], False, ("threshold_percentile",)),
-    "partitioned": Method("Partitioned, thesis", LOOKS["partitioned"], False, ("threshold_percentile",)),
-    "vaidya": Method("Vaidya et al.", LOOKS["vaidya"], True, ("train_likelihood",), claim_holds=False),
-    "published": Method(
-        "Algorithm 1 of Zafarani and Clifton",
-        LOOKS["zafarani-clifton"],
-        True,
-        ("train_trim", "train_likelihood"),
-        claim_holds=False,
-    ),
-}
-
-# Linear models on the binary columns. The (ε, δ) one is a reference: a δ is a promise that may fail.
-DELTA, SAID = 1e-5, "1e-5"
 LAMBDA = ("train_lambda",)
-_linear: Any = partial(Method, table=False, family="linear")
 ANEW: dict[str, Any] = {"options": LAMBDA, "most_draws": 20}
-LINEAR = {
-    "rule": _linear("Public rule: naive Bayes or SVM", LOOKS["rule"], most_draws=20),
-    "l1": _linear("Objective perturbation, L1", LOOKS["l1"], **ANEW),
-    "objective": _linear("Objective perturbation, L2", LOOKS["objective"], **ANEW),
-    "output": _linear("Output perturbation", LOOKS["output"], options=LAMBDA),
-    "functional": _linear(
-        "Functional mechanism", LOOKS["functional"], options=(*LAMBDA, "train_functional"), most_columns=400
-    ),
-    "svm": _linear("Linear SVM", LOOKS["svm"], **ANEW),
-    "local": _linear("PrivLocal of Su et al.", LOOKS["local"], most_draws=20),
+# of methods with settings or limits of their own on this page, by family
+CHOSEN: dict[str, dict[str, Any]] = {
+    "binned": {"options": ("train_bins",)},
+    "row-bounded": {},
+    "global": {"options": MOMENTS},
+    "smooth": {"options": SMOOTH},
+    "bun-steinke": {"options": SMOOTH},
+    "algorithm-1": {"options": ("threshold_percentile",)},
+    "partitioned": {"options": ("threshold_percentile",)},
+    "vaidya": {"options": ("train_likelihood",)},
+    "published": {"options": ("train_trim", "train_likelihood")},
+    # linear models on the binary columns
+    "rule": {"most_draws": 20},
+    "l1": ANEW,
+    "objective": ANEW,
+    "output": {"options": LAMBDA},
+    "functional": {"options": (*LAMBDA, "train_functional"), "most_columns": 400},
+    "svm": ANEW,
+    "local": {"most_draws": 20},
     # measured: a second for each draw on 20,000 records
-    "genetic": _linear("PrivGene", LOOKS["genetic"], most_draws=5, most_columns=400),
-    "descent": _linear("Noisy gradient descent", LOOKS["descent"], pure=False, options=LAMBDA, most_draws=10),
+    "genetic": {"most_draws": 5, "most_columns": 400},
+    "descent": {"options": LAMBDA, "most_draws": 10},
 }
-# shown whatever the family: the classifier to begin with, and peers, whose results are recorded and not made here
-_peer: Any = partial(Method, table=False, family="begin", recorded=True)
-BEGIN = {
-    "auto": Method("AutoClassifier", LOOKS["auto"], False, family="begin", most_draws=20),
-    "peer-descent": _peer("DP-SGD, logistic regression", LOOKS["peer-descent"], pure=False),
-    "peer-boosting": _peer("Private EBM of interpret", LOOKS["peer-boosting"], pure=False),
-    "peer-logistic": _peer("Logistic regression of diffprivlib", LOOKS["peer-logistic"]),
+# a (ε, δ) method is a reference: a δ is a promise that may fail
+DELTA = standing("descent").delta
+SAID = f"{DELTA:.0e}".replace("e-0", "e-")
+
+
+def _of_group(group: str) -> dict[str, Method]:
+    found = methods.of_family("classifier", group)
+    return {each.key: Method(each, **CHOSEN[each.key]) for each in found if each.key in CHOSEN}
+
+
+METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
+# shown whatever the family: the default classifier, peers, whose results are recorded and not made here, and
+# methods that were registered by others, which their study measures
+DEFAULTS = {
+    each.key: Method(each, most_draws=20 if each.target else None)
+    for each in methods.of_family("classifier")
+    if each.key not in CHOSEN and (each.study or not each.target)
 }
-EVERY = {**METHODS, **LINEAR, **BEGIN}
+EVERY = {**METHODS, **LINEAR, **DEFAULTS}
 FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
 
 
@@ -127,7 +160,7 @@ def options_of(method: str, values: Mapping[str, Any]) -> tuple:
 
 def private(method: str, facts: Mapping[str, Any]) -> bool:
     """Return whether some ε holds for a method on such a table; that of Vaidya et al. is larger than the stated one."""
-    return EVERY[method].claim_holds or (method == "vaidya" and not facts["numeric"])
+    return EVERY[method].recorded or standing(method, numeric=bool(facts["numeric"])).private
 
 
 def styles(names: tuple[str, ...], facts: Mapping[str, Any]) -> dict[str, Style]:
@@ -137,7 +170,7 @@ def styles(names: tuple[str, ...], facts: Mapping[str, Any]) -> dict[str, Style]
         method, note = EVERY[name], ""
         if not private(name, facts):
             note = ", not private"
-        elif name == "vaidya":
+        elif not method.claim_holds:
             note = ", stated ε"
         elif not method.pure:
             note = f", needs δ = {SAID}"

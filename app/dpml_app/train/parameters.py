@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool, Range1d
 
-from dpml_app.card import NOW, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, area, mark
 from dpml_app.drawing.looks import PALETTE
@@ -73,14 +73,16 @@ class ParametersCard(TrainCard):
         method = values["train_model"]
         common = values["dataset"], method, values["relation"], values["epsilon"], options_of(method, values)
         return {
-            ("cells", NOW): Chunk(nb_parameters, (*common, values["train_feature"], values["draws"], values["seed"]))
+            ("cells", IMMEDIATE): Chunk(
+                nb_parameters, (*common, values["train_feature"], values["draws"], values["seed"])
+            )
         }
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         for i, item in enumerate(self.items):
             there = i < len(facts["classes"])
             item.update(visible=there, label={"value": str(facts["classes"][i])} if there else {"value": ""})
-        result = now["cells", NOW]
+        result = now["cells", IMMEDIATE]
         exact, draws = result["exact"], result["draws"]
         C, K = exact.shape
         self._axis(result["labels"], result["edges"], K)
@@ -115,9 +117,9 @@ class ParametersCard(TrainCard):
                 source.data = {column: [] for column in source.data}
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        if ("cells", NOW) not in results:
+        if ("cells", IMMEDIATE) not in results:
             return "Computing…"
-        result, method = results["cells", NOW], values["train_model"]
+        result, method = results["cells", IMMEDIATE], values["train_model"]
         error = np.abs(result["draws"] - result["exact"]).mean(axis=(1, 2))
         low, high = np.quantile(error, [0.05, 0.95])
         feature = feature_names(method, facts)[values["train_feature"] - 1]

@@ -7,30 +7,20 @@ read: from its code, for its makers do not all say it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpml_app.card import Results
 from dpml_app.text import percent
-from dpml_app.train.methods import BEGIN
+from dpml_app.train.methods import EVERY
+from dpml_app.train.recorded import shipped
 from dpml_app.work.pool import Chunk
 
-__all__ = ["chunks", "peer_measure", "shipped", "why_not", "words"]
+__all__ = ["chunks", "peer_measure", "why_not", "words"]
 
-FILE = Path(__file__).parent / "shipped" / "peers.json"
 RELATION_WORDS = {"add-remove": "adding or removing a record", "replace-one": "replacing a record"}
-
-
-@cache
-def shipped() -> dict[str, dict[str, Any]]:
-    """Return what ships of each peer."""
-    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["peers"]
-    return found
 
 
 def rows(method: str, name: str) -> list[dict[str, Any]]:
@@ -46,7 +36,7 @@ def why_not(method: str, name: str, relation: str) -> str:
     >>> why_not("peer-descent", "xwindows", "add-remove")
     'DP-SGD, logistic regression: nothing is recorded of these data'
     """
-    title, of = BEGIN[method].title, shipped()[method]["relation"]
+    title, of = EVERY[method].title, shipped()[method]["relation"]
     if not rows(method, name):
         return f"{title}: nothing is recorded of these data"
     if relation != of:
@@ -69,7 +59,7 @@ def words(methods: tuple[str, ...], results: Results, measure: str) -> str:
     """Return what is recorded of the peers that are shown, with what they were made and which need a δ."""
     text = ""
     for method in methods:
-        if not BEGIN.get(method, BEGIN["auto"]).recorded:
+        if not EVERY[method].recorded:
             continue
         found: dict[float, Mapping[str, Any]] = {x: r for (series, x), r in results.items() if series == method}
         if not found:
@@ -77,5 +67,5 @@ def words(methods: tuple[str, ...], results: Results, measure: str) -> str:
         said = ", ".join(f"{percent(found[x][measure].mean())} at {x:g}" for x in sorted(found))
         made = shipped()[method]
         needs = f", with δ = {made['delta']:g}" if made["delta"] else ""
-        text += f" {BEGIN[method].title}, recorded over {made['draws']} draws of {made['made with']}{needs}: {said}."
+        text += f" {EVERY[method].title}, recorded over {made['draws']} draws of {made['made with']}{needs}: {said}."
     return text

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
-from dpml_app.card import NOW, SOON, Place, Results, Values, here
+from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values, here
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
 from dpml_app.drawing.legend import mark
 from dpml_app.drawing.looks import OVERLAY, REFERENCE, Style
@@ -101,7 +101,7 @@ class LambdaCard(BandCard):
 
         found: dict[Place, Chunk] = {}
         for method in NOISY:
-            place = SOON if LINEAR[method].anew else NOW
+            place = WORKER if LINEAR[method].anew else IMMEDIATE
             found[RULES[method], place] = chunk(method, RULE)
             if values["train_lambda"] != RULE:
                 found[method, place] = chunk(method, values["train_lambda"])
@@ -160,7 +160,7 @@ class LambdaCard(BandCard):
             told.append(text)
         if not told:
             return "Computing…"
-        chosen = self.ranking(results, NOW)
+        chosen = self.ranking(results, IMMEDIATE)
         at = f" At λ = {values['train_lambda']:g}: {chosen}." if values["train_lambda"] != RULE and chosen else ""
         return f"At ε = {values['epsilon']:g}. {'. '.join(told)}.{at}"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import param
 
+from dpml_app.multi_select import MultiSelect
 from dpml_app.settings import Shared, choice
-from dpml_app.several import Several
-from dpml_app.train.methods import BEGIN, FAMILIES, LINEAR, METHODS, Method
+from dpml_app.train.methods import DEFAULTS, FAMILIES, LINEAR, METHODS, Method
 
 __all__ = [
     "FUNCTIONAL",
@@ -57,7 +57,7 @@ MOST_FEATURES = 1000
 # λ of the sum of the losses; 0 stands for the library's public rule
 TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
 RULE = 0.0
-GROUPS = {"train_begin": BEGIN, "train_methods": METHODS, "train_linear": LINEAR}
+GROUPS = {"train_begin": DEFAULTS, "train_methods": METHODS, "train_linear": LINEAR}
 # mean the same on every page
 SHARED = ("dataset", "relation", "epsilon", "threshold_percentile", "draws", "seed")
 
@@ -75,14 +75,14 @@ def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
 class TrainSettings(Shared):
     """Every control of the Train page that no other page has."""
 
-    train_begin: Any = Several(default=["auto"], objects=_marked(BEGIN), label="To begin with, and peers")
-    train_methods: Any = Several(
+    train_begin: Any = MultiSelect(default=["auto"], objects=_marked(DEFAULTS), label="To begin with, and peers")
+    train_methods: Any = MultiSelect(
         default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         objects=_marked(METHODS),
         label="Naive Bayes methods",
     )
     train_family: Any = choice("naive-bayes", FAMILIES, "Family of classifiers")
-    train_linear: Any = Several(
+    train_linear: Any = MultiSelect(
         default=["rule", "l1", "objective", "output"], objects=_marked(LINEAR), label="Linear models"
     )
     train_lambda: Any = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")

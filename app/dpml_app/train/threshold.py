@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.card import NOW, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.drawing.looks import BLUE, LOOKS, ORANGE, VERMILION, Style
 from dpml_app.text import percent
 from dpml_app.train.card import BandCard
@@ -72,14 +72,14 @@ class ThresholdCard(BandCard):
 
         found: dict[Place, Chunk] = {}
         for series in ("accuracy", *SILENCED):
-            found[series, NOW] = chunk(values["threshold_percentile"])
+            found[series, IMMEDIATE] = chunk(values["threshold_percentile"])
             found |= {(series, float(p)): chunk(p) for p in PERCENTILES}
         return found
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        if ("on", NOW) not in results:
+        if ("on", IMMEDIATE) not in results:
             return "Computing…"
-        now, D = results["on", NOW], len(facts["binary_columns"])
+        now, D = results["on", IMMEDIATE], len(facts["binary_columns"])
         low, high = np.quantile(now["accuracy"], [0.05, 0.95])
         return (
             f"At ε = {values['epsilon']:g} and percentile {values['threshold_percentile']}, accuracy "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.card import SOON, Place, Results, Values
+from dpml_app.card import WORKER, Place, Results, Values
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.looks import LOOKS, Style
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -80,7 +80,7 @@ class TuningCard(BandCard):
             return Chunk(tuning_measure, (*common, min(values["draws"], MOST_TUNING_DRAWS), values["seed"]))
 
         shown = self.shown(values)
-        found: dict[Place, Chunk] = {(scheme, SOON): chunk(scheme, values["epsilon"]) for scheme in shown}
+        found: dict[Place, Chunk] = {(scheme, WORKER): chunk(scheme, values["epsilon"]) for scheme in shown}
         return found | {(scheme, epsilon): chunk(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
 
     def waits(self, place: Place) -> bool:
@@ -88,7 +88,7 @@ class TuningCard(BandCard):
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
         shown = self.shown(values)
-        draws = {s: results[s, SOON]["accuracy"] for s in shown if (s, SOON) in results}
+        draws = {s: results[s, WORKER]["accuracy"] for s in shown if (s, WORKER) in results}
         if len(draws) < len(shown):
             return "Computing…"
         tried, epsilon = candidates(facts["name"], values["train_tune"]), values["epsilon"]

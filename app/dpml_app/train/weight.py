@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bokeh.models import Range1d
 
-from dpml_app.card import NOW, Place, Results, Values
+from dpml_app.card import IMMEDIATE, Place, Results, Values
 from dpml_app.drawing.figure import set_ticks
 from dpml_app.drawing.looks import Style
 from dpml_app.train.card import BandCard, method_styles
@@ -66,9 +66,9 @@ class WeightCard(BandCard):
             return Chunk(nb_measure, (*common, values["draws"], values["seed"], False))
 
         methods = [m for m in WEIGHED if m in values["train_methods"]]
-        found: dict[Place, Chunk] = {(m, NOW): chunk(m, values["train_weight"]) for m in methods}
+        found: dict[Place, Chunk] = {(m, IMMEDIATE): chunk(m, values["train_weight"]) for m in methods}
         return found | {(m, RATIOS[weight]): chunk(m, weight) for m in methods for weight in WEIGHTS}
 
     def readout(self, values: Values, facts: Values, results: Results) -> str:
-        ranking = self.ranking(results, NOW)
+        ranking = self.ranking(results, IMMEDIATE)
         return f"At ε = {values['epsilon']:g} and {values['train_weight']}, mean and 90 % of draws: {ranking}."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import FixedTicker, HoverTool, Range1d, Span
 
-from dpml_app.card import NOW, SOON, Place, Results, Values
+from dpml_app.card import IMMEDIATE, WORKER, Place, Results, Values
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.looks import BLUE, REFERENCE, STALE, VERMILION
@@ -76,7 +76,7 @@ class WeightsCard(TrainCard):
         method = LINEAR[values["train_shown"]]
         common = values["dataset"], values["train_shown"], values["relation"], values["epsilon"]
         settings = options_of(values["train_shown"], values), method.draws(values["draws"]), values["seed"]
-        return {("weights", SOON if method.anew else NOW): Chunk(linear_weights, (*common, *settings))}
+        return {("weights", WORKER if method.anew else IMMEDIATE): Chunk(linear_weights, (*common, *settings))}
 
     def prepare(self, values: Values, facts: Values, now: Results) -> None:
         if now:

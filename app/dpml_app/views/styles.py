@@ -6,21 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dpml.methods import METHODS
 from dpml_app.drawing.looks import LOOKS, PALETTE, Style
 from dpml_app.views.axes import axis
 
 __all__ = ["MARKERS", "STUDIES", "styles_of"]
 
-# what `dpml.studies` calls a method that the app calls otherwise
-STUDIES = {
-    "automatic": "auto",
-    "binned-naive-bayes": "binned",
-    "moments-naive-bayes": "smooth",
-    "naive-bayes": "algorithm-1",
-    "partitioned-naive-bayes": "partitioned",
-    "row-bounded-naive-bayes": "row-bounded",
-    "logistic-regression": "objective",
-}
+# the method of a sweep's study; of one with several methods, the one that stands for it
+STUDIES = {each.sweep: each.key for each in METHODS.values() if each.sweep}
+STUDIES |= {METHODS[key].sweep: key for key in ("smooth", "objective")}
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
 LABELS = {style.label: style for style in LOOKS.values()}
 

@@ -18,10 +18,10 @@ from typing import Any
 from dpml.exceptions import shown
 from dpml_app import log, own
 from dpml_app.work.cache import Cache, key_of
-from dpml_app.work.turns import Rank, Turns, session
+from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import Worker, WorkerEnded
 
-__all__ = ["Chunk", "Loan", "Pool", "pool"]
+__all__ = ["Attachment", "Chunk", "Pool", "pool"]
 
 # so often is a chunk asked for whose worker ends, and so often is a worker started that never gets ready
 TRIES = 3
@@ -47,29 +47,29 @@ class _Request:
     """A chunk that is asked for, and those who wait for it, each with their place."""
 
     chunk: Chunk
-    callers: dict[Future, tuple[Hashable, Rank]] = field(default_factory=dict)
+    callers: dict[Future, tuple[Hashable, Priority]] = field(default_factory=dict)
     tries: int = 0
     sent: bool = False
 
 
 @dataclass(frozen=True)
-class Loan:
+class Attachment:
     """What a worker needs for the chunks that name it: how it is given to the worker, and how it is taken back."""
 
     give: Chunk
-    take_back: Chunk
+    detach: Chunk
 
 
 @dataclass(eq=False)
-class _Hand:
+class _WorkerThread:
     """A thread of the server, and the worker that it feeds.
 
-    `lent` are the names of what its worker has been given, `owed` what it must give back.
+    `attached` are the names of what its worker has been given, `to_detach` what it must give back.
     """
 
     worker: Any = None
-    lent: set[str] = field(default_factory=set)
-    owed: list[Chunk] = field(default_factory=list)
+    attached: set[str] = field(default_factory=set)
+    to_detach: list[Chunk] = field(default_factory=list)
     thread: threading.Thread | None = None
     ready: bool = False
     ended: bool = False
@@ -94,30 +94,32 @@ class Pool:
         self.workers = workers or max(1, min(2, (os.cpu_count() or 2) - 1))
         self.cache = cache or Cache()
         self._make = worker
-        self._hands: list[_Hand] = []
+        self._worker_threads: list[_WorkerThread] = []
         self._asked: dict[tuple, _Request] = {}
-        self._turns: Turns[tuple[Future, _Request]] = Turns()
+        self._queue: FairQueue[tuple[Future, _Request]] = FairQueue()
         self._changed = threading.Condition()
-        self._loans: dict[str, Loan] = {}
+        self._attachments: dict[str, Attachment] = {}
 
     @property
     def warm(self) -> bool:
         """Whether a worker has started and imported what it needs, which takes seconds."""
-        return any(hand.ready for hand in self._hands)
+        return any(worker_thread.ready for worker_thread in self._worker_threads)
 
     def start(self) -> None:
         """Start and warm the workers without waiting for them."""
         with self._changed:
-            if self._hands:
+            if self._worker_threads:
                 return
             atexit.register(self.stop)  # or workers would be replaced while the server ends
-            self._hands = [_Hand() for _ in range(self.workers)]
-            for hand in self._hands:
+            self._worker_threads = [_WorkerThread() for _ in range(self.workers)]
+            for worker_thread in self._worker_threads:
                 # a daemon: the server ends without waiting for a chunk
-                hand.thread = threading.Thread(target=self._work, args=(hand,), name="worker's hand", daemon=True)
-                hand.thread.start()
+                worker_thread.thread = threading.Thread(
+                    target=self._work, args=(worker_thread,), name="worker's worker_thread", daemon=True
+                )
+                worker_thread.thread.start()
 
-    def submit(self, chunk: Chunk, *, owner: Hashable | None = None, rank: Rank = Rank.CURVES) -> Future:
+    def submit(self, chunk: Chunk, *, owner: Hashable | None = None, priority: Priority = Priority.CURVES) -> Future:
         """Return a future of the chunk's result: kept, on its way, or waiting for its turn.
 
         The owner is the session that asks unless another is named; `ServerFull` if too much of it waits. Cancel the
@@ -129,11 +131,11 @@ class Pool:
             if kept is None:
                 # what nobody owns has a turn of its own
                 owner = next(who for who in (owner, session(), future) if who is not None)
-                self._turns.check(owner, lambda waiting: not waiting[0].cancelled())
+                self._queue.check(owner, lambda waiting: not waiting[0].cancelled())
                 request = self._asked.setdefault(chunk.key, _Request(chunk))
-                request.callers[future] = owner, rank
+                request.callers[future] = owner, priority
                 if not request.sent:
-                    self._turns.put((future, request), owner=owner, rank=rank)
+                    self._queue.put((future, request), owner=owner, priority=priority)
                     self._changed.notify()
         if kept is None:
             self.start()
@@ -147,81 +149,83 @@ class Pool:
             if self.cache.get(chunk.key) is None:
                 self.cache.put(chunk.key, result)
 
-    def lend(self, name: str, loan: Loan) -> None:
+    def attach(self, name: str, attachment: Attachment) -> None:
         """Give each worker something before the first chunk that names it."""
         with self._changed:
-            self._loans[name] = loan
+            self._attachments[name] = attachment
 
-    def take_back(self, name: str) -> None:
+    def detach(self, name: str) -> None:
         """Drop every result that names it, compute no more of them, and have each worker drop it."""
         with self._changed:
-            loan = self._loans.pop(name, None)
+            attachment = self._attachments.pop(name, None)
             self.cache.drop(name)
             for request in self._asked.values():
                 if name in own.named(request.chunk.arguments):
                     for future in request.callers:
                         future.cancel()
-            if loan is not None:
-                for hand in self._hands:
-                    if name in hand.lent:
-                        hand.lent.discard(name)
-                        hand.owed.append(loan.take_back)
+            if attachment is not None:
+                for worker_thread in self._worker_threads:
+                    if name in worker_thread.attached:
+                        worker_thread.attached.discard(name)
+                        worker_thread.to_detach.append(attachment.detach)
             self._changed.notify_all()
 
-    async def result(self, chunk: Chunk, *, owner: Hashable | None = None, rank: Rank = Rank.NOW) -> Any:
+    async def result(
+        self, chunk: Chunk, *, owner: Hashable | None = None, priority: Priority = Priority.IMMEDIATE
+    ) -> Any:
         """Await a chunk's result."""
-        return await asyncio.wrap_future(self.submit(chunk, owner=owner, rank=rank))
+        return await asyncio.wrap_future(self.submit(chunk, owner=owner, priority=priority))
 
     def stop(self) -> None:
         """End the workers, whatever they compute, and drop what waits."""
         atexit.unregister(self.stop)
         with self._changed:
-            hands, self._hands = self._hands, []
-            for hand in hands:
-                hand.ended = True
+            worker_threads, self._worker_threads = self._worker_threads, []
+            for worker_thread in worker_threads:
+                worker_thread.ended = True
             callers = [future for request in self._asked.values() for future in request.callers]
-            self._asked, self._turns = {}, Turns()
+            self._asked, self._queue = {}, FairQueue()
             self._changed.notify_all()
         for future in callers:
             future.cancel()
-        for hand in hands:
+        for worker_thread in worker_threads:
             # one that is just being started is ended as soon as it is there
-            while hand.thread is not None and hand.thread.is_alive():
-                if hand.worker is not None:
-                    hand.worker.end()
-                hand.thread.join(0.1)
+            while worker_thread.thread is not None and worker_thread.thread.is_alive():
+                if worker_thread.worker is not None:
+                    worker_thread.worker.end()
+                worker_thread.thread.join(0.1)
 
     # ---- in the threads that feed the workers ------------------------------------------------------------------------
 
-    def _work(self, hand: _Hand) -> None:
+    def _work(self, worker_thread: _WorkerThread) -> None:
         """Give a worker one chunk after the other; start another when it ends."""
         in_vain = 0
-        while not hand.ended and in_vain < TRIES:
+        while not worker_thread.ended and in_vain < TRIES:
             try:
-                hand.worker, hand.lent, hand.owed = self._make(), set(), []
-                hand.worker.ready()
+                worker_thread.worker, worker_thread.attached, worker_thread.to_detach = self._make(), set(), []
+                worker_thread.worker.ready()
             except (WorkerEnded, OSError):
                 in_vain += 1
             else:
-                in_vain, hand.ready = 0, True
-                while self._feed(hand):
+                in_vain, worker_thread.ready = 0, True
+                while self._feed(worker_thread):
                     pass
-                hand.ready = False
-            if hand.worker is not None:
-                hand.worker.end()
-        self._give_up(hand)
+                worker_thread.ready = False
+            if worker_thread.worker is not None:
+                worker_thread.worker.end()
+        self._give_up(worker_thread)
 
-    def _feed(self, hand: _Hand) -> bool:
+    def _feed(self, worker_thread: _WorkerThread) -> bool:
         """Wait for a request and have it computed; False once the worker has ended."""
-        request = self._next(hand)
+        request = self._next(worker_thread)
         if request is None:
             return False
         try:
-            self._give(hand, request.chunk)
+            self._give(worker_thread, request.chunk)
             with log.timed("worker", request.chunk.function):
-                value = hand.worker.call(request.chunk.function, request.chunk.arguments)
+                value = worker_thread.worker.call(request.chunk.function, request.chunk.arguments)
         except WorkerEnded:
-            if not hand.ended:
+            if not worker_thread.ended:
                 self._lost(request)
             return False
         except Exception as error:
@@ -230,24 +234,24 @@ class Pool:
             self._land(request, value)
         return True
 
-    def _give(self, hand: _Hand, chunk: Chunk) -> None:
+    def _give(self, worker_thread: _WorkerThread, chunk: Chunk) -> None:
         """Give a worker what a chunk names and it has not been given yet."""
         for name in own.named(chunk.arguments):
             with self._changed:
-                loan = self._loans.get(name)
-                new = loan is not None and name not in hand.lent
+                attachment = self._attachments.get(name)
+                new = attachment is not None and name not in worker_thread.attached
                 if new:
-                    hand.lent.add(name)
-            if loan is not None and new:
-                hand.worker.call(loan.give.function, loan.give.arguments)
+                    worker_thread.attached.add(name)
+            if attachment is not None and new:
+                worker_thread.worker.call(attachment.give.function, attachment.give.arguments)
 
-    def _next(self, hand: _Hand) -> _Request | None:
+    def _next(self, worker_thread: _WorkerThread) -> _Request | None:
         """Wait for a request; None once the worker has ended. What must be given back goes first."""
         with self._changed:
-            while not hand.ended and hand.worker.alive:
-                if hand.owed:
-                    return _Request(hand.owed.pop(0), sent=True)
-                taken = self._turns.take(self._wanted)
+            while not worker_thread.ended and worker_thread.worker.alive:
+                if worker_thread.to_detach:
+                    return _Request(worker_thread.to_detach.pop(0), sent=True)
+                taken = self._queue.take(self._wanted)
                 if taken is not None:
                     taken[1].sent = True
                     return taken[1]
@@ -275,8 +279,8 @@ class Pool:
             return
         with self._changed:
             request.sent = False
-            for future, (owner, rank) in request.callers.items():
-                self._turns.put_back((future, request), owner=owner, rank=rank)
+            for future, (owner, priority) in request.callers.items():
+                self._queue.put_back((future, request), owner=owner, priority=priority)
             self._changed.notify()
 
     def _land(self, request: _Request, value: Any = None, error: Exception | None = None) -> None:
@@ -293,15 +297,15 @@ class Pool:
             else:
                 future.set_exception(error)
 
-    def _give_up(self, hand: _Hand) -> None:
+    def _give_up(self, worker_thread: _WorkerThread) -> None:
         """Tell all who wait that no worker starts; the next one who asks makes another attempt."""
         with self._changed:
-            if hand.ended:
+            if worker_thread.ended:
                 return
-            self._hands.remove(hand)
-            if self._hands:  # the others go on
+            self._worker_threads.remove(worker_thread)
+            if self._worker_threads:  # the others go on
                 return
-            requests, self._asked, self._turns = list(self._asked.values()), {}, Turns()
+            requests, self._asked, self._queue = list(self._asked.values()), {}, FairQueue()
         error = WorkerEnded(f"no worker process starts: {TRIES} ended before they were ready")
         for request in requests:
             self._land(request, error=error)

@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
-__all__ = ["AWAY", "SHOWN", "Progress", "Wording", "bar", "filled"]
+__all__ = ["AWAY", "SHOWN", "ButtonLabels", "Progress", "bar", "filled"]
 
 BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
 STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
@@ -17,7 +17,7 @@ STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
 SHOWN, AWAY = {"visibility": "visible"}, {"visibility": "hidden"}
 
 
-class Wording(NamedTuple):
+class ButtonLabels(NamedTuple):
     """What the button says while a run goes on and after it was stopped, what is then said, and what is there again."""
 
     stop: str = "Cancel"
@@ -48,10 +48,10 @@ class Progress:
         Of the source `state`, which tells tests and the browser how far the run is.
     pressed : callable
         Called when the button is pressed.
-    wording : Wording
+    wording : ButtonLabels
     """
 
-    def __init__(self, name: str, pressed: Callable[[], None], wording: Wording):
+    def __init__(self, name: str, pressed: Callable[[], None], wording: ButtonLabels):
         self.wording = wording
         self.bar = bar()
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])

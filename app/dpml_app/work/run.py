@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from typing import Any
 
+from dpml_app.work.fair_queue import Priority, session
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.threads import ANSWERS
-from dpml_app.work.turns import Rank, session
 
 __all__ = ["Run"]
 
@@ -22,7 +22,7 @@ class Run:
     chunks : sequence of Chunk
     owner : hashable, optional
         Who takes turns with others; default: the session that makes the run, or else the run itself.
-    rank : Rank
+    priority : Priority
     here : callable, optional
         Returns whether the server computes a chunk itself.
     """
@@ -33,10 +33,10 @@ class Run:
         chunks: Sequence[Chunk],
         *,
         owner: Hashable | None = None,
-        rank: Rank = Rank.CURVES,
+        priority: Priority = Priority.CURVES,
         here: Callable[[Chunk], bool] = lambda _chunk: False,
     ):
-        self.pool, self.chunks, self.rank, self.here = pool, list(chunks), rank, here
+        self.pool, self.chunks, self.priority, self.here = pool, list(chunks), priority, here
         self.owner: Hashable = next(who for who in (owner, session(), self) if who is not None)
         self.cancelled = False
         self.done = 0
@@ -67,7 +67,7 @@ class Run:
                         if self.here(chunk):
                             asked = ANSWERS.submit(self.pool.cache.call, chunk.function, *chunk.arguments)
                         else:
-                            asked = self.pool.submit(chunk, owner=self.owner, rank=self.rank)
+                            asked = self.pool.submit(chunk, owner=self.owner, priority=self.priority)
                         self._flying[asyncio.wrap_future(asked)] = chunk
                         continue
                     self.done += 1

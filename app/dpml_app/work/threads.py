@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from dpml_app.work.turns import Rank, Turns, session
+from dpml_app.work.fair_queue import FairQueue, Priority, session
 
 __all__ = ["ANSWERS", "FORMULAS", "Threads"]
 
@@ -38,7 +38,7 @@ class Threads:
     def __init__(self, name: str, number: int):
         self.name, self.number = name, number
         self._threads: list[threading.Thread] = []
-        self._turns: Turns[tuple[Future, Callable[..., Any], tuple]] = Turns()
+        self._queue: FairQueue[tuple[Future, Callable[..., Any], tuple]] = FairQueue()
         self._changed = threading.Condition()
         self._stopped = False
 
@@ -62,8 +62,8 @@ class Threads:
                 for thread in self._threads:
                     thread.start()
             owner = next(who for who in (session(), future) if who is not None)
-            self._turns.check(owner, self._wanted)
-            self._turns.put((future, function, arguments), owner=owner, rank=Rank.NOW)
+            self._queue.check(owner, self._wanted)
+            self._queue.put((future, function, arguments), owner=owner, priority=Priority.IMMEDIATE)
             self._changed.notify()
         return future
 
@@ -72,7 +72,7 @@ class Threads:
         atexit.unregister(self.stop)
         with self._changed:
             self._stopped = True
-            while (waiting := self._turns.take()) is not None:
+            while (waiting := self._queue.take()) is not None:
                 waiting[0].cancel()
             self._changed.notify_all()
         until = time.monotonic() + LAST_SECONDS
@@ -84,7 +84,7 @@ class Threads:
         threadpool_limits(1)
         while True:
             with self._changed:
-                while (taken := self._turns.take(self._wanted)) is None and not self._stopped:
+                while (taken := self._queue.take(self._wanted)) is None and not self._stopped:
                     self._changed.wait()
             if taken is None:
                 return

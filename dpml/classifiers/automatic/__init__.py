@@ -1,4 +1,4 @@
-"""The classifier to begin with, and the parts that it is made of."""
+"""The default classifier, and the parts that it is made of."""
 
 from dpml.classifiers.automatic.bins import default_n_cells, histograms, quantile_levels, release_histograms
 from dpml.classifiers.automatic.classifier import AutoClassifier

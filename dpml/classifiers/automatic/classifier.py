@@ -1,4 +1,4 @@
-"""AutoClassifier: the classifier to begin with, for any schema."""
+"""AutoClassifier: the default classifier, for any schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR, perturbed
-from dpml.estimators.purse import fit_held
+from dpml.estimators.inner_budget import fit_held
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.secure import check_release
@@ -37,7 +37,7 @@ LOWERED = 3.0
 
 @dataclass(eq=False, repr=False)
 class AutoClassifier(PrivateClassifier):
-    """The classifier to begin with: any schema, nothing to choose but ε.
+    """The default classifier: any schema, nothing to choose but ε.
 
     It takes numbers, categories, binary columns and sparse words, with two classes or more, and bins and encodes them
     itself. A public rule chooses the method (`default_plan`):
@@ -116,7 +116,7 @@ class AutoClassifier(PrivateClassifier):
     release: bool = False
     random_state: Any = None
 
-    # set by a rehearsal: choose the method that a release would choose, and draw noise for study
+    # set by a demonstration run: choose the method that a release would choose, and draw noise for study
     _as_release = False
 
     def fit(self, X: Any, y: Any) -> AutoClassifier:
@@ -169,8 +169,8 @@ class AutoClassifier(PrivateClassifier):
         """Fit another classifier of the library; the charge of this fit pays for it."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
-        purse = Budget(epsilon, relation=self.relation)
-        held = MixedNB(epsilon, **facts, budget=purse)
+        inner_budget = Budget(epsilon, relation=self.relation)
+        held = MixedNB(epsilon, **facts, budget=inner_budget)
         held._as_release = self._as_release
         fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
         self.estimator_ = fitted.set_params(random_state=None)

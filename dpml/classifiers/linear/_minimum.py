@@ -17,7 +17,7 @@ from scipy import sparse
 
 from dpml.classifiers.linear._losses import Loss
 from dpml.classifiers.linear._newton import minimise
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm
@@ -33,9 +33,9 @@ def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X:
     """
     rng = solver.pop("rng")
     perturbed = PerturbedMinimum(noise, draws, **solver)
-    theta = door.release(perturbed, (X, signs), rng)
+    theta = boundary.release(perturbed, (X, signs), rng)
     # each computed minimiser is within τ/λ of the exact one, so two of them are within 2τ/λ
-    return door.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, X, signs), rng)
+    return boundary.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, X, signs), rng)
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,16 @@ class PerturbedMinimum:
             b = b - self.reg_lambda * np.array(self.centre)
         return minimise(X, signs, self.reg_lambda, self.tolerance, b, self.loss)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         gone, come = different_records(statistic, other_statistic)
         if not len(gone) and not len(come):
-            return door.NOTHING
+            return boundary.NOTHING
         if max(len(gone), len(come)) > 1:
-            return door.EVERYTHING  # the tables are not neighbours, so the proofs do not apply
+            return boundary.EVERYTHING  # the tables are not neighbours, so the proofs do not apply
         changed = [*gone, *come]
         if isinstance(self.noise, NormalNoise):
-            return door.Loss(profiles=(lambda epsilon: self.draws * self._delta(epsilon, changed),))
-        return door.Loss(pure=self.draws * self._ratio(1 / self.noise.scale, changed))
+            return boundary.Loss(profiles=(lambda epsilon: self.draws * self._delta(epsilon, changed),))
+        return boundary.Loss(pure=self.draws * self._ratio(1 / self.noise.scale, changed))
 
     def _lengths(self, z: FloatArray) -> tuple[float, float]:
         """Return the norm of a record that belongs to the noise, and its squared Euclidean norm."""
@@ -119,14 +119,14 @@ class _Cover:
     def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
         return self.noise._sample(statistic[0], rng)
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         (theta, *records), (other_theta, *other_records) = statistic, other_statistic
         if not any(map(len, different_records(records, other_records))):
-            return door.NOTHING
+            return boundary.NOTHING
         distance = np.linalg.norm(np.subtract(theta, other_theta), axis=-1) + self.reach
         if isinstance(self.noise, NormalNoise):
-            return door.Loss(gaussian=float((distance**2).sum()) / self.noise.scale**2)
-        return door.Loss(pure=float(distance.sum()) / self.noise.scale)
+            return boundary.Loss(gaussian=float((distance**2).sum()) / self.noise.scale**2)
+        return boundary.Loss(pure=float(distance.sum()) / self.noise.scale)
 
 
 def different_records(statistic: Any, other_statistic: Any) -> tuple[list[FloatArray], list[FloatArray]]:

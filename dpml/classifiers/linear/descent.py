@@ -35,7 +35,7 @@ from dpml.classifiers.linear._perturbation import (
     reachable,
 )
 from dpml.exceptions import InvalidParameter, MissingExtra
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.private import n_columns, number_of, public_number, repeated, statistic
 
@@ -335,7 +335,7 @@ def release_descent(
     facts: Any = {"n_outputs": len(positives), "sampling_rate": sampling_rate, "count": n_public is None}
     sigma, count_sigma = descent_noise(epsilon, delta, steps, relation=relation, **facts)
     if n_public is None:
-        noisy = door.release(NormalNoise(count_sigma), repeated(number_of(X), draws), rng)
+        noisy = boundary.release(NormalNoise(count_sigma), repeated(number_of(X), draws), rng)
         size = np.maximum(noisy + 2 * count_sigma, 1.0)[:, None, None]
     else:
         size = np.full((draws, 1, 1), float(max(n_public, 1)))
@@ -346,9 +346,9 @@ def release_descent(
     for t in range(steps):
         ahead = theta + MOMENTUM * (theta - before)
         if sampling_rate == 1:
-            g = door.release(NormalNoise(sigma), _gradient_sums(X, targets, ahead, loss), rng)
+            g = boundary.release(NormalNoise(sigma), _gradient_sums(X, targets, ahead, loss), rng)
         else:
-            g = door.release(SampledStep(sigma, sampling_rate, loss), (X, targets, ahead), rng)
+            g = boundary.release(SampledStep(sigma, sampling_rate, loss), (X, targets, ahead), rng)
         before, theta = theta, ahead - rate * (g / sampling_rate + reg_lambda * ahead)
         if t >= steps // 2:
             total += theta
@@ -369,11 +369,11 @@ class SampledStep:
         g += rng.normal(scale=self.scale, size=g.shape)
         return g
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # the effect of the differing record if it is sampled, in standard deviations
         first, second = (_gradient_sums(*side, self.loss) for side in (statistic, other_statistic))
         sizes = np.sqrt(((first - second) ** 2).sum(axis=(1, 2))) / self.scale
-        return door.Loss(sampled=tuple((self.sampling_rate, float(size)) for size in sizes if size))
+        return boundary.Loss(sampled=tuple((self.sampling_rate, float(size)) for size in sizes if size))
 
 
 @statistic

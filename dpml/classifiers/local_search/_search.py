@@ -19,7 +19,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.budget.shares import equal_share
 from dpml.classifiers.local_search._objectives import LOSSES, Records, largest_score, loss_value
 from dpml.exceptions import NoSecureSampler
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ReportNoisyMax
 from dpml.mechanisms.private import is_private, statistic
 from dpml.mechanisms.secure import noisy_max
@@ -147,7 +147,7 @@ def epsilon_share(epsilon: float, choices: int) -> float:
     return equal_share(check_epsilon(epsilon), choices)
 
 
-def _door(
+def _boundary(
     calibration: str, relation: str, loss: str, rng: np.random.Generator | None, secure: bool
 ) -> tuple[bool, int, np.random.Generator | None]:
     check_choice(loss, "loss", LOSSES)
@@ -243,7 +243,7 @@ def release_local_search(
     >>> release_local_search(records, 1.0, n_iterations=2, step=1.0, decay=0.5, stay=False, rng=rng)
     array([[ 1. , -0.5,  0. ]])
     """
-    published, factor, rng = _door(calibration, relation, loss, rng, secure)
+    published, factor, rng = _boundary(calibration, relation, loss, rng, secure)
     steps = _steps(n_iterations, step, decay)
     share, D = epsilon_share(epsilon, n_iterations), records.dimension
 
@@ -276,7 +276,7 @@ def offspring(parents: FloatArray, n_candidates: int, step: float, rng: np.rando
     draws, m, D = len(parents), parents.shape[1], parents.shape[2]
     size = (draws, n_candidates)
     ends = (m, m, D + 1, D, 2)
-    first, second, point, columns, signs = (door.public_randomness(rng, "integers", end, size=size) for end in ends)
+    first, second, point, columns, signs = (boundary.public_randomness(rng, "integers", end, size=size) for end in ends)
     head = np.arange(D) < point[..., None]
     rows = np.arange(draws)[:, None]
     children = np.where(head, parents[rows, first], parents[rows, second])
@@ -325,7 +325,7 @@ def release_genetic_search(
     -------
     ndarray of shape (draws, D')
     """
-    published, factor, noise = _door(calibration, relation, loss, rng, secure)
+    published, factor, noise = _boundary(calibration, relation, loss, rng, secure)
     steps = _steps(n_iterations, step, decay)
     m = check_integer(n_candidates, "n_candidates", 1)
     kept = check_integer(n_selected, "n_selected", 1, m)

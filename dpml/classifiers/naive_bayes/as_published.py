@@ -15,7 +15,7 @@ from dpml._validate import check_epsilon, check_integer, check_relation, check_r
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics, Moments
 from dpml.counts import FACTOR
-from dpml.mechanisms import Laplace, door, smooth
+from dpml.mechanisms import Laplace, boundary, smooth
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth.admissible import Cauchy
 
@@ -166,7 +166,7 @@ def vaidya_moments(
     n = Laplace(1.0).release(statistics.n, rng=check_rng(rng), draws=draws)
     cells = Laplace(epsilon).release(statistics.cells, rng=rng, draws=draws)
     values, scales = _vaidya_values(statistics.n, statistics.numbers, epsilon, draws)
-    mean, deviation = door.release(_LaplaceOfScales(), (values, scales), rng)
+    mean, deviation = boundary.release(_LaplaceOfScales(), (values, scales), rng)
     return _moments(n, cells, mean, deviation)
 
 
@@ -188,9 +188,11 @@ class _LaplaceOfScales:
         values, scale = statistic
         return values + rng.laplace(size=values.shape) * scale
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         (one, s), (two, t) = statistic, other_statistic
-        return door.Loss(pure=door.l1_distance(one / s, two / s)) if np.array_equal(s, t) else door.EVERYTHING
+        return (
+            boundary.Loss(pure=boundary.l1_distance(one / s, two / s)) if np.array_equal(s, t) else boundary.EVERYTHING
+        )
 
 
 def vaidya_cost(epsilon: float, n_attributes: int, relation: str = "add-remove") -> float:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dpml._validate import check_integer, check_relation, check_rng
 from dpml.counts import FACTOR, NoisyCounts, in_turn, perturbed, stacked
-from dpml.mechanisms import Laplace, door
+from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic
 
 __all__ = ["contingency_of_partition", "release_partitioned"]
@@ -35,7 +35,7 @@ def contingency_of_partition(
     n, D = number_of(X), n_columns(X)
     tables = []
     for _ in range(check_integer(subsamples, "subsamples", 1)):
-        part = door.public_randomness(check_rng(rng), "integers", D, size=n)
+        part = boundary.public_randomness(check_rng(rng), "integers", D, size=n)
         tables.append(_counts_of_parts(X, codes, n_classes, part))
     return stacked(tables)
 

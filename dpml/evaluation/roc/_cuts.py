@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth._order import LEAST, Ordered
 from dpml.mechanisms.smooth.location import Median
@@ -76,7 +76,7 @@ def exponential_cut(
     """Return one point for each node: a gap between scores, drawn by its mass (Gumbel), then a uniform point in it."""
     public = left.ravel(), right.ravel()
     nodes = x, *public, _flat(first), _flat(end), share.ravel(), weight.ravel()
-    return door.release(_ExponentialCut(), nodes, rng).reshape(left.shape)
+    return boundary.release(_ExponentialCut(), nodes, rng).reshape(left.shape)
 
 
 @statistic
@@ -91,20 +91,20 @@ class _ExponentialCut:
     def _sample(self, statistic: tuple, rng: np.random.Generator) -> Floats:
         return _cut_nodes(*statistic, rng=rng)
 
-    def _compare(self, statistic: tuple, other: Any, other_statistic: tuple) -> door.Loss:
+    def _compare(self, statistic: tuple, other: Any, other_statistic: tuple) -> boundary.Loss:
         total = 0.0
         for one, two in zip(_nodes(*statistic), _nodes(*other_statistic), strict=True):
             scores, left, right, *_ = one
             if (left, right) != two[1:3]:
-                return door.EVERYTHING
+                return boundary.EVERYTHING
             ends = np.unique(np.concatenate([[left, right], scores, two[0]]))
             if right > left:
                 # both densities are constant between these ends
                 at = (ends[1:] + ends[:-1]) / 2
                 total += float(np.abs(_log_density(at, *one) - _log_density(at, *two)).max())
             elif len(ends) > 1:
-                return door.EVERYTHING
-        return door.Loss(pure=total)
+                return boundary.EVERYTHING
+        return boundary.Loss(pure=total)
 
 
 def _nodes(x: Floats, left: Floats, right: Floats, first: Any, end: Any, share: Floats, weight: Floats) -> list[tuple]:

@@ -35,7 +35,7 @@ from dpml.budget import Budget, charge
 from dpml.evaluation._records import read_scores, to_read
 from dpml.evaluation.histogram import SCORE_SCALES, lowest_score
 from dpml.evaluation.roc._cuts import BLOCK_CELLS, Cut, Floats, Ranks, cut_levels, exponential_cut, smooth_medians
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.discrete import Geometric
 from dpml.mechanisms.private import Private, statistic
 from dpml.mechanisms.smooth.admissible import cauchy_scale
@@ -230,7 +230,7 @@ def recursive_medians(
 
     def cut(left: Floats, right: Floats, first: Any, end: Any, share: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            noisy = door.release(ScaledCauchy(), _medians(x, left, right, first, end, beta, noise), rng)
+            noisy = boundary.release(ScaledCauchy(), _medians(x, left, right, first, end, beta, noise), rng)
         return np.where((noisy > left) & (noisy < right), noisy, (left + right) / 2)
 
     return _release(x, 1 << k, cut, epsilon, relation, rng, draws, budget, score_scale, "recursive medians")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms import door
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
 
 Floats = NDArray[np.float64]
@@ -83,7 +83,7 @@ class SmoothNoise(abc.ABC):
         """
         values, scale = self._scaled(values, smooth)
         draws = check_draws(draws)
-        return door.release(self, (repeated(values, draws), repeated(scale, draws)), check_rng(rng))
+        return boundary.release(self, (repeated(values, draws), repeated(scale, draws)), check_rng(rng))
 
     @statistic
     def _scaled(self, values: Any, smooth: Any) -> tuple[Floats, Floats]:
@@ -97,17 +97,17 @@ class SmoothNoise(abc.ABC):
         noise += values
         return noise
 
-    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> door.Loss:
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         (one, s), (two, t) = statistic, other_statistic
         moved = (one != two) | (s != t)
         if (np.minimum(s, t)[moved] <= 0).any():
-            return door.EVERYTHING  # a statistic without noise
-        total = door.NOTHING
+            return boundary.EVERYTHING  # a statistic without noise
+        total = boundary.NOTHING
         for pair in zip(one[moved], s[moved], two[moved], t[moved], strict=True):
             total += self._loss(*map(float, pair))
         return total
 
-    def _loss(self, one: float, s: float, two: float, t: float) -> door.Loss:
+    def _loss(self, one: float, s: float, two: float, t: float) -> boundary.Loss:
         """Return the loss between noise of scale s around the first value and of scale t around the second."""
         # numerically, for families without a closed form: a fine grid near the values that reaches far into the tails
         z = np.sinh(np.linspace(-25, 25, 20_001)) * min(s, t) + (one + two) / 2
@@ -119,7 +119,7 @@ class SmoothNoise(abc.ABC):
             bound = math.exp(min(epsilon, 700.0))
             return float(max(np.maximum(p - bound * q, 0).sum(), np.maximum(q - bound * p, 0).sum()))
 
-        return door.Loss(profiles=(profile,))
+        return boundary.Loss(profiles=(profile,))
 
     def log_density(self, outputs: Any, values: Any, smooth: Any) -> Floats:
         """Return the log density of each output given the exact statistic and its smooth sensitivity (> 0)."""

@@ -24,7 +24,7 @@ from scipy.special import ndtr, ndtri
 
 from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.door import Loss
+from dpml.mechanisms.boundary import Loss
 from dpml.mechanisms.smooth._noise import Claim, Floats, SmoothNoise
 from dpml.mechanisms.tails import SymmetricNoise
 

@@ -30,7 +30,7 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from dpml._validate import check_choice, check_epsilon, check_number
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.door import Loss
+from dpml.mechanisms.boundary import Loss
 from dpml.mechanisms.smooth._noise import Claim, Floats, SmoothNoise
 from dpml.mechanisms.tails import SymmetricNoise
 
@@ -189,7 +189,7 @@ class Cauchy(SymmetricNoise, SmoothNoise):
 
 @dataclass(frozen=True)
 class ScaledCauchy:
-    """Cauchy noise with given scales, for `door.release`. The caller has calibrated the scales."""
+    """Cauchy noise with given scales, for `boundary.release`. The caller has calibrated the scales."""
 
     def _sample(self, statistic: tuple[Floats, Floats], rng: np.random.Generator) -> Floats:
         values, scale = statistic

@@ -1,0 +1,19 @@
+"""What ships of other projects' models: their measured results, and with what they were made."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["FILE", "shipped"]
+
+FILE = Path(__file__).parent / "shipped" / "peers.json"
+
+
+@cache
+def shipped() -> dict[str, dict[str, Any]]:
+    """Return what ships of each peer."""
+    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["peers"]
+    return found

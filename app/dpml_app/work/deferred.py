@@ -1,0 +1,64 @@
+"""Work of the server that nothing waits for longer than a moment: what comes later is shown when it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.threads import FORMULAS
+
+__all__ = ["DeferredRequest"]
+
+PATIENCE = 0.15
+
+
+class DeferredRequest:
+    """The latest request wins; its parameters are those of `dpml_app.work.task_runner.TaskRunner`."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        what: str,
+        spawn: Callable[[Coroutine], None],
+        hold: Callable[[], AbstractContextManager[None]],
+        show: Callable[[Mapping[Chunk, Any]], None],
+        failed: Callable[[str, BaseException], None],
+    ):
+        self.pool, self.what, self._show, self._failed = pool, what, show, failed
+        self._spawn, self._hold = spawn, hold
+        self._coming: asyncio.Future | None = None
+
+    def stop(self) -> None:
+        """Show nothing that has not come yet."""
+        if self._coming is not None:
+            self._coming.cancel()
+
+    async def request(self, chunks: Collection[Chunk]) -> None:
+        """Compute what is not kept, and wait a moment for it."""
+        self.stop()
+        missing = [chunk for chunk in chunks if self.pool.cache.get(chunk.key) is None]
+        if not missing:
+            return
+        self._coming = coming = asyncio.gather(*map(self._compute, missing))
+        await asyncio.wait({coming}, timeout=PATIENCE)
+        if coming.done():
+            coming.result()
+        else:
+            self._spawn(self._follow(coming, missing))
+
+    async def _compute(self, chunk: Chunk) -> Any:
+        return await asyncio.wrap_future(FORMULAS.submit(self.pool.cache.call, chunk.function, *chunk.arguments))
+
+    async def _follow(self, coming: asyncio.Future, chunks: list[Chunk]) -> None:
+        try:
+            results = await coming
+        except Exception as error:
+            with self._hold():
+                self._failed(self.what.capitalize(), error)
+        else:
+            with self._hold():
+                self._show(dict(zip(chunks, results, strict=True)))

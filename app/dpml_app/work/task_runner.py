@@ -1,0 +1,183 @@
+"""The work of the pool for one page: chunks in an order, results as they come, progress, Cancel; the latest wins."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+from dpml_app.work.fair_queue import Priority
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.progress import ButtonLabels, Progress
+from dpml_app.work.run import Run
+
+__all__ = ["DELAY", "FLUSH_EVERY", "TaskRunner"]
+
+# a slider that is being dragged should not fade and start curves at every step
+DELAY = 0.15
+FLUSH_EVERY = 0.25
+
+
+class TaskRunner:
+    """One run at a time for one page.
+
+    Parameters
+    ----------
+    pool : Pool
+    name : str
+        Of the source that tells tests and the browser how far it is.
+    what : str
+        What is computed, for the status line.
+    spawn : callable
+        Starts a coroutine in the context of the page's document.
+    hold : callable
+        Returns the page's context within which all changes are one message.
+    show : callable
+        Called inside a hold with the results that have just come, by chunk.
+    failed : callable
+        Takes what failed, in words, and the exception.
+
+    Attributes
+    ----------
+    priority : Priority
+        Before whom and after whom its chunks have their turns.
+    pace : float
+        Seconds between results that are shown for the first time; 0: they are shown as they come, some at a time.
+    wording : ButtonLabels
+    seen : set of Chunk
+        Those of the present request whose results have been shown.
+    """
+
+    priority: ClassVar[Priority] = Priority.CURVES
+    pace: ClassVar[float] = 0.0
+    wording: ClassVar[ButtonLabels] = ButtonLabels()
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        name: str,
+        what: str,
+        spawn: Callable[[Coroutine], None],
+        hold: Callable[[], AbstractContextManager[None]],
+        show: Callable[[Mapping[Chunk, Any]], None],
+        failed: Callable[[str, BaseException], None],
+    ):
+        self.pool, self.what, self._show, self._failed = pool, what, show, failed
+        self._spawn, self._hold = spawn, hold
+        self._run: Run | None = None
+        self._chunks: list[Chunk] = []
+        self.seen: set[Chunk] = set()
+        self.progress = Progress(name, self._on_button, self.wording)
+
+    # ---- what a page can say of it ----------------------------------------------------------------------------------
+
+    def here(self, chunk: Chunk) -> bool:
+        """Return whether the server computes a chunk itself."""
+        return False
+
+    def said(self, done: int, total: int) -> str:
+        """Return in words how far a run is."""
+        return f"Computing {self.what}: {done} of {total}" if done < total else ""
+
+    async def turn(self) -> None:
+        """Wait while something else goes first."""
+
+    # ---- runs -------------------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether there is something to come, and nobody has stopped it."""
+        return bool(self.progress.state.data["running"][0])
+
+    def stop(self) -> None:
+        """Compute no more."""
+        if self._run is not None:
+            self._run.cancel()
+        self._run = None
+
+    def rest(self, text: str) -> None:
+        """Say why there is nothing to compute."""
+        self.stop()
+        self.progress.tell(text, 0, 0)
+
+    def request(self, chunks: Sequence[Chunk]) -> None:
+        """Compute these, in this order, instead of what is asked for now; what is asked for already goes on.
+
+        What a person has cancelled stays so, until `stop` says that something else is wanted.
+        """
+        if self._run is not None and self._chunks == list(chunks):
+            return
+        cancelled = self._run is not None and self._run.cancelled
+        self.stop()
+        self._chunks = list(chunks)
+        self.seen.intersection_update(chunks)
+        if chunks and cancelled:
+            self._run = Run(self.pool, chunks, priority=self.priority, here=self.here)
+            self._cancel(self._run)
+        elif chunks:
+            self._start()
+        else:
+            self.progress.tell("", 0, 0)
+
+    def _start(self) -> None:
+        self._run = run = Run(self.pool, self._chunks, priority=self.priority, here=self.here)
+        self._tell(run, running=True)
+
+        async def follow() -> None:
+            try:
+                await self._follow(run)
+            except Exception as error:
+                if run is self._run:
+                    run.cancel()
+                    self._run = None  # the next request tries again
+                    with self._hold():
+                        self._failed(self.what.capitalize(), error)
+                        self.progress.tell("Stopped by an error", run.done, len(run.chunks))
+
+        self._spawn(follow())
+
+    async def _follow(self, run: Run) -> None:
+        arrived: dict[Chunk, Any] = {}
+        shown = time.monotonic()
+        await self.turn()
+        async for chunk, result in run.results():
+            arrived[chunk] = result
+            paced = self.pace and chunk not in self.seen
+            if paced or time.monotonic() - shown > FLUSH_EVERY:
+                self._flush(run, arrived)
+                arrived, shown = {}, time.monotonic()
+            if paced:
+                await asyncio.sleep(self.pace)
+            await self.turn()
+        if not run.cancelled:
+            self._flush(run, arrived, running=False)
+
+    def _flush(self, run: Run, arrived: Mapping[Chunk, Any], *, running: bool = True) -> None:
+        with self._hold():
+            self.seen.update(arrived)
+            self._show(arrived)
+            if not run.cancelled:  # showing may have shown that there is nothing to ask for
+                self._tell(run, running)
+
+    def _tell(self, run: Run, running: bool) -> None:
+        done, total = run.done, len(run.chunks)
+        self.progress.tell(self.said(done, total), done, total, running)
+
+    def _cancel(self, run: Run) -> None:
+        run.cancel()
+        self.progress.cancelled(run.done, len(run.chunks))
+
+    def _on_button(self) -> None:
+        """Stop a run, take a stopped one up again, or show once more what is done."""
+        run = self._run
+        if run is not None and self.running:
+            self._cancel(run)
+        elif run is not None and not run.cancelled and not self.wording.again:
+            run.cancel()  # it ended while the click was on its way: what its setting still asks for stays
+        elif self._chunks:
+            if run is None or not run.cancelled:
+                self.seen.clear()
+            self._start()

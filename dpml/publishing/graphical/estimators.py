@@ -1,0 +1,250 @@
+"""MST and AIM: tables drawn from a graphical model of noisy marginals. The model is estimated by the package `mbi`.
+
+`mbi` (McKenna's, the reference for graphical-model estimation) is the optional extra ``graphical``. It only sees
+released values (`dpml.publishing.graphical.marginals`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer
+from dpml.budget import Budget
+from dpml.classifiers.grid import Records
+from dpml.classifiers.grid.cells import divided
+from dpml.classifiers.grid.fitting import Checked
+from dpml.exceptions import MissingExtra
+from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
+from dpml.publishing.graphical.conditionals import Conditional, chained, expected_counts
+from dpml.publishing.graphical.marginals import (
+    MST_SHARES,
+    Attributes,
+    Expected,
+    Marginal,
+    release_aim,
+    release_mst,
+    total_of,
+)
+from dpml.schema import Schema
+
+__all__ = ["AIM", "MST"]
+
+FloatArray = NDArray[np.float64]
+ITERATIONS = 1000
+# megabytes of the largest model that AIM may ask for
+MOST_MEGABYTES = 8.0
+
+
+def _mbi() -> Any:
+    """Import mbi at its first use: it brings JAX."""
+    try:
+        import jax
+
+        # before mbi is imported, which warns of single precision and of a cache
+        jax.config.update("jax_enable_x64", True)
+        jax.config.update("jax_enable_compilation_cache", False)
+        import mbi
+    except ImportError as error:
+        raise MissingExtra('MST and AIM estimate their model with mbi: pip install "dpml[graphical]"') from error
+    return mbi
+
+
+@contextmanager
+def _compiled_soon() -> Iterator[None]:
+    """Have JAX compile without most optimizations: each model is new, and compiling it takes longer than its work."""
+    import jax
+
+    before = jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", before)
+
+
+def estimated(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Any:
+    """Return mbi's model of released marginals; without any that are finite, the uniform one."""
+    mbi = _mbi()
+    total = min(total_of(marginals), 1e9)
+    domain = mbi.Domain([str(j) for j in range(len(sizes))], list(sizes))
+    # a count so far from the total says no more than one at the edge
+    kept = [
+        mbi.LinearMeasurement(
+            np.clip(m.counts.ravel(), -10 * total, 10 * total), tuple(map(str, m.attributes)), math.sqrt(2) * m.scale
+        )
+        for m in marginals
+        if m.scale < 1e12
+    ]
+    with _compiled_soon():
+        return mbi.estimation.MirrorDescent().estimate(domain, kept, known_total=total, iters=ITERATIONS, tol=1e-4)
+
+
+def model_chain(model: Any) -> list[Conditional]:
+    """Return mbi's model as conditional tables, in the order in which records are drawn.
+
+    mbi compiles a program for each marginal that it is asked for, and AIM asks for hundreds.
+    """
+    order = _mbi().junction_tree.make_junction_tree(model.domain, [tuple(c) for c in model.cliques])[1]
+    factors = [
+        (tuple(map(int, clique)), np.asarray(model.potentials[clique].values, dtype=float)) for clique in model.cliques
+    ]
+    return chained(factors, [int(j) for j in order], model.domain.shape)
+
+
+def _expected(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Expected:
+    model = estimated(marginals, sizes)
+    return partial(expected_counts, model_chain(model), float(model.total))
+
+
+def _small(sets: Sequence[Attributes], sizes: Sequence[int]) -> bool:
+    mbi = _mbi()
+    domain = mbi.Domain([str(j) for j in range(len(sizes))], list(sizes))
+    cliques = [tuple(map(str, attributes)) for attributes in sets]
+    return mbi.junction_tree.hypothetical_model_size(domain, cliques) <= MOST_MEGABYTES
+
+
+class _Graphical(Publisher):
+    """Base of the publishers that draw from mbi's model."""
+
+    def _release(self, table: Checked, records: Records) -> list[Marginal]:
+        raise NotImplementedError
+
+    def _learn(self, table: Checked) -> None:
+        records = table.records()
+        marginals = self._release(table, records)
+        self._taxonomies = records.taxonomies
+        model = estimated(marginals, records.sizes)
+        self._total = float(model.total)
+        self._chain = model_chain(model)
+        names = [*table.schema.feature_names, "class"]
+        self.marginals_ = [tuple(names[j] for j in m.attributes) for m in marginals]
+
+    @property
+    def _n_released(self) -> float:
+        return self._total
+
+    def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
+        drawn = drawn_in_order(self._chain, n, rng)
+        found = enumerate(self._taxonomies)
+        return drawn[len(self._taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in found]
+
+
+@dataclass(eq=False, repr=False)
+class MST(_Graphical):
+    """Publish a synthetic table from a tree of noisy pairs of attributes, MST (McKenna et al. 2021).
+
+    Released: the noisy counts of each attribute, and of the pairs of a tree over all attributes and the class. Tables
+    are drawn from the model that fits them best.
+
+    Privacy: ε per fit, for `relation`, in three shares (see `release_mst`).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    taxonomies : mapping of str to levels, optional
+        Levels of some attributes, instead of the schema's. The finest level is used.
+    schema, budget, on_invalid, release, random_state, relation
+        As for `PrivPfC`.
+    shares : (float, float, float)
+        Shares of ε for the single attributes, the choices and the pairs.
+
+    Attributes
+    ----------
+    marginals_ : list of tuple of str
+        What was released, the class as "class".
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table was a DataFrame.
+
+    Raises
+    ------
+    MissingExtra
+        Without the extra ``graphical``.
+    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    taxonomies: Mapping | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
+    shares: tuple[float, float, float] = MST_SHARES
+
+    _labels: ClassVar = ("MST, attributes", "MST, choices", "MST, pairs")
+
+    def _parts(self) -> dict[str, float]:
+        _mbi()
+        return dict(zip(self._labels, divided(self.epsilon, self.shares), strict=True))
+
+    def _release(self, table: Checked, records: Records) -> list[Marginal]:
+        return release_mst(records, self.epsilon, shares=self.shares, relation=table.relation, **table.noise)
+
+
+@dataclass(eq=False, repr=False)
+class AIM(_Graphical):
+    """Publish a synthetic table from marginals that are chosen one by one, AIM (McKenna et al. 2022).
+
+    Released: the noisy counts of each attribute, and of pairs and of triples with the class, each chosen where the
+    model of those before it is farthest off. Tables are drawn from the last model.
+
+    Privacy: ε per fit, for `relation` (see `release_aim`).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    n_rounds : int, optional
+        Into how many parts ε is divided at first. None: three times the number of attributes, the class included.
+    taxonomies : mapping of str to levels, optional
+        Levels of some attributes, instead of the schema's. The finest level is used.
+    schema, budget, on_invalid, release, random_state, relation
+        As for `PrivPfC`. The budget is charged once.
+
+    Attributes
+    ----------
+    marginals_ : list of tuple of str
+        What was released, the class as "class".
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table was a DataFrame.
+
+    Raises
+    ------
+    MissingExtra
+        Without the extra ``graphical``.
+    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    n_rounds: int | None = None
+    taxonomies: Mapping | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
+
+    def _parts(self) -> dict[str, float]:
+        _mbi()
+        if self.n_rounds is not None:
+            check_integer(self.n_rounds, "n_rounds", 2)
+        return {"AIM": check_epsilon(self.epsilon)}
+
+    def _release(self, table: Checked, records: Records) -> list[Marginal]:
+        options: dict[str, Any] = {"n_rounds": self.n_rounds, "relation": table.relation}
+        return release_aim(records, self.epsilon, estimate=_expected, fits=_small, **options, **table.noise)

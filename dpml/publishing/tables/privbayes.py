@@ -1,0 +1,325 @@
+"""PrivBayes: a table drawn from a private Bayesian network over all attributes and the class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_choice, check_integer, check_number, check_relation
+from dpml.budget import Budget
+from dpml.budget.shares import equal_share
+from dpml.classifiers.grid import Records
+from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_size
+from dpml.classifiers.grid.counts import marginal_counts, side_by_side
+from dpml.classifiers.grid.fitting import Checked
+from dpml.counts import FACTOR
+from dpml.mechanisms import boundary
+from dpml.mechanisms.private import statistic
+from dpml.mechanisms.source import Source
+from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
+from dpml.publishing.tables.dependence import SCORES, dependence, dependence_range, mutual_information
+from dpml.schema import Schema
+
+__all__ = [
+    "Network",
+    "PrivBayes",
+    "PrivBayesStructNF",
+    "release_network",
+]
+
+FloatArray = NDArray[np.float64]
+# an attribute and its parents
+Pair = tuple[int, tuple[int, ...]]
+LABELS = ("PrivBayes, number of records", "PrivBayes, network", "PrivBayes, counts")
+# shares of ε for the number of records, the network and the counts: the paper's 0.3 for the network
+SHARES = (0.03, 0.30, 0.67)
+# a marginal's cells hold on average at least θ times the mean size of their noise
+USEFULNESS = 4.0
+# parents of an attribute where usefulness decides how many
+MOST_PARENTS = 3
+# candidates of one step; with more attributes there are fewer parents
+MOST_CANDIDATES = 20_000
+
+
+@dataclass(frozen=True)
+class Network:
+    """What is released: a Bayesian network over the attributes and, as the last one, the class.
+
+    Attributes
+    ----------
+    pairs : list of (int, tuple of int)
+        Each attribute with its parents, all of which come before it.
+    tables : list of ndarray of float
+        For each pair the noisy counts, the parents' axes first, then the attribute's.
+    n : float
+        Noisy number of records.
+    """
+
+    pairs: list[Pair]
+    tables: list[FloatArray]
+    n: float
+
+
+# ---- release ---------------------------------------------------------------------------------------------------------
+
+
+def parent_sets(known: Sequence[int], sizes: Sequence[int], most: float, degree: int) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of at most `degree` known attributes with at most `most` cells to which none can be added.
+
+    Without any set that is small enough, the empty one.
+    """
+    if most < 1 or not known:
+        yield ()
+        return
+    for k in range(min(degree, len(known)) + 1):
+        for chosen in combinations(known, k):
+            cells = math.prod(sizes[j] for j in chosen)
+            if cells > most:
+                continue
+            rest = [j for j in known if j not in chosen]
+            if k == degree or not rest or cells * min(sizes[j] for j in rest) > most:
+                yield chosen
+
+
+def release_network(
+    records: Records,
+    epsilon: float,
+    *,
+    degree: int | None = None,
+    usefulness: float = USEFULNESS,
+    score: str = "dependence",
+    n_lower: int = 1,
+    shares: Sequence[float] = SHARES,
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+    exact_choice: bool = False,
+) -> Network:
+    """Release a Bayesian network and its noisy marginals (Zhang et al. 2014).
+
+    A first attribute is drawn by chance. Each step chooses one more, with parents among those before it.
+
+    Privacy: ε, in three shares. (1) The number of records changes by at most 1. (2) With d attributes, the class
+    included, d - 1 exponential mechanisms with equal parts; the candidates depend on (1) and on earlier choices.
+    (3) A record is in one cell of each marginal: with m marginals the L1 sensitivity is m, or 2·m under replace-one. A
+    marginal whose attributes are all in another one is a sum of its counts and costs nothing.
+
+    Parameters
+    ----------
+    records : Records
+    epsilon : float
+    degree : int, optional
+        k, the most parents. None: at most 3, as long as a marginal is useful.
+    usefulness : float
+        θ: without a `degree` a marginal has at most n·ε_counts/(d·θ) cells, so that they hold on average at least θ
+        times the mean size of their noise.
+    score : {"dependence", "mutual_information"}
+        See `dependence`; mutual information needs `n_lower`.
+    n_lower : int
+        Public lower bound on the number of records.
+    shares : (float, float, float)
+        Shares of ε for the number of records, the network and the counts; they add up to 1.
+    relation : {"add-remove", "replace-one"}
+    rng : numpy.random.Generator
+        For study.
+    secure : bool
+        Integer noise and permute-and-flip, which have no `rng`.
+    exact_choice : bool
+        Take the best parents without noise: for study, and not private.
+
+    Returns
+    -------
+    Network
+    """
+    source = Source(rng, secure, exact_choice)
+    for_size, for_network, for_counts = divided(epsilon, shares)
+    sizes = records.sizes
+    d, factor = len(sizes), FACTOR[check_relation(relation)]
+    n = noisy_size(records, for_size, source)
+    most = float(MOST_CELLS)
+    if degree is None:
+        most = min(most, n * for_counts / (factor * d * check_number(usefulness, "usefulness", 0.0, open_lower=True)))
+    wanted = MOST_PARENTS if degree is None else check_integer(degree, "degree", 0)
+    step_epsilon = equal_share(for_network, max(d - 1, 1))
+    width = dependence_range(score, relation, n_lower)
+    first = int(boundary.public_randomness(rng if rng is not None else np.random.default_rng(), "integers", d))
+    pairs: list[Pair] = [(first, ())]
+    known: Any = {}
+    while len(pairs) < d:
+        before = sorted(x for x, _ in pairs)
+        left = [x for x in range(d) if x not in before]
+        parents = wanted
+        while parents > 1 and len(left) * math.comb(len(before), min(parents, len(before))) > MOST_CANDIDATES:
+            parents -= 1
+        found = [(x, chosen) for x in left for chosen in parent_sets(before, sizes, most / sizes[x], parents)]
+        # an iterator, because a statistic searches a list for private values
+        known, scores = _measured(records.exact, known, iter(found), score, n_lower)
+        pairs.append(found[source.choice(scores, step_epsilon, width)])
+    return Network(pairs, _noisy_tables(records, pairs, for_counts, factor, source), n)
+
+
+@statistic
+def _measured(
+    records: Records, known: dict[Pair, float], pairs: Iterable[Pair], score: str, n_lower: int
+) -> tuple[dict[Pair, float], FloatArray]:
+    """Return the scores of attributes with their parents: with those of earlier steps, and of these pairs."""
+    known, scores = dict(known), []
+    for pair in pairs:
+        if pair not in known:
+            counts = marginal_counts(records, (*pair[1], pair[0]))
+            table = counts.reshape(-1, counts.shape[-1]).T
+            known[pair] = dependence(table) if score == "dependence" else mutual_information(table, n_lower)
+        scores.append(known[pair])
+    return known, np.array(scores)
+
+
+def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: int, source: Source) -> list[FloatArray]:
+    """Release the marginals that are in no other, and return the noisy counts of each pair."""
+    held = [frozenset((x, *parents)) for x, parents in pairs]
+    released = [i for i, one in enumerate(held) if not any(one < other for other in held)]
+    exact = [marginal_counts(records, (*pairs[i][1], pairs[i][0])) for i in released]
+    noisy = source.counts(side_by_side(exact), epsilon, factor * len(released))
+    shapes = [[records.sizes[j] for j in (*pairs[i][1], pairs[i][0])] for i in released]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    by_pair = {
+        i: part.reshape(shape) for i, shape, part in zip(released, shapes, np.split(noisy, ends[:-1]), strict=True)
+    }
+    tables = []
+    for i, (x, parents) in enumerate(pairs):
+        whole = i if i in by_pair else next(k for k in released if held[i] < held[k])
+        axes = [*pairs[whole][1], pairs[whole][0]]
+        kept = [*parents, x]
+        table = np.maximum(by_pair[whole], 0.0).sum(axis=tuple(a for a, j in enumerate(axes) if j not in kept))
+        left = [j for j in axes if j in kept]
+        tables.append(table.transpose([left.index(j) for j in kept]))
+    return tables
+
+
+@dataclass(eq=False, repr=False)
+class PrivBayes(Publisher):
+    """Publish a synthetic table from a private Bayesian network, PrivBayes (Zhang et al. 2014).
+
+    Released: a noisy number of records, a network that gives each attribute and the class a few parents, and the noisy
+    counts of each with its parents. Tables are drawn from these alone. The class is an attribute like the others, so
+    the table serves more than one purpose, and classification less well than a table made for it.
+
+    Privacy: ε per fit, for `relation`, in three shares (see `release_network`).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    degree : int, optional
+        k, the most parents of an attribute. None: at most 3, as long as the noisy counts are θ-useful.
+    usefulness : float
+        θ, for `degree` None.
+    score : {"dependence", "mutual_information"}
+        How attributes are compared. The sensitivity of mutual information is taken at the schema's public lower bound
+        on the number of records, so "dependence" is the one to use without such a bound.
+    taxonomies : mapping of str to levels, optional
+        Levels of some attributes, instead of the schema's. The finest level is used.
+    schema, budget, on_invalid, release, random_state, relation
+        As for `PrivPfC`.
+    shares : (float, float, float)
+        Shares of ε for the number of records, the network and the counts.
+
+    Attributes
+    ----------
+    network_ : list of (str, tuple of str)
+        Each attribute, with the class as one, and its parents, in the order in which they are drawn.
+    n_noisy_ : float
+        The noisy number of records.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table was a DataFrame.
+
+    Raises
+    ------
+    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
+
+    Notes
+    -----
+    Source: Zhang et al. 2014, Algorithms 1 to 4, with the score R as a count, whose sensitivity needs no public number
+    of records. The paper is for replace-one with a public number; under add/remove that number is released.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(2, size=(2000, 3))
+    >>> published = PrivBayes(5.0, degree=1, random_state=0).fit(X, X[:, 1])
+    >>> table = published.sample(1000)
+    >>> bool((table["x1"] == table["label"]).mean() > 0.95)
+    True
+    """
+
+    epsilon: float
+    _: KW_ONLY
+    degree: int | None = None
+    usefulness: float = USEFULNESS
+    score: str = "dependence"
+    taxonomies: Mapping | None = None
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+    relation: str = "add-remove"
+    shares: tuple[float, float, float] = SHARES
+
+    def _parts(self) -> dict[str, float]:
+        check_choice(self.score, "score", SCORES)
+        check_number(self.usefulness, "usefulness", 0.0, open_lower=True)
+        if self.degree is not None:
+            check_integer(self.degree, "degree", 0)
+        return dict(zip(LABELS, divided(self.epsilon, self.shares), strict=True))
+
+    def _learn(self, table: Checked) -> None:
+        records = table.records()
+        network = self._network = release_network(
+            records,
+            self.epsilon,
+            degree=self.degree,
+            usefulness=self.usefulness,
+            score=self.score,
+            n_lower=table.schema.n_lower,
+            shares=self.shares,
+            relation=table.relation,
+            **table.noise,
+        )
+        self._taxonomies = records.taxonomies
+        self.n_noisy_ = network.n
+        names = [*table.schema.feature_names, "class"]
+        self.network_ = [(names[x], tuple(names[j] for j in parents)) for x, parents in network.pairs]
+
+    @property
+    def _n_released(self) -> float:
+        return self.n_noisy_
+
+    def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
+        network = self._network
+        tables = ((x, parents, t) for (x, parents), t in zip(network.pairs, network.tables, strict=True))
+        drawn = drawn_in_order(tables, n, rng)
+        found = enumerate(self._taxonomies)
+        return drawn[len(self._taxonomies)], [(t, t.n_levels - 1, drawn[j]) for j, t in found]
+
+
+class PrivBayesStructNF(PrivBayes):
+    """PrivBayes whose network is chosen without noise (Su et al. 2018, PrivBayes-Struct-NF): not private.
+
+    It shows what the noise of the choices costs. Only the number of records and the counts have noise, with the same
+    shares of ε. Parameters are those of `PrivBayes`; `budget` and `release` raise `NotPrivate`.
+
+    Examples
+    --------
+    >>> X, y = np.eye(3, dtype=int)[[0] * 50 + [1] * 50], [0] * 50 + [1] * 50
+    >>> len(PrivBayesStructNF(1.0, random_state=0).fit(X, y).network_)
+    4
+    """
+
+    private = False

@@ -1,0 +1,302 @@
+"""Importance weighting: publish weights of a public table that make it resemble a private one, and answer anything."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_integer
+from dpml.budget import Budget
+from dpml.budget.shares import split_epsilon
+from dpml.classifiers.grid.fitting import charge
+from dpml.estimators.base import PrivateEstimator
+from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter, NoSecureSampler
+from dpml.mechanisms.private import Private, public_number
+from dpml.mechanisms.secure import check_release
+from dpml.publishing.weights.density_ratio import (
+    CALIBRATIONS,
+    METHODS,
+    balanced_minimiser,
+    check_reg_lambda,
+    objective_noises,
+    release_balanced_objective,
+    release_balanced_output,
+    release_sums,
+)
+from dpml.publishing.weights.features import Parts, RatioFeatures, public_pairs
+from dpml.publishing.weights.misspecification import informative_pairs, interaction_size
+from dpml.publishing.weights.moments import moment_minimiser
+from dpml.publishing.weights.penalty import choose_reg_lambda, public_reg_lambda
+from dpml.publishing.weights.variance import Spread, noise_variance
+from dpml.publishing.weights.weighted_table import WeightedTable
+from dpml.schema import Schema, resolve_schema
+
+__all__ = ["CALIBRATIONS", "FEW_RECORDS", "METHODS", "ImportanceWeights"]
+
+FloatArray = NDArray[np.float64]
+
+RULES = ("public", "private")
+LAMBDA_SHARE = 0.2  # share of ε for a private choice of λ
+FEW_RECORDS = 30  # a warning is due if half of the weight is on no more records than these
+
+
+@dataclass(eq=False, repr=False)
+class ImportanceWeights(PrivateEstimator):
+    """Weights of public records that make them resemble a private table (Ji and Elkan 2013).
+
+    Released: the coefficients β of the log ratio of the two densities. The weights of any public table with the same
+    schema follow from them, and every answer from the weights, at no further cost.
+
+    Privacy: ε per fit for replace-one, where the number N of private records is public. (The paper says add/remove,
+    where the scale of its noise would tell N.) With S of `density_ratio.record_change`, at most √d:
+
+    - ``"output"``, Algorithm 1: norm-gamma noise of L2 sensitivity (S + 2τ)/(Nλ) on the minimiser of the balanced,
+      regularised logistic loss;
+    - ``"objective"``: a noisy linear term in that loss (`dpml.publishing.weights.density_ratio.balanced_noise`);
+    - ``"moments"``, this project's: Laplace noise on the sums of the features over the private records. β is then the
+      minimiser of a loss that needs only these sums and the public table, so λ may be chosen afterwards at no cost.
+      Only this method has ``release=True``.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter of one fit, finite and > 0.
+    reg_lambda : float or {"public", "private"}
+        λ in [1e-6, 1e6]. A large λ gives weights near 1, with bias and little variance. "public": a rule that sees no
+        private record (`penalty.public_reg_lambda`). "private": chosen from noisy moments that get a
+        fifth of ε; for "moments" they are the release itself and cost nothing more.
+    method : {"output", "objective", "moments"}
+    calibration : {"tight", "published"}
+        S from the schema, or the paper's √d. Both are private.
+    fit_intercept : bool
+        Whether the balanced loss has a constant feature, which Algorithm 1 does not. Without it the model of the ratio
+        lacks its normalising constant, unless the columns of an attribute add up to 1. The weights do not need it.
+    pairs : int, sequence of (str, str) or "public"
+        Pairs of attributes that the ratio may depend on, besides single attributes. A number: that many pairs with the
+        most mutual information in the public table. "public": for noisy moments the fewest that tell intervals how far
+        the ratio is from the model (`misspecification.informative_pairs`), none at a small ε; else none.
+    schema : Schema, optional
+        Public facts. None: the canonical binary schema.
+    budget : Budget, optional
+        Of the relation "replace-one"; charged before the first draw.
+    on_invalid : {"raise", "clip"}
+        What to do with a private value outside its domain, or a record with two ones in a block. A release clips.
+    release : bool
+        Use secure integer noise, for ``method="moments"``; forbids `random_state`.
+    random_state : int, Generator, RandomState or None
+        Seed of the noise, for study.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        β.
+    columns_ : list of str
+        Names of the d features.
+    reg_lambda_ : float
+        λ as used; objective perturbation may raise it.
+    pairs_ : tuple of (str, str)
+    n_private_ : int
+        N.
+    misspecification_ : float
+        How far the log ratio may be from the model's: the size of a pair's coefficient, by what the released pairs tell
+        (the module `misspecification`). It widens intervals. 0 for other methods than "moments", and without pairs.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the private table was a DataFrame.
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
+
+    Notes
+    -----
+    Source: Ji and Elkan 2013, Algorithm 1 and section 4; docs/errata.md has what differs.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> private = (rng.random((5000, 3)) < [0.7, 0.5, 0.2]).astype(int)
+    >>> public = (rng.random((4000, 3)) < [0.4, 0.5, 0.3]).astype(int)
+    >>> model = ImportanceWeights(1.0, method="moments", random_state=0).fit(private, public)
+    >>> published = model.weighted(public)
+    >>> round(published.mean(public[:, 0]), 2), round(published.count(public[:, 2]) / 100)
+    (0.68, 10)
+    >>> len(model.weights(public[:10])), round(float(model.weights(public).mean()), 6)
+    (10, 1.0)
+    """
+
+    relation: ClassVar[str] = "replace-one"
+    private: ClassVar[bool] = True
+
+    epsilon: float
+    reg_lambda: Any = "public"
+    _: KW_ONLY
+    method: str = "output"
+    calibration: str = "tight"
+    fit_intercept: bool = True
+    pairs: int | str | Sequence[tuple[str, str]] = "public"
+    schema: Schema | None = None
+    budget: Budget | None = None
+    on_invalid: str = "raise"
+    release: bool = False
+    random_state: Any = None
+
+    def fit(self, X_private: Any, X_public: Any) -> Self:
+        """Release the coefficients.
+
+        Parameters
+        ----------
+        X_private : array, sparse matrix or DataFrame of shape (N, D)
+        X_public : the same of shape (N_E, D)
+            A DataFrame's columns are looked up in the schema by name.
+        """
+        X_private = self._enter(X_private)
+        shares = self._check_parameters()
+        schema = resolve_schema(self.schema, X_private)
+        named = isinstance(X_private, pd.DataFrame)
+        on_invalid = "clip" if self.release else self.on_invalid
+        X_private, schema = schema.check_features(X_private, on_invalid)
+        if on_invalid == "raise":
+            RatioFeatures(schema).check_ones(X_private)
+        X_private = Private(X_private)
+        n = public_number(X_private, self.relation)
+        if n < 1 or schema.n_rows not in (None, n):
+            raise InvalidData(f"X_private has {n} records: it must have {schema.n_rows or 'at least 1'}")
+        self._schema, self.n_private_ = schema, n
+        public = self._public_parts(X_public, RatioFeatures(schema))
+        if not len(public):
+            raise InvalidData("X_public has 0 records: it must have at least 1")
+        pairs = self._chosen_pairs(RatioFeatures(schema), public, list(shares.values())[-1])
+        features = RatioFeatures(schema, pairs, bool(self.fit_intercept) and self.method != "moments")
+        public = self._public_parts(X_public, features)
+        records = features.parts(X_private, "clip")  # what is clipped has been refused above, for study
+        charge(self.budget, self.relation, shares)
+        self._learn(records, features.matrix(public), features, list(shares.values()))
+        self.pairs_, self.columns_ = features.pairs, features.columns
+        self.n_features_in_ = schema.n_features
+        if named:
+            self.feature_names_in_ = np.asarray(schema.feature_names, dtype=object)
+        return self
+
+    def _check_parameters(self) -> dict[str, float]:
+        """Check all parameters, and return the ε of each part by the label of its charge; β's is the last."""
+        epsilon = check_epsilon(self.epsilon)
+        check_choice(self.method, "method", METHODS)
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
+        check_choice(self.on_invalid, "on_invalid", ON_INVALID)
+        if isinstance(self.reg_lambda, str):
+            check_choice(self.reg_lambda, "reg_lambda", RULES)
+        else:
+            check_reg_lambda(self.reg_lambda)
+        if self.release:
+            if self.method != "moments":
+                raise NoSecureSampler(
+                    f"the noise of method {self.method!r} has no secure sampler; use 'moments', or release=False"
+                )
+            check_release(self.random_state)
+        as_generator(self.random_state)
+        label = f"ImportanceWeights, {self.method}"
+        if self.reg_lambda != "private" or self.method == "moments":
+            return {label: epsilon}
+        part, rest = split_epsilon(epsilon, LAMBDA_SHARE)
+        return {"ImportanceWeights, choice of λ": part, label: rest}
+
+    def _chosen_pairs(self, features: RatioFeatures, public: Parts, epsilon: float) -> tuple[tuple[str, str], ...]:
+        if isinstance(self.pairs, str):
+            check_choice(self.pairs, "pairs", ("public",))
+            # other methods release no sums that could tell how far the ratio is from the model
+            return informative_pairs(features, public, epsilon, self.n_private_) if self.method == "moments" else ()
+        if not isinstance(self.pairs, Sequence):
+            return public_pairs(features, public, check_integer(self.pairs, "pairs", 0))
+        named: Sequence[Any] = self.pairs
+        try:
+            return tuple((str(a), str(b)) for a, b in named)
+        except (TypeError, ValueError):
+            allowed = "a number, pairs of names of attributes, or 'public'"
+            raise InvalidParameter("pairs", self.pairs, allowed) from None
+
+    def _learn(self, records: Parts, X_public: FloatArray, features: RatioFeatures, shares: list[float]) -> None:
+        """Release β. Nothing else sees a private record."""
+        rng = None if self.release else as_generator(self.random_state)
+        n, epsilon = self.n_private_, shares[-1]
+        facts = (features, epsilon, n, self.method, self.calibration)
+        noisy = None
+        if self.method == "moments" or len(shares) > 1:
+            spent = shares[0]
+            noisy = release_sums(features.sums(records), spent, features, secure=self.release, rng=rng) / n
+        if self.reg_lambda == "public":
+            reg_lambda = public_reg_lambda(X_public, *facts)
+        elif self.reg_lambda == "private":
+            reg_lambda = choose_reg_lambda(X_public, noisy, *facts, spent=shares[0])
+        else:
+            reg_lambda = check_reg_lambda(self.reg_lambda)
+        noise = noise_variance(*facts, reg_lambda)
+        options: dict[str, Any] = {"calibration": self.calibration, "rng": rng}
+        if self.method == "moments":
+            self.coef_ = moment_minimiser(X_public, noisy, reg_lambda)
+        elif self.method == "output":
+            exact = balanced_minimiser(features.matrix(records), X_public, reg_lambda)
+            self.coef_ = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
+        else:
+            X = features.matrix(records)
+            self.coef_ = release_balanced_objective(X, X_public, epsilon, reg_lambda, features, **options)[0]
+            reg_lambda = objective_noises(epsilon, reg_lambda, features, n, self.calibration)[2]
+        self.reg_lambda_ = reg_lambda
+        self._features = features
+        # post-processing of the sums that were released
+        known = noisy if self.method == "moments" and features.pairs else None
+        self.misspecification_ = (
+            0.0 if known is None else interaction_size(X_public, known, features, reg_lambda, noise, n)
+        )
+        self._spread = Spread(self.coef_, X_public, self.method, noise, reg_lambda, n, float(features.squared_norm))
+
+    # ---- model ------------------------------------------------------------------------------------------------------
+
+    def _public_parts(self, X: Any, features: RatioFeatures) -> Parts:
+        X = self._ordered(X, self._schema)
+        # a public table may say what is wrong with it
+        checked, _ = self._schema.check_features(X, self.on_invalid)
+        return features.parts(checked, self.on_invalid)
+
+    def weights(self, X_public: Any) -> FloatArray:
+        """Return the weights of public records, with mean 1, shape (n,).
+
+        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
+        """
+        check_is_fitted(self, "coef_")
+        shares = softmax(self._features.scores(self._public_parts(X_public, self._features), self.coef_))
+        self._warn(shares)
+        return shares * len(shares)
+
+    def weighted(self, X_public: Any) -> WeightedTable:
+        """Return a public table with its weights, to be queried.
+
+        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
+        """
+        check_is_fitted(self, "coef_")
+        records = self._public_parts(X_public, self._features)
+        if not len(records):
+            raise InvalidData("X_public has 0 records: it must have at least 1")
+        shares = softmax(self._features.scores(records, self.coef_))
+        self._warn(shares)
+        return WeightedTable(
+            X_public, shares, self.n_private_, self._spread, self._features, records, self.misspecification_
+        )
+
+    @staticmethod
+    def _warn(shares: FloatArray) -> None:
+        few = min(FEW_RECORDS, len(shares) // 10)
+        if few and float(np.partition(shares, -few)[-few:].sum()) >= 0.5:
+            warnings.warn(
+                f"half of the weight is on {few} of {len(shares)} records or fewer: raise reg_lambda or epsilon",
+                ConcentratedWeights,
+                stacklevel=3,
+            )

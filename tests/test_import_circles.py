@@ -1,0 +1,115 @@
+"""No modules of dpml import each other in a circle, imports inside functions included, and none is long.
+
+The graph is of modules. A name that a package's `__init__` takes from elsewhere leads to the module that defines it: a
+package that gathers its modules' names is no circle. Imports under `if TYPE_CHECKING` are left out of the graph:
+they never run. They only say where a name that is looked up later comes from.
+"""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+import dpml
+
+ROOT = Path(dpml.__file__).parent
+
+
+def modules_of(root):
+    """Return the syntax tree of every module of a package, by its name; a package's is its `__init__`."""
+    trees = {}
+    for path in sorted(root.rglob("*.py")):
+        name = ".".join([root.name, *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__")
+        trees[name] = ast.parse(path.read_text("utf-8"))
+    return trees
+
+
+def statements(tree, run):
+    """Return all nodes of a tree; with `run`, without those that only a type checker reads."""
+    waiting, nodes = [tree], []
+    while waiting:
+        node = waiting.pop()
+        nodes.append(node)
+        if run and isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            waiting.extend(node.orelse)
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
+    return nodes
+
+
+def home(trees, packages, module, name):
+    """Return the module that `from module import name` leads to."""
+    if f"{module}.{name}" in trees:
+        return f"{module}.{name}"
+    if module in packages:
+        for node in statements(trees[module], run=False):
+            for alias in node.names if isinstance(node, ast.ImportFrom) and node.module in trees else ():
+                if (alias.asname or alias.name) == name:
+                    return home(trees, packages, node.module, alias.name)
+    return module
+
+
+def imported(trees, packages, name):
+    """Return the modules that one module imports, at its top, inside functions and by `import_module`."""
+    nodes = statements(trees[name], run=True)
+    edges, by_string = set(), False
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            edges |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name} has a relative import"
+            if node.module in trees:
+                edges |= {home(trees, packages, node.module, alias.name) for alias in node.names}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "import_module":
+            by_string = True
+    if by_string:  # what is given may be looked up in a table: every string that names a module counts
+        edges |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return edges & trees.keys() - {name}
+
+
+def circles(root):
+    """Return the sets of modules each of which leads to all others of its set."""
+    trees = modules_of(root)
+    packages = {name for name in trees if root.parent.joinpath(*name.split("."), "__init__.py").exists()}
+    names = sorted(trees)
+    graph = np.zeros((len(names), len(names)), dtype=bool)
+    for row, name in enumerate(names):
+        graph[row, [names.index(other) for other in imported(trees, packages, name)]] = True
+    _, part = connected_components(graph, connection="strong")
+    return [[names[i] for i in np.flatnonzero(part == p)] for p in np.flatnonzero(np.bincount(part) > 1)]
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert circles(ROOT) == []
+
+
+def test_no_module_is_longer_than_400_lines():
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in ROOT.rglob("*.py")}
+    assert {name: n for name, n in lengths.items() if n > 400} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "circle"),
+    [
+        ("import toy.b\n", True),
+        ("def f():\n    from toy.b import g\n", True),
+        ("def f():\n    from toy import g\n", True),
+        (
+            "from importlib import import_module\nTABLE = {'g': 'toy.b'}\ndef f(x): return import_module(TABLE[x])\n",
+            True,
+        ),
+        ("TABLE = {'g': 'toy.b'}\n", False),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from toy.b import g\n", False),
+        ("from toy import h\n", False),
+    ],
+)
+def test_a_circle_is_seen_however_a_module_is_imported(tmp_path, text, circle):
+    root = tmp_path / "toy"
+    root.mkdir()
+    (root / "__init__.py").write_text("from toy.b import g\nfrom toy.c import h\n")
+    (root / "a.py").write_text(text)
+    (root / "b.py").write_text("from toy.a import f\n")
+    (root / "c.py").write_text("")
+    assert circles(root) == ([["toy.a", "toy.b"]] if circle else [])
