@@ -140,7 +140,7 @@ def _unclipped(node: Any) -> ast.AST | None:
 
 def _exact(node: Any) -> ast.AST | None:
     if _called(node) == "release" and isinstance(node.func, ast.Attribute):
-        index = int(_named(node.func.value) == "door")
+        index = int(_named(node.func.value) == "boundary")
         return node.args[index] if len(node.args) > index and not isinstance(node.args[0], ast.Starred) else None
     return _first((*SECURE, "perturbed"), node)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 LEFT_OUT = ("dpml.studies", "dpml.sweep", "dpml.datasets", "dpml.catalogue", "dpml._commands", "dpml.__main__")
 # E, F: no neighbours cost more than was charged; C: exact audits; D: draws follow the law. The quickest first.
-LETTERS = {"E": "wholes_estimators", "F": "wholes_functions", "C": "catalogue", "D": "mechanisms_door"}
+LETTERS = {"E": "wholes_estimators", "F": "wholes_functions", "C": "catalogue", "D": "mechanisms_boundary"}
 # The longest name that a function begins with decides. After a slash: a word that a test has in its name.
 TESTS = r"""
 auditing auditing auditing_attack auditing_search auditing_recorder
-budget budget_shares public_door_budget budget_several budget
+budget budget_shares public_input_budget budget_several budget
 classifiers._base release
 classifiers.automatic classifiers_automatic classifiers_automatic_words classifiers_automatic_dense \
   classifiers_automatic_estimator C/auto classifiers_linear_released E/AutoClassifier release
@@ -28,7 +28,7 @@ classifiers.naive_bayes.partition classifiers_partition E/BernoulliNB[partitione
 classifiers.naive_bayes.private_prediction classifiers_private_prediction C/nb-private release
 classifiers.tree classifiers_tree publishing_alike C/diffp E/DiffP
 counts counts encoding classifiers_naive_bayes E/BernoulliNB selection_ranking
-encoding encoding public_door_table
+encoding encoding public_input_table
 estimators release schema_describe tuning_search_estimator wholes_wrappers
 evaluation evaluation_release evaluation_intervals evaluation_private evaluation_roc
 evaluation.attack evaluation_attack
@@ -39,7 +39,7 @@ evaluation.multiclass evaluation_release evaluation_private F/multiclass F/priva
 evaluation.roc evaluation_roc_curves evaluation_roc evaluation_roc_thresholds D/_ExponentialCut F/thresholds \
   F/medians F/noisy_n
 evaluation.roc.as_published evaluation_roc_as_published F/published_roc_curve wholes_wrappers
-mechanisms mechanisms_noise mechanisms mechanisms_door F/test_no_neighbours_cost_a_mechanism
+mechanisms mechanisms_noise mechanisms mechanisms_boundary F/test_no_neighbours_cost_a_mechanism
 mechanisms.choice mechanisms_choice D/Exponential D/Noisy F/Exponential F/NoisyMax F/ClampedLikelihood F/PermuteAndFlip
 mechanisms.one_hot mechanisms_one_hot mechanisms_norm D/OneHot
 mechanisms.norm mechanisms_norm D/NormGamma mechanisms_noise F/NormGamma
@@ -55,15 +55,15 @@ mechanisms.sparse_vector D/SparseVector selection_ranking F/SparseVector mechani
 parquet parquet
 publishing publishing_diffgen publishing_privbayes publishing_privpfc publishing_graphical publishing_uniform \
   publishing_alike E/DiffGen E/PPH E/PrivBayes E/UniformGrid
-publishing.diffgen publishing_diffgen publishing_alike C/diffgen E/DiffGen
-publishing.pph publishing_uniform publishing_alike C/pph E/PPH
-publishing.privbayes publishing_privbayes publishing_alike C/privbayes E/PrivBayes
-publishing.marginals publishing_graphical publishing_alike C/mst C/aim
-publishing.perturbed publishing_importance_queries C/direct C/table publishing_importance
-publishing.ratio publishing_importance_penalty C/importance publishing_importance
-publishing.importance publishing_importance_penalty publishing_importance C/importance
+publishing.tables.diffgen publishing_diffgen publishing_alike C/diffgen E/DiffGen
+publishing.tables.pph publishing_uniform publishing_alike C/pph E/PPH
+publishing.tables.privbayes publishing_privbayes publishing_alike C/privbayes E/PrivBayes
+publishing.graphical.marginals publishing_graphical publishing_alike C/mst C/aim
+publishing.weights.baselines publishing_importance_queries C/direct C/table publishing_importance
+publishing.weights.density_ratio publishing_importance_penalty C/importance publishing_importance
+publishing.weights.importance publishing_importance_penalty publishing_importance C/importance
 release release_plan release_released release_errors
-schema schema_extremes schema_reading public_door_table encoding release
+schema schema_extremes schema_reading public_input_table encoding release
 selection selection_scores selection_selectors selection_masks selection_ranking selection_top release
 selection.as_published D/Iterative selection_top selection_ranking selection_selectors C/iterative C/cluster \
   catalogue/infinite
