@@ -39,7 +39,7 @@ from pathlib import Path
 
 from bench_app import ROOT, free_port
 from bench_house import descendants, memory, processor
-from dpml_app.shell import ROOMS
+from dpml_app.shell import PAGE_CLASSES
 from socket_session import Dropped, SocketSession
 
 # a page, the source that says that it has answered, the setting that is moved with its values, and that of new draws
@@ -92,7 +92,7 @@ async def person(base: str, number: int, until: float, pause: float, found: Foun
     page, state, setting, values, seed = VISITS[number % len(VISITS)]
     # each five have five pages: the sweeper is on another one in each five
     sweeps = number % ONE_IN == (number // ONE_IN) % ONE_IN
-    session = SocketSession(base, f"?page={page}", state, [f"place-{page}-{card}" for card in ROOMS[page].why])
+    session = SocketSession(base, f"?page={page}", state, [f"place-{page}-{card}" for card in PAGE_CLASSES[page].why])
     begun = time.perf_counter()
     try:
         await session.open()

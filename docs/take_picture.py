@@ -8,7 +8,6 @@ the extra `test`.
 """
 
 import argparse
-import importlib.util
 import io
 import shutil
 import sys
@@ -31,34 +30,34 @@ DONE = """([state, work]) => {
 }"""
 
 # where pytest finds what the tests of the app share
-sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "app")]
-spec = importlib.util.spec_from_file_location("app_conftest", ROOT / "tests" / "app" / "conftest.py")
-app_tests = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(app_tests)
-ROOMS = (*app_tests.ROOMS, RELEASE)
+sys.path.append(str(ROOT / "tests"))
+import app_in_browser  # noqa: E402
+import app_server  # noqa: E402
+
+PAGES = (*app_in_browser.PAGE_SOURCES, RELEASE)
 
 
 def pictures(wanted, rooms):
     """Give (page, size, theme, picture) of what is wanted, each page once it has answered and its work is done."""
-    executable = next(filter(None, map(shutil.which, app_tests.CHROMIUM)))
-    server = app_tests.Server()
+    executable = next(filter(None, map(shutil.which, app_in_browser.CHROMIUM)))
+    server = app_server.Server()
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=executable, args=app_tests.ARGUMENTS)
+            browser = playwright.chromium.launch(executable_path=executable, args=app_in_browser.ARGUMENTS)
             for room in rooms:
                 for size, (width, height) in SIZES.items():
                     themes = [theme for of, theme in wanted if of == size]
                     if not themes:
                         continue
                     page = browser.new_page(viewport={"width": width, "height": height})
-                    app = app_tests.App(page, server.url, height)
+                    app = app_in_browser.App(page, server.url, height)
                     page.set_default_timeout(600_000)  # a busy machine needs minutes for all curves
                     if room in ("mydata", RELEASE):
                         take_over(app, release=room == RELEASE)
                     else:
                         app.enter(room, wait=False)
                         for _twice in range(2):  # what is near is made, and begins to work, after the first answer
-                            page.wait_for_function(DONE, arg=list(app_tests.ROOMS[room][:2]))
+                            page.wait_for_function(DONE, arg=list(app_in_browser.PAGE_SOURCES[room][:2]))
                             page.wait_for_timeout(3000)
                     for theme in themes:
                         if theme == "dark":
@@ -117,10 +116,10 @@ def keep(rooms):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="*", choices=[*ROOMS, []], default=[])
+    parser.add_argument("pages", nargs="*", choices=[*PAGES, []], default=[])
     parser.add_argument("--folder", type=Path)
     asked = parser.parse_args()
-    pages = asked.pages or list(ROOMS)
+    pages = asked.pages or list(PAGES)
     if asked.folder is None:
         keep(pages)
     else:

@@ -79,3 +79,18 @@ def encoded(part):
 
 def csv(seed=0):
     return safe_csv(own_tables.customers(seed=seed)).encode()
+
+
+def say(one, **values):
+    """Change widgets of the release."""
+    for name, value in values.items():
+        one.do(lambda name=name, value=value: setattr(getattr(one.page.release, name), "value", value))
+
+
+def release(one):
+    say(one, sure=True)
+    one.do(one.page.release.start)
+
+
+def mode(one):
+    return one.page.release.mode.data["mode"][0]

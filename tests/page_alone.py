@@ -9,7 +9,7 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Legend
 from dpml_app import link
 from dpml_app.settings import PAGES
-from dpml_app.shell import ROOMS
+from dpml_app.shell import PAGE_CLASSES
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 from panel.io.state import set_curdoc
@@ -65,7 +65,7 @@ class PageAlone:
         settings = Settings()
         names = ["page", *settings.names()]
         self.faults = link.read(settings, link.parse(f"page={room}{query}"), names)
-        self.page = ROOMS[room](settings, self.pool)
+        self.page = PAGE_CLASSES[room](settings, self.pool)
         self._mounted()
         self._run(self.page.start)
         return self

@@ -10,16 +10,16 @@ import dpml.publishing
 import dpml.selection
 from dpml.classifiers import BernoulliNB
 
-ROOMS = (dpml.classifiers, dpml.evaluation, dpml.publishing, dpml.selection)
+PACKAGES = (dpml.classifiers, dpml.evaluation, dpml.publishing, dpml.selection)
 ABSTRACT = {"PrivateSelector"}
 # fitted to a private and a public table, without labels: test_publishing_importance.py has what the others share
 TWO_TABLES = {"ImportanceWeights"}
 KINDS = {
-    name: getattr(room, name)
-    for room in ROOMS
-    for name in room.__all__
-    if inspect.isclass(getattr(room, name))
-    and issubclass(getattr(room, name), BaseEstimator)
+    name: getattr(package, name)
+    for package in PACKAGES
+    for name in package.__all__
+    if inspect.isclass(getattr(package, name))
+    and issubclass(getattr(package, name), BaseEstimator)
     and name not in ABSTRACT | TWO_TABLES
 }
 

@@ -29,7 +29,7 @@ STUDIES = {
     "dpml.evaluation.histogram.roc_histogram": "the exact histogram is what it returns",
     "dpml.evaluation.roc.as_published._published_n": "a number of records as published, without a release",
     "dpml.evaluation.roc.as_published.published_roc_curve": "thresholds by exact scores as published",
-    "dpml.release.released.warn_violations": "a warning, in a demonstration: what is clipped",
+    "dpml.release.released.warn_violations": "a warning, in a demonstration run: what is clipped",
     "dpml.selection._base.PrivateSelector.fit": "an error: fewer records than the schema states",
     "dpml.selection.as_published.PublishedSelector._masks": "a choice by exact scores as published, without a release",
 }

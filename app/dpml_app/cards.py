@@ -88,9 +88,9 @@ class CardPage(PlacedCards):
         self._wanted: dict[str, dict[Place, Chunk]] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
-        told: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
-        self.work = self.runner(pool, name=work, what=self.what, **told)
-        self.deferred = DeferredRequest(pool, what=self.what, **told)
+        callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
+        self.work = self.runner(pool, name=work, what=self.what, **callbacks)
+        self.deferred = DeferredRequest(pool, what=self.what, **callbacks)
         # how often the page has answered, and whether a card that has just been made still waits for it
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}

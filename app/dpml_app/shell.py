@@ -49,7 +49,7 @@ from dpml_app.work.pool import pool
 
 __all__ = ["Shell", "build_app"]
 
-ROOMS: dict[str, type[BasePage]] = {
+PAGE_CLASSES: dict[str, type[BasePage]] = {
     "explore": ExplorePage,
     "audit": AuditPage,
     "noise": NoisePage,
@@ -210,7 +210,7 @@ class Shell:
         for other, page in self.pages.items():
             page.shown = other == name
         if name not in self.pages:
-            page = self.pages[name] = ROOMS[name](self.settings, pool())
+            page = self.pages[name] = PAGE_CLASSES[name](self.settings, pool())
             page.on_places = self._wait
             if page.pins is not None:
                 page.pins.on_change = partial(self._tell_pins, name)
@@ -352,7 +352,7 @@ def build_app() -> Frame:
     template.add_variable("css", STYLES)
     pages = {}
     for name, title in PAGES.items():
-        room = ROOMS[name]
+        room = PAGE_CLASSES[name]
         pages[name] = (title, room.question, room.lead, room.can_pin(), room.has_more)
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)

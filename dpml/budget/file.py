@@ -227,7 +227,7 @@ class FileLedger(Ledger):
         return facts
 
     def _take(self, connection: sqlite3.Connection, facts: dict[str, Any], totals: RunningTotals) -> None:
-        """Read the entries that the totals does not have yet, and check that they fit the head."""
+        """Read the entries that the totals do not have yet, and check that they fit the head."""
         rows = connection.execute("SELECT id, facts FROM entry WHERE id > ? ORDER BY id", (totals.count,)).fetchall()
         count, chain = totals.count, totals.chain
         is_seen = self._seen in (None, (count, chain))

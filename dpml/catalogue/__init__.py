@@ -50,7 +50,7 @@ __all__ = [
     "standing",
 ]
 
-ROOMS = (
+MODULES = (
     _mechanisms,
     _smooth,
     _secure,
@@ -70,7 +70,7 @@ ROOMS = (
     _ranges,
     _thresholds,
 )
-CATALOGUE: dict[str, Method] = {entry.name: entry for room in ROOMS for entry in room.METHODS}
+CATALOGUE: dict[str, Method] = {entry.name: entry for module in MODULES for entry in module.METHODS}
 
 
 def method(name: str) -> Method:

@@ -1,4 +1,4 @@
-"""The linear default classifier: naive Bayes or a support vector machine, by a public rule.
+"""The default linear classifier: naive Bayes or a support vector machine, by a public rule.
 
 Naive Bayes estimates two numbers for each feature and tolerates much noise. A support vector machine accounts for
 correlated attributes and needs more records for each feature. Which is better depends on the number of records, the

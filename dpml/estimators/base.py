@@ -179,9 +179,9 @@ def _violations(schema: Schema, X: Any, y: Any) -> dict[str, int]:
 def _warn_violations(violations: dict[str, int]) -> None:
     """Warn, for study, of what clipping changes."""
     if violations:
-        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(violations.items())[:8])
+        listed = ", ".join(f"{shown(name)}: {count}" for name, count in list(violations.items())[:8])
         warnings.warn(
-            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({told}): "
+            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({listed}): "
             "check how they are spelt in the schema",
             FactWarning,
             stacklevel=5,

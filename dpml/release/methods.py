@@ -105,14 +105,14 @@ def _classifier_of(entry: Method) -> tuple[str, tuple[tuple[str, str], ...]] | N
 
 def claims_of(kind: type) -> list[Method]:
     """Return the catalogue's entries about a class."""
-    room, name = kind.__module__.split(".")[:2], kind.__name__
-    if room[0] != "dpml":
+    package, name = kind.__module__.split(".")[:2], kind.__name__
+    if package[0] != "dpml":
         return [entry for entry in CATALOGUE.values() if f"{kind.__module__}.{name}" in entry.covers]
     return [
         entry
         for entry in CATALOGUE.values()
         if any(
-            covered.split(".")[:2] == room and covered.partition("[")[0].rpartition(".")[2] == name
+            covered.split(".")[:2] == package and covered.partition("[")[0].rpartition(".")[2] == name
             for covered in entry.covers
         )
     ]

@@ -95,12 +95,13 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
     {'epsilon': (0.1, 1.0)}
     """
     given = study if isinstance(study, Mapping) else read_yaml(study)
-    _check_names(given, (*TOP, *_all_parameters()), "a key of the sweep")
+    studies = every_study()
+    _check_names(given, (*TOP, *_all_parameters(studies)), "a key of the sweep")
     for name in ("study", "data"):
         if name not in given:
             raise InvalidParameter(name, None, "stated")
-    families = tuple(_family(each, given) for each in _entries(given["study"], "study"))
-    _check_shared(given, families)
+    families = tuple(_family(each, given, studies) for each in _entries(given["study"], "study"))
+    _check_shared(given, families, studies)
     draws = check_integer(given.get("draws", DRAWS), "draws", 1, MOST_ROWS)
     found = Declaration(
         families=families,
@@ -110,7 +111,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         seed=check_integer(given.get("seed", 0), "seed", 0),
         block=min(check_integer(given.get("block", BLOCK), "block", 1), draws),
         paired=check_flag(given.get("paired", True), "paired"),
-        studies={family.name: every_study()[family.name] for family in families},
+        studies={family.name: studies[family.name] for family in families},
     )
     _check_once(found.data, "data")
     points = len(found.data) * len(found.relations) * sum(map(_size, families))
@@ -164,8 +165,8 @@ def _check_apart(families: tuple[Family, ...]) -> None:
                 seen.add(text)
 
 
-def _all_parameters() -> list[str]:
-    return list(dict.fromkeys(name for s in every_study().values() for name in (*s.fixed, *s.settings)))
+def _all_parameters(studies: Mapping[str, NamedStudy]) -> list[str]:
+    return list(dict.fromkeys(name for s in studies.values() for name in (*s.fixed, *s.settings)))
 
 
 def _entries(value: Any, name: str) -> list:
@@ -176,12 +177,11 @@ def _entries(value: Any, name: str) -> list:
     return entries
 
 
-def _family(entry: Any, given: Mapping[str, Any]) -> Family:
+def _family(entry: Any, given: Mapping[str, Any], studies: Mapping[str, NamedStudy]) -> Family:
     """Return a study's parameters: its own, and those that all studies share."""
     own = dict(entry) if isinstance(entry, Mapping) else {"name": entry}
-    known_studies = every_study()
-    name = check_choice(own.pop("name", None), "study", tuple(known_studies))
-    table = known_studies[name]
+    name = check_choice(own.pop("name", None), "study", tuple(studies))
+    table = studies[name]
     known = (*table.fixed, *table.settings)
     _check_names(own, known, f"a parameter of {name!r}")
     shared = {key: value for key, value in given.items() if key in known}
@@ -202,11 +202,11 @@ def _family(entry: Any, given: Mapping[str, Any]) -> Family:
     return Family(name, fixed, settings)
 
 
-def _check_shared(given: Mapping[str, Any], families: Iterable[Family]) -> None:
+def _check_shared(given: Mapping[str, Any], families: Iterable[Family], studies: Mapping[str, NamedStudy]) -> None:
     """Refuse a parameter for all studies that one of them does not have: it would be ignored there."""
     for key in given:
         for family in families:
-            table = every_study()[family.name]
+            table = studies[family.name]
             if key not in (*TOP, *table.fixed, *table.settings):
                 known = ", ".join((*table.fixed, *table.settings))
                 raise InvalidParameter("key", key, f"a parameter of {family.name!r}, which has {known}")

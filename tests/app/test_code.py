@@ -24,7 +24,7 @@ from dpml_app.code.told import told
 from dpml_app.code.write import script_of
 from dpml_app.noise.points import preset
 from dpml_app.select import compute as select
-from dpml_app.shell import ROOMS
+from dpml_app.shell import PAGE_CLASSES
 from dpml_app.work.pool import Chunk
 from page_alone import PageAlone, pool_here
 
@@ -73,7 +73,7 @@ SETTINGS = [
     ("audit", "&audit_draws=1000", ()),
     ("audit", "&audit_draws=1000&audit_method=laplace&audit_epsilon=0.5&audit_seed=3", ()),
 ]
-PAGES = [name for name, page in ROOMS.items() if issubclass(page, CardPage)]
+PAGES = [name for name, page in PAGE_CLASSES.items() if issubclass(page, CardPage)]
 # of each page, the card whose script is run at each commit
 ONE_OF_EACH = {
     "noise": "tails",
@@ -171,11 +171,11 @@ def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason
     }
     refused_elsewhere = {
         "train": {"weight", "lambda", "weights", "tuning"},
-        "publish": {kind.name for kind in ROOMS["publish"].kinds if kind.name.startswith("weights-")},
+        "publish": {kind.name for kind in PAGE_CLASSES["publish"].kinds if kind.name.startswith("weights-")},
     }
     assert about >= refused_elsewhere.get(room, set())
     left_out = {card for r, card in LEFT_OUT if r == room}
-    assert left_out <= {kind.name for kind in ROOMS[room].kinds}
+    assert left_out <= {kind.name for kind in PAGE_CLASSES[room].kinds}
     assert all(len(reason.split()) > 3 for reason in LEFT_OUT.values())
 
 
@@ -317,7 +317,7 @@ OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&dra
 
 @pytest.mark.parametrize(("room", "query"), OWN)
 def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone, few_fits, table, room, query):
-    alone.enter(room, query + "&dataset=toy", ROOMS[room].why[:1])
+    alone.enter(room, query + "&dataset=toy", PAGE_CLASSES[room].why[:1])
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
     scripts = [script_of(alone.page, name) for name in alone.page.cards]

@@ -9,7 +9,7 @@ import pytest
 from dpml_app.audit.page import AuditPage
 from dpml_app.formulas import InvalidFormulas, _all, caption, formulas, read_formulas
 from dpml_app.mathml import InvalidFormula, mathml
-from dpml_app.shell import ROOMS
+from dpml_app.shell import PAGE_CLASSES
 from waiting import wait
 
 from dpml.mechanisms import ExponentialMechanism, Laplace, cauchy_scale
@@ -65,7 +65,7 @@ def test_a_faulty_entry_is_refused_and_named(text):
 def names_of_cards():
     """Return how the line of each card of each page is called."""
     found = []
-    for name, room in ROOMS.items():
+    for name, room in PAGE_CLASSES.items():
         found += [room.readout_name.format(kind.name) for kind in getattr(room, "kinds", ())]
         if name == "noise":
             found += [f"noise-{n}-readout" for n in ("draws", "tails", "rivals", "choices", "smooth", "calibrations")]

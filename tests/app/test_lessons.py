@@ -16,7 +16,7 @@ from dpml_app.lessons.panel import payload
 from dpml_app.lessons.read import plain
 from dpml_app.lessons.sweeps import sweep_of
 from dpml_app.settings import PAGES
-from dpml_app.shell import ROOMS
+from dpml_app.shell import PAGE_CLASSES
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 from lesson_checks import CHECKS, numbers, run, says, settings_of
@@ -119,14 +119,14 @@ def test_a_step_is_a_state_that_a_link_opens_without_faults(lesson, number):
     assert len(plain(step.words).split()) <= 40
 
 
-@pytest.mark.parametrize("room", sorted(ROOMS))
+@pytest.mark.parametrize("room", sorted(PAGE_CLASSES))
 def test_a_card_that_a_step_is_about_is_on_its_page(room):
     for lesson in lessons().values():
         for number, step in enumerate(lesson.steps, 1):
             if step.page == room and step.card:
                 settings = Settings()
                 link.read(settings, step.state, ["page", *settings.names()])
-                places = [place.name for place in ROOMS[room](settings, Pool(1)).slots]
+                places = [place.name for place in PAGE_CLASSES[room](settings, Pool(1)).slots]
                 assert f"place-{room}-{step.card}" in places, (lesson.name, number)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import own_tables
 import pytest
 from dpml_app.drawing.looks import LOOKS
-from dpml_app.mydata.advice import EPSILONS, told
+from dpml_app.mydata.advice import EPSILONS, advice_html
 from dpml_app.mydata.advice_card import AdviceCard, AdviceFigure
 
 from dpml.methods import method
@@ -25,7 +25,7 @@ def plain(text):
 
 def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
     found = {0.1: one(0.1, 0.72, 0.65), 0.5: one(0.5, 0.85, 0.83, "binned", 3), 2.0: one(2.0, 0.855, 0.85)}
-    said = plain(told(found))
+    said = plain(advice_html(found))
     assert "too few records" in said
     assert "naive Bayes, binned counts (or 2 more)" in said
     assert re.search(r"try\s+ε = 0\.5\s+with naive Bayes, binned counts: it is right for 85\.0 %", said)
@@ -36,14 +36,14 @@ def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
 
 def test_too_few_records_everywhere_is_said_with_what_helps():
     found = {epsilon: one(epsilon, 0.7, 0.6) for epsilon in EPSILONS}
-    said = plain(told(found))
+    said = plain(advice_html(found))
     assert "Too few records" in said
     assert "collect more" in said
     assert "try" not in said
 
 
 def test_what_has_not_come_yet_is_shown_as_coming():
-    said = plain(told({0.1: one(0.1, 0.8, 0.78)}))
+    said = plain(advice_html({0.1: one(0.1, 0.8, 0.78)}))
     assert "Computing" in said
     assert said.count("…") == 3
 

@@ -55,7 +55,6 @@ out["places"] = sum(place not in (IMMEDIATE, WORKER) for place in chunks)
 out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = card.readout(values, facts, results)
 
-from dpml_app.mydata.advice import told
 from dpml_app.mydata.advice_card import AdviceFigure
 out["my data"] = "made-up" in AdviceFigure().sources
 print(json.dumps(out))

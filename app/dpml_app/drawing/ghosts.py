@@ -21,7 +21,7 @@ __all__ = ["DASHES", "MARKERS", "Curve", "Dot", "Ghosts"]
 DASHES: tuple[list[int], ...] = ([8, 5], [2, 4], [2, 4, 8, 4])
 MARKERS = ("circle", "square", "triangle")
 # how large each is around a number, and how much lower than its own middle that stands
-ROOMS = ((22, 0), (20, 0), (32, 4))
+BADGES = ((22, 0), (20, 0), (32, 4))
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ class Ghosts:
             "color": [c.color for _p, c, _at in badges],
             "marker": [MARKERS[int(pin) - 1] for pin, _c, _at in badges],
             # in a triangle there is less room, and its middle is lower
-            "size": [ROOMS[int(pin) - 1][0] for pin, _c, _at in badges],
-            "down": [ROOMS[int(pin) - 1][1] for pin, _c, _at in badges],
+            "size": [BADGES[int(pin) - 1][0] for pin, _c, _at in badges],
+            "down": [BADGES[int(pin) - 1][1] for pin, _c, _at in badges],
         }
         if not self._made:
             self._make()

@@ -12,7 +12,7 @@ from dpml.studies import Advice, advise, sensible
 from dpml_app.data import dataset
 from dpml_app.text import factor, percent, right_of_hundred
 
-__all__ = ["EPSILONS", "at", "told"]
+__all__ = ["EPSILONS", "advice_html", "at"]
 
 EPSILONS = (0.1, 0.5, 2.0)
 SEED = 0
@@ -23,7 +23,7 @@ def at(name: str, relation: str, epsilon: float) -> Advice:
     return advise(dataset(name), epsilon, relation=relation, rng=np.random.default_rng(SEED))
 
 
-def told(found: Mapping[float, Advice]) -> str:
+def advice_html(found: Mapping[float, Advice]) -> str:
     """Return what is known so far, as HTML: a row for each ε, and the next sensible step."""
     rows = "".join(_row(epsilon, found.get(epsilon)) for epsilon in EPSILONS)
     head = "".join(f"<th scope='col'>{title}</th>" for title in ("ε", "Best method", "Right", "A person's risk"))

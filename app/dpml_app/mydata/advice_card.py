@@ -16,7 +16,7 @@ from dpml_app.card import WHOLE, figure_pane, head, spoken
 from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.looks import REFERENCE, look_of
-from dpml_app.mydata.advice import EPSILONS, told
+from dpml_app.mydata.advice import EPSILONS, advice_html
 from dpml_app.mydata.release import STYLE
 
 __all__ = ["AdviceCard", "AdviceFigure"]
@@ -116,7 +116,7 @@ class AdviceCard:
     def tell(self, found: Mapping[float, Advice]) -> None:
         """Say and draw what is known so far."""
         made = self.figure or AdviceFigure()
-        self.text.object = told(found)
+        self.text.object = advice_html(found)
         # the model's own view takes escaped HTML
         self.readout.text = escape(self.text.object)
         made.show(found)

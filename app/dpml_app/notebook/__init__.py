@@ -18,7 +18,7 @@ from dpml_app.notebook.live import Live
 from dpml_app.notebook.tables import made
 from dpml_app.settings import PAGES
 from dpml_app.shared_table import exchange
-from dpml_app.shell import ROOMS
+from dpml_app.shell import PAGE_CLASSES
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
 
@@ -115,7 +115,7 @@ def card(name: str, *, data: Any = None, **settings: Any) -> Live:
 
 def cards_of() -> list[str]:
     """Return the names of all cards, each behind its page's."""
-    kinds = [(room, kind) for room, page in ROOMS.items() for kind in getattr(page, "kinds", ())]
+    kinds = [(room, kind) for room, page in PAGE_CLASSES.items() for kind in getattr(page, "kinds", ())]
     return [f"{room}.{kind.name}" for room, kind in kinds]
 
 
@@ -132,7 +132,7 @@ def _live(
     if table is not None:
         own.attach(table)
         exchange(pool(), None, table)
-    page = ROOMS[room](settings, pool())
+    page = PAGE_CLASSES[room](settings, pool())
     assert isinstance(page, CardPage)
 
     def again() -> Live:
@@ -151,7 +151,7 @@ def _check_classes(room: str, n_classes: int) -> None:
 
 
 def _controls(room: str) -> Any:
-    kind: Any = ROOMS[room]
+    kind: Any = PAGE_CLASSES[room]
     return kind.controls_kind
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml import methods
 from dpml.methods import study_by_name
-from dpml.studies import AutoStudy
 from dpml_app.train.compute import data_of
 
 __all__ = ["GRIDS", "auto_measure", "study_measure"]
@@ -19,10 +19,9 @@ GRIDS = 5
 
 
 # nine sizes of a table
-@lru_cache(maxsize=12)
-def auto_study(name: str, relation: str, n: int | None = None) -> AutoStudy:
-    """Return the library's study of a data set."""
-    return AutoStudy(data_of(name, n), relation=relation)
+@lru_cache(maxsize=24)
+def _study(name: str, own: tuple[str, tuple], relation: str, n: int | None) -> Any:
+    return study_by_name(own[0])(data_of(name, n), relation=relation, **dict(own[1]))
 
 
 def auto_measure(
@@ -39,13 +38,8 @@ def auto_measure(
 
     As `dpml_app.train.compute.nb_measure`; the method is always "auto".
     """
-    study = auto_study(name, relation, n)
+    study = _study(name, (methods.method("auto").study, ()), relation, n)
     return study(epsilon, draws=draws, rng=np.random.default_rng(seed), auc=auc, grids=min(GRIDS, draws))
-
-
-@lru_cache(maxsize=12)
-def _study(name: str, own: tuple[str, tuple], relation: str, n: int | None) -> Any:
-    return study_by_name(own[0])(data_of(name, n), relation=relation, **dict(own[1]))
 
 
 def study_measure(
